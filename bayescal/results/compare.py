@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
 from bayescal.core.variables import ERROR, METRIC, MORE, ROW
+from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.coupling import measure_correlation
 from bayescal.results.intervals import tail
 from bayescal.results.measure import with_measure
 from bayescal.results.text import (
@@ -92,8 +94,8 @@ def difference(
     first, second : str
         Two of its classifiers; or two of its metrics, of one classifier.
     var : str, optional
-        Calibration error ("tce", "ece", "mce") or metric; the result's main one by default. Not
-        used for two metrics.
+        Calibration error ("tce", "ece", "mce"), metric or measure, such as "e90", "brier" or
+        "net_benefit:0.25"; the result's main one by default. Not used for two metrics.
     prob : float
         Posterior probability of the interval, strictly between 0 and 1.
     class_, group : str, optional
@@ -115,11 +117,12 @@ def difference(
     Metrics of all classifiers are in one posterior: draws are subtracted one by one, those in which
     the metric is undefined left out, and the interval is equal-tailed.
 
-    Calibration errors, and the metrics of some quantities, are fitted classifier by classifier.
-    Shared rows make two errors dependent: labels that by chance flatter one classifier flatter a
-    similar one too. The two sets of draws are therefore coupled by a Gaussian copula, whose
-    correlation is that of the two estimates over the rows (group `error_correlation`). Each
-    marginal posterior stays as it is, draw for draw, those of 0 among them.
+    Calibration errors, measures, and the metrics of some quantities, are fitted classifier by
+    classifier. Shared rows make two errors dependent: labels that by chance flatter one classifier
+    flatter a similar one too. The two sets of draws are therefore coupled by a Gaussian copula,
+    whose correlation is that of the two estimates over the rows: stored in the group
+    `error_correlation`, and of a measure computed from the group `shared_rows`. Each marginal
+    posterior stays as it is, draw for draw, those of 0 among them.
 
     The interval sets the draws of the one against the other's given miscalibration, as the
     conservative interval of a single error does: its lower end is the alpha quantile of "first
@@ -153,7 +156,8 @@ def _check_comparable(tree: xr.DataTree, what: str) -> None:
 
 def _is_fitted_apart(tree: xr.DataTree, var: str) -> bool:
     """Whether classifiers have posteriors of their own, to be coupled."""
-    return access.main(tree).role == ERROR or is_coupled(tree, var)
+    is_measure = var in access.measure_names(tree)
+    return access.main(tree).role == ERROR or is_measure or is_coupled(tree, var)
 
 
 def _check_words(first: object, second: object) -> None:
@@ -303,8 +307,8 @@ def best(
     tree : xarray.DataTree
         A result of two classifiers or more on the same rows.
     var : str, optional
-        Metric or calibration error; the result's main one by default. The highest accuracy, auc and
-        auprc are best, and the lowest of all others.
+        Metric, calibration error or measure, such as "brier"; the result's main one by default. The
+        highest accuracy, auc, auprc or net benefit is best, and the lowest of all others.
     class_, group : str, optional
         Only this class or group; all by default.
 
@@ -325,8 +329,8 @@ def best(
     Each draw is of all classifiers on the same rows under the same labels, so that what is common
     to them cancels. Draws in which the metric is undefined are left out.
 
-    Calibration errors, and the metrics of some quantities, are fitted one by one. Their draws are
-    coupled by a Gaussian copula with the correlations of the group `error_correlation`, as
+    Calibration errors, measures, and the metrics of some quantities, are fitted one by one. Their
+    draws are coupled by a Gaussian copula with their correlations over the shared rows, as
     `difference` does for two.
 
     Classifiers that are equal in a draw share its ranks in equal parts; those of equal probability
@@ -543,7 +547,11 @@ def is_coupled(tree: xr.DataTree, var: str) -> bool:
 def _correlation(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Floats:
     """Correlation matrix of the classifiers of one class and group."""
     name = var if is_coupled(tree, var) else "correlation"
-    if not access.has_variable(tree, schema.ERROR_CORRELATION, name):
+    stored = access.has_variable(tree, schema.ERROR_CORRELATION, name)
+    of_curve = var in access.measure_names(tree) or (not stored and var in measures())
+    if of_curve:
+        return measure_correlation(tree, resolve(var).function, cases)
+    if not stored:
         raise InputError(
             f"comparing classifiers needs the group {schema.ERROR_CORRELATION!r}, which this "
             "result does not have. Fit them together, on the same rows, under one prior and "

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.measure import curve_cells, held_cells
 
 type Floats = NDArray[np.float64]
-type OfCurve = Callable[[Floats, Floats, Floats], Any]
+type Function = Callable[[Floats, Floats, Floats], Any]
 """From rates (..., cell), scores (cell,) and masses (..., cell) to values (...)."""
 
-# Draws of the curve that slopes are means over.
-_DRAWS: Final = 16
+_LEAST: Final = 1e-12
 
 
 def correlation(influences: Sequence[Floats]) -> Floats:
@@ -49,7 +49,7 @@ def weighted_influence(influence: Floats, weight: Floats | None) -> Floats:
 
 
 def measure_correlation(
-    tree: xr.DataTree, function: OfCurve, cases: Sequence[ResultSlice]
+    tree: xr.DataTree, function: Function, cases: Sequence[ResultSlice]
 ) -> Floats:
     """Correlation of a number of the curve over the rows that classifiers share."""
     if schema.SHARED_ROWS not in tree.children:
@@ -61,7 +61,7 @@ def measure_correlation(
     return correlation([_influence(tree, function, case) for case in cases])
 
 
-def _influence(tree: xr.DataTree, function: OfCurve, case: ResultSlice) -> Floats:
+def _influence(tree: xr.DataTree, function: Function, case: ResultSlice) -> Floats:
     """What each shared row adds to a number of the curve, (shared_row,).
 
     Notes
@@ -69,62 +69,46 @@ def _influence(tree: xr.DataTree, function: OfCurve, case: ResultSlice) -> Float
     A row of cell m moves its rate by ``(y - rate_m) / w_m`` and the masses w towards e_m, those of
     a population that is all of this cell.
     """
-    rate, score, mass, held = _cells(tree, case)
-    by_rate, by_mass = slopes(function, rate, score, mass)
-    label, place = (
-        access.variable(tree, schema.SHARED_ROWS, name, case).values for name in ("label", "cell")
+    every, score, masses = curve_cells(tree, case, given=True)
+    rate, mass = (draws.reshape(-1, len(score)) for draws in (every, masses))
+    label, stored = (
+        access.variable(tree, schema.SHARED_ROWS, name, case).to_numpy()
+        for name in ("label", schema.CELL)
     )
-    at = np.zeros(held.max() + 1, np.int64)
-    at[held] = np.arange(len(held))
-    cell = at[place]
+    cell = np.argsort(held_cells(tree, case))[stored]
+    by_rate, by_mass = slopes(function, rate, score, mass)
     residual = label - rate.mean(axis=0)[cell]
     found = (by_rate / mass.mean(axis=0))[cell] * residual + by_mass[cell]
     weight = None
-    if access.has_variable(tree, schema.SHARED_ROWS, "weight"):
-        weight = access.variable(tree, schema.SHARED_ROWS, "weight", case).values
+    if access.has_variable(tree, schema.SHARED_ROWS, schema.WEIGHT):
+        weight = access.variable(tree, schema.SHARED_ROWS, schema.WEIGHT, case).to_numpy()
     return weighted_influence(found, weight)
 
 
-def slopes(function: OfCurve, rate: Floats, score: Floats, mass: Floats) -> tuple[Floats, Floats]:
-    """Mean slopes by the rate of each cell, and by the share of the population in it, (cell,) each.
+def slopes(function: Function, rate: Floats, score: Floats, mass: Floats) -> tuple[Floats, Floats]:
+    """Slopes by the rate of each cell, and by the share of the population in it, (cell,) each.
 
     Notes
     -----
-    Central differences over a standard deviation of the posterior to either side, at some of the
-    draws (draw, cell). Where the function bends, as an absolute gap does at 0, or jumps from cell
-    to cell, as a quantile of gaps, these are what it does over the range of the posterior, not at
-    one curve.
+    Central differences at the mean of the draws (draw, cell), over a standard deviation to either
+    side. Where the function bends, as an absolute gap does at 0, or jumps from cell to cell, as a
+    quantile of gaps, they are what it does over the range of the posterior.
     """
-    some = np.linspace(0, len(rate) - 1, min(_DRAWS, len(rate))).astype(np.int64)
-    eta, w = rate[some, None, :], mass[some, None, :]
-    own = np.eye(len(score))
+    eta, w, own = rate.mean(axis=0), mass.mean(axis=0), np.eye(len(score))
     step = own * rate.std(axis=0)
     high, low = np.minimum(eta + step, 1), np.maximum(eta - step, 0)
-    by_rate = function(high, score, w) - function(low, score, w)
     # Towards a population that is all of one cell, and as far from it; no mass falls below 0.
-    share = np.minimum(mass.std(axis=0), mass[some]) / np.maximum(1 - mass[some], 1e-12)
-    towards = share[..., None] * (own - w)
-    by_mass = function(eta, score, w + towards) - function(eta, score, w - towards)
-    return _over(by_rate, (high - low).sum(axis=-1)), _over(by_mass, 2 * share)
+    share = np.minimum(mass.std(axis=0), w) / np.maximum(1 - w, _LEAST)
+    towards = share[:, None] * (own - w)
+    same_rate, same_mass = np.broadcast_to(eta, own.shape), np.broadcast_to(w, own.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        up, down, more, fewer = function(
+            np.stack([high, low, same_rate, same_rate]),
+            score,
+            np.stack([same_mass, same_mass, w + towards, w - towards]),
+        )
+    return _over(up - down, np.diag(high - low)), _over(more - fewer, 2 * share)
 
 
 def _over(change: Floats, step: Floats) -> Floats:
-    """Mean slope over the draws, 0 where there is no step."""
-    return np.divide(change, step, out=np.zeros_like(step), where=step > 0).mean(axis=0)
-
-
-def _cells(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats, Floats, NDArray[Any]]:
-    score, rows = (
-        np.asarray(access.variable(tree, schema.CONSTANT_DATA, name, case).values, np.float64)
-        for name in (schema.CELL_SCORE, schema.CELL_COUNT)
-    )
-    held = np.flatnonzero(rows > 0)
-    group = (
-        schema.GIVEN_MISCALIBRATION
-        if access.has_variable(tree, schema.GIVEN_MISCALIBRATION, "rate")
-        else schema.CURVE
-    )
-    rate, mass = (
-        access.flat_draws(tree, n, case, g) for n, g in (("rate", group), ("mass", schema.CURVE))
-    )
-    return rate[..., held], score[held], mass[..., held], held
+    return np.divide(change, step, out=np.zeros_like(step), where=step > 0)

@@ -189,8 +189,7 @@ def _of_case(cells: _Cells, one: Measure, case: ResultSlice) -> Floats:
 
 def curve_cells(tree: xr.DataTree, case: ResultSlice, *, given: bool) -> _Cells:
     """The curve of a case, of the whole posterior or given miscalibration."""
-    score, rows = _constant(tree, case)
-    held = _held(score, rows)
+    score, held = _constant(tree, case)[0], held_cells(tree, case)
     group = schema.GIVEN_MISCALIBRATION
     rate = _of_cells(tree, group if given and _has(tree, group, RATE) else schema.CURVE, RATE, case)
     mass = _of_cells(tree, group if given and _has(tree, group, MASS) else schema.CURVE, MASS, case)
@@ -211,8 +210,9 @@ def _constant(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats]:
     return score, rows
 
 
-def _held(score: Floats, rows: Floats) -> NDArray[np.intp]:
+def held_cells(tree: xr.DataTree, case: ResultSlice) -> NDArray[np.intp]:
     """Cells with rows, in the order of their scores."""
+    score, rows = _constant(tree, case)
     held = np.flatnonzero(rows > 0)
     return held[np.argsort(score[held], kind="stable")]
 
@@ -235,7 +235,7 @@ def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
     found = {one.name: like.copy() for one in wanted}
     for case in access.cases(tree):
         score, rows = _constant(tree, case)
-        held = _held(score, rows)
+        held = held_cells(tree, case)
         events = np.asarray(access.cell_events(tree, case).values, np.float64)[held]
         cells = _Cells(events / rows[held], score[held], rows[held] / rows.sum())
         for one in wanted:

@@ -9,7 +9,11 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
+from bayescal.core.errors import InputError
+from bayescal.measures.registry import resolve
 from bayescal.quantities.ece.simulator import sample_panel
+from bayescal.results import access
+from bayescal.results.coupling import measure_correlation, slopes, weighted_influence
 
 PANEL = sample_panel(600, seed=5, names=["less", "better", "over"])
 SCORES = bc.Scores.stack(PANEL.score, y_true=PANEL.label)
@@ -66,3 +70,97 @@ def test_rows_are_kept_by_files_and_selections(tree: xr.DataTree, tmp_path: Path
     one = loaded.sel(classifier="over")
     assert few["shared_rows"]["cell"].dims == ("classifier", "shared_row")
     np.testing.assert_array_equal(one["shared_rows"]["cell"], few["shared_rows"]["cell"][0])
+
+
+def test_slopes_are_the_derivatives() -> None:
+    rng = np.random.default_rng(1)
+    rate, mass = rng.uniform(0.2, 0.8, (200, 5)), rng.dirichlet(np.full(5, 30.0), 200)
+    score, w, eta = np.linspace(0.1, 0.9, 5), mass.mean(axis=0), rate.mean(axis=0)
+    # Quadratic in the rate and linear in the masses: central differences are exact.
+    by_rate, by_mass = slopes(lambda r, s, m: (m * (r - s) ** 2).sum(axis=-1), rate, score, mass)
+    np.testing.assert_allclose(by_rate, 2 * w * (eta - score))
+    np.testing.assert_allclose(by_mass, (eta - score) ** 2 - w @ (eta - score) ** 2)
+
+
+def correlation(tree: xr.DataTree, name: str) -> np.ndarray:
+    return measure_correlation(tree, resolve(name).function, access.cases(tree))
+
+
+@pytest.mark.parametrize("name", ["brier", "accuracy:.5", "auc", "net_benefit:.25", "mean_gap"])
+def test_correlations_are_those_of_the_bayesian_bootstrap(tree: xr.DataTree, name: str) -> None:
+    rows, score = tree["shared_rows"].dataset, tree["constant_data"]["cell_score"].values
+    weight = np.random.default_rng(7).dirichlet(np.ones(rows.sizes["shared_row"]), 2000)
+    values = []
+    for cell, label, at in zip(rows["cell"].values, rows["label"].values, score, strict=True):
+        held = np.eye(cell.max() + 1)[cell]
+        mass, positive = weight @ held, weight @ (held * label[:, None])
+        values.append(resolve(name).function(positive / mass, at[: mass.shape[1]], mass))
+    # Four standard errors of 2,000 resamples, .02 each, and as much for the smoothed curve.
+    np.testing.assert_allclose(correlation(tree, name), np.corrcoef(values), atol=0.1)
+
+
+def test_that_of_the_calibration_error_is_near_the_stored_one(tree: xr.DataTree) -> None:
+    stored = tree["error_correlation"]["correlation"].values
+    # Another account of cells whose gap may be of either sign.
+    np.testing.assert_allclose(correlation(tree, "tce"), stored, atol=0.15)
+
+
+def test_what_does_not_vary_has_no_correlation(tree: xr.DataTree) -> None:
+    found = measure_correlation(tree, lambda rate, s, w: 0 * rate[..., 0], access.cases(tree))
+    np.testing.assert_array_equal(found, np.eye(3))
+
+
+def test_a_weight_of_two_is_a_row_twice() -> None:
+    rng = np.random.default_rng(4)
+    influence, weight = rng.normal(size=(2, 50)), np.ones(50)
+    weight[:20] = 2
+    twice = np.concatenate([influence, influence[:, :20]], axis=1)
+    found = [weighted_influence(one, weight) for one in influence]
+    centred = twice - twice.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(found[0].sum(), 0, atol=1e-9)
+    per_row = centred[:, :50] * weight / weight.mean()
+    np.testing.assert_allclose(found, per_row)
+
+
+@pytest.mark.parametrize("quantity", [bc.ece, bc.agnostic])
+def test_classifiers_are_compared_by_any_measure(quantity: object) -> None:
+    result = fit(SCORES, quantity)
+    for name in ("brier", "e90", "net_benefit:.25"):
+        found = bc.difference(result, "less", "over", name)
+        other = bc.difference(result, "over", "less", name)
+        assert found.lower <= found.mean <= found.upper
+        assert (found.lower, found.upper) == pytest.approx((-other.upper, -other.lower))
+        pair = measure_correlation(
+            result, resolve(name).function, [access.find_case(result, n) for n in ("less", "over")]
+        )
+        assert found.correlation == pytest.approx(pair[0, 1])
+    apart = bc.difference(result, "less", "over", "brier")
+    # Given miscalibration there is no draw at 0: the interval is that of the coupled draws.
+    assert apart.lower == pytest.approx(np.quantile(apart.draws, 0.05))
+    assert float(bc.best(result, "brier").prob_best.sum()) == pytest.approx(1)
+    lower, higher = bc.best(result, "brier"), bc.best(result, "scaled_brier")
+    # One prevalence for all: the lowest Brier score is the highest scaled one.
+    np.testing.assert_allclose(lower.prob_best, higher.prob_best, atol=0.1)
+
+
+def test_stored_correlations_are_kept(tree: xr.DataTree) -> None:
+    stored = float(tree["error_correlation"]["correlation"][0, 2])
+    assert bc.difference(tree, "less", "over", "tce").correlation == pytest.approx(stored)
+
+
+def test_classes_are_compared_by_errors_and_measures() -> None:
+    result = fit(classes(), multiclass="class-wise")
+    for name in ("tce", "brier"):
+        assert np.isfinite(bc.difference(result, "a", "b", name, class_="1").correlation)
+        assert bc.best(result, name).prob_best.sizes == {"class": 3, "classifier": 2}
+
+
+def test_without_shared_rows_the_remedy_is_named(tree: xr.DataTree) -> None:
+    old = tree.copy()
+    del old["shared_rows"]
+    for compare in (
+        lambda: bc.difference(old, "less", "over", "brier"),
+        lambda: bc.best(old, "auc"),
+    ):
+        with pytest.raises(InputError, match=r"rows that they share.*Scores\.stack"):
+            compare()
