@@ -205,7 +205,7 @@ class CredalCase:
 
     def _curve_of_cells(
         self, draws: Draws, rates: Floats, rng: np.random.Generator
-    ) -> tuple[Draws, Draws]:
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         """The calibration curve at the cells, and its rates given miscalibration.
 
         Notes

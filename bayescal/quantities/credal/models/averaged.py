@@ -167,17 +167,17 @@ class _Curve:
         Beside them the whole average at the cells, some draws of which are.
         """
         found = CurvePosterior.of(self.average, draws, evidence, rng)
-        return {
-            **self._kept(found),
+        kept: dict[str, Any] = {
             "cell_rate": self._at_cells(found),
             "miscalibrated_cell_rate": self._at_cells(found.miscalibrated),
             "component": found.component,
         }
+        return {**self._kept(found), **kept}
 
-    def _at_cells(self, curve: CurvePosterior) -> NDArray[np.float32]:
+    def _at_cells(self, curve: CurvePosterior) -> Floats:
         """Rates of all cells; of those without rows, which come last, 0."""
         held = len(self.share)
-        found = np.zeros((*curve.place.shape, len(self.cell_node)), np.float32)
+        found = np.zeros((*curve.place.shape, len(self.cell_node)))
         found[..., :held] = curve.rate[..., :held]
         return found
 
