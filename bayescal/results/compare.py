@@ -546,10 +546,11 @@ def is_coupled(tree: xr.DataTree, var: str) -> bool:
 
 def _correlation(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Floats:
     """Correlation matrix of the classifiers of one class and group."""
-    name = var if is_coupled(tree, var) else "correlation"
+    own = is_coupled(tree, var)
+    name = var if own else "correlation"
     stored = access.has_variable(tree, schema.ERROR_CORRELATION, name)
-    of_curve = var in access.measure_names(tree) or (not stored and var in measures())
-    if of_curve:
+    added = var in access.measure_names(tree)
+    if (added and not own) or (not stored and var in measures()):
         return measure_correlation(tree, resolve(var).function, cases)
     if not stored:
         raise InputError(
