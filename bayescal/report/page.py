@@ -15,6 +15,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.writing import check_writable, write_text
 from bayescal.plots.style import Drawing
 from bayescal.plots.windows import MOST_PANELS, draw_windows
+from bayescal.report.decisions import DECISIONS
 from bayescal.report.errors import CURVE, DIFFERENCES, GROUPS, MODELS
 from bayescal.report.quantity_sections import DECLARED
 from bayescal.report.render import (
@@ -59,6 +60,7 @@ SECTIONS: Final[tuple[Section, ...]] = (
     MODELS,
     DIFFERENCES,
     GROUPS,
+    DECISIONS,
     *DECLARED,
     ROWS,
     DIAGNOSTICS,
