@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -117,7 +118,16 @@ def with_measure(tree: xr.DataTree, var: Any) -> tuple[xr.DataTree, Any]:
 
 def has_curve(tree: xr.DataTree) -> bool:
     """Whether a result holds draws of a calibration curve."""
-    return schema.CURVE in tree.children
+    return access.has_variable(tree, schema.CURVE, RATE)
+
+
+def _curves(tree: xr.DataTree) -> list[ResultSlice]:
+    """The cases, and within one the classes that have a curve each."""
+    found, rate = access.cases(tree), tree[schema.CURVE][RATE]
+    for dim in set(rate.dims) - {*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.CELL}:
+        names = rate[dim].to_numpy()
+        found = [replace(one, sel={**one.sel, str(dim): name}) for one in found for name in names]
+    return found
 
 
 class _Cells(NamedTuple):
@@ -131,7 +141,7 @@ class _Cells(NamedTuple):
 def _draws(tree: xr.DataTree, one: Measure) -> xr.DataArray:
     """Draws of a measure from its own components, (chain, draw, ...)."""
     found = _empty(tree, one)
-    for case in access.cases(tree):
+    for case in _curves(tree):
         cells = curve_cells(tree, case, given=one.components != ALL)
         found.loc[_place(found, case)] = _of_case(cells, one, case)
     return found
@@ -140,7 +150,7 @@ def _draws(tree: xr.DataTree, one: Measure) -> xr.DataArray:
 def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Found]:
     """Draws of measures from their own components, and given miscalibration."""
     every, given = ({one.name: _empty(tree, one) for one in wanted} for _ in range(2))
-    for case in access.cases(tree):
+    for case in _curves(tree):
         own, whole = curve_cells(tree, case, given=True), curve_cells(tree, case, given=False)
         other = (own.rate != whole.rate).any(axis=-1) | (own.mass != whole.mass).any(axis=-1)
         rest = _Cells(whole.rate[other], whole.score, whole.mass[other])
@@ -231,9 +241,9 @@ def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
     """Measures of the labelled rows as counted, where they have a value and rows no weights."""
     if "n_labeled" not in tree.attrs or _has(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N):
         return {}
-    like = access.variable(tree, schema.POINT_ESTIMATE, "n").astype(np.float64)
-    found = {one.name: like.copy() for one in wanted}
-    for case in access.cases(tree):
+    like = _empty(tree, wanted[0]).isel(dict.fromkeys(schema.DRAW_DIMS, 0), drop=True)
+    found = {one.name: like.copy().rename(one.name) for one in wanted}
+    for case in _curves(tree):
         score, rows = _constant(tree, case)
         held = held_cells(tree, case)
         events = np.asarray(access.cell_events(tree, case).values, np.float64)[held]

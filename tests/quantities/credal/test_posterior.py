@@ -176,6 +176,16 @@ def test_the_curve_is_kept_by_cell_calibrated_draws_among_them(data):
     assert float(abs(gap).max()) < 5
 
 
+def test_measures_are_of_each_class():
+    result = fit(multiclass(), IMPRECISE)
+    curve, score = result["curve"].dataset, result["constant_data"]["cell_score"]
+    expected = (curve["mass"] * (curve["rate"] - score)).sum("cell")
+    found = bc.measure(result, "mean_gap")
+    assert found.dims == ("chain", "draw", "label_class")
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert bc.interval(result, "brier").sizes == {"label_class": 3, "ci_bound": 2}
+
+
 def test_rates_of_bins_are_a_curve_that_is_never_calibrated():
     result = fit(binary(), IMPRECISE)
     curve = result["curve"].dataset
