@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from bayescal.core.if_calibrated import IfCalibrated
 from bayescal.report.render import named, render, several_named
-from bayescal.report.view import Answer, View
+from bayescal.report.view import HIDDEN, Answer, View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Difference, best, difference, leaders
@@ -358,12 +358,14 @@ def strip(answer: CaseAnswer, scale: Scale) -> Markup:
 def titles(view: View) -> dict[str, str]:
     """Headings of the summary's columns: the main error in full."""
     found = {"n": "Rows", schema.EFFECTIVE_N: "Effective rows", "curve": "Curve"}
-    found[schema.P_VALUE_CALIBRATED] = "p if calibrated"
+    found[schema.P_VALUE_CALIBRATED] = "p"
     for one in view.answers:
         name = capital(one.full) if one == view.main else one.title
         plug_in = f"Plug‑in {one.title}"
         found |= {one.name: name, f"{one.name}_point": plug_in}
-        found[f"{one.name}_if_calibrated"] = f"{plug_in} if calibrated"
+        # The range says enough of what the estimate would be.
+        found[f"{one.name}_if_calibrated"] = HIDDEN
+        found[f"{one.name}_if_calibrated_lower"] = f"{plug_in} if calibrated"
         found |= {f"{one.name}_{what}": f"{name}, {what}" for what in ("mean", "median")}
     return found
 

@@ -154,8 +154,9 @@ def _summary_column(
         var = name.removesuffix("lower").rstrip("_")
         both = zip(values, frame[f"{name.removesuffix('lower')}upper"].tolist(), strict=True)
         title = f"{percent(view.prob)} interval"
+        named = f"{titles.get(var, var)}, {title}" if var else title
         return Column(
-            f"{titles.get(var, var)}, {title}" if var else title,
+            titles.get(name, named),
             [_range(view, low, high) for low, high in both],
         )
     if name == "metric":

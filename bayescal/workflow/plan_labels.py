@@ -64,8 +64,8 @@ def plan_labels(
         A result that holds a calibration curve, of a pilot sample; or such a sample, which is
         fitted first. Under several priors the first one counts.
     var : str, default "tce"
-        What the interval is of: a variable of `bayescal.ece`, or a measure as in
-        `bayescal.interval`.
+        What the interval is of: a variable of `bayescal.ece`, or a measure such as "e90"; see
+        `bayescal.measure`.
     n : int or iterable of int, default (100, 300, 1000, 3000, 10000)
         Numbers of labelled rows.
     limit : float, optional
@@ -148,7 +148,7 @@ def plan_labels(
             found[place, k] = _ends(again, var, prob)
     if progress is not None:
         progress("", total, total)
-    return LabelPlan(str(var), prob, tuple(sizes), found, limit)
+    return LabelPlan(var, prob, tuple(sizes), found, limit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
