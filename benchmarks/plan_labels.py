@@ -5,8 +5,8 @@
 From each of several pilots of 500 labelled rows a plan is made, and set beside fits of fresh
 samples of the same population: the width of the 90 % interval of the calibration error, and how
 often it excludes a limit, for limits .02 below and above the true error. A plan averages over what
-its pilot leaves open, so that plans of several pilots differ; `oracle` plans from a pilot of
-30,000 rows, which knows the population, and so shows what is due to the simulation itself.
+its pilot leaves open, so that plans of several pilots differ; `oracle` plans from pilots of 30,000
+rows, which nearly know the population, and so show what is due to the simulation itself.
 """
 
 from __future__ import annotations
@@ -70,8 +70,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_options(parser)
     parser.add_argument("--pilots", type=int, default=10)
+    parser.add_argument("--oracles", type=int, default=5, help="pilots that know the population")
     parser.add_argument("--replications", type=int, default=50, help="of a plan")
-    parser.add_argument("--fresh", type=int, default=100, help="fresh samples")
+    parser.add_argument("--fresh", type=int, default=300, help="fresh samples")
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
     place, rows, kept = where(given), [], {}
@@ -91,7 +92,8 @@ def main() -> None:
                     for one in pool.map(partial(make, PILOT), range(given.pilots))
                 ]
             )
-            oracle = figures(make(KNOWN, 0, replications=2 * given.replications), limits)
+            known = pool.map(partial(make, KNOWN), range(given.oracles))
+            oracle = np.mean([figures(one, limits) for one in known], axis=0)
             kept[name] = {
                 "tce": tce,
                 "fresh": actual.tolist(),

@@ -1,4 +1,4 @@
-"""Pictures of the front page, of credal and of prior sensitivity: python docs/pictures.py."""
+"""Pictures of the front page, of credal, sensitivity and plans: python docs/pictures.py."""
 
 from __future__ import annotations
 
@@ -86,7 +86,14 @@ def sensitivity() -> None:
     save(bc.plots.plot_sensitivity(grid), "sensitivity")
 
 
+def label_plan() -> None:
+    """How many labels: a plan from 300 rows of the overconfident classifier."""
+    y, prob = rows()
+    pilot = bc.Scores(y_true=y[:300], y_prob=prob["overconfident"][:300])
+    save(bc.plots.plot_label_plan(bc.plan_labels(pilot, limit=0.05)), "label_plan")
+
+
 if __name__ == "__main__":
     mpl.use("agg")
-    for make in (ece, pu_ece, ssme, credal, agnostic, temperature, sensitivity):
+    for make in (ece, pu_ece, ssme, credal, agnostic, temperature, sensitivity, label_plan):
         make()

@@ -159,7 +159,7 @@ def _write(found: LabelPlan, path: Path) -> None:
 
 
 def _rows(found: LabelPlan) -> list[dict[str, Any]]:
-    return found.table.to_dict("records")
+    return [*found.table.to_dict("records")]
 
 
 def _print(found: LabelPlan, file: Path, given: Mapping[str, Any]) -> None:

@@ -230,7 +230,7 @@ def _case(
     inner = [dim for dim in map(str, rate.dims) if dim not in known]
     if not inner:
         return access.find_case(tree, classifier, class_, group), {}
-    names = [str(name) for name in rate[inner[0]].values]
+    names = list(map(str, rate.coords[inner[0]].values))
     if class_ is None:
         raise InputError(f"class_ must be one of the result's; got none. It has: {names}.")
     check_known(class_, names, "class", "The result")

@@ -49,6 +49,7 @@ LEFT_OUT = {
     **dict.fromkeys(
         [
             "bayescal.Counts",
+            "bayescal.LabelPlan",
             "bayescal.agnostic.Link",
             "bayescal.credal.CrossVennAbers",
             "bayescal.credal.InductiveVennAbers",
@@ -243,6 +244,12 @@ def long() -> Any:
 
 
 @cache
+def label_plan() -> Any:
+    """A plan of labels."""
+    return bc.plan_labels(data("ece"), n=20, replications=2)
+
+
+@cache
 def two_rules() -> Any:
     """Costs of two rules."""
     return bc.fit(
@@ -401,6 +408,10 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "bayescal.conclusions.tree": lambda: under_priors(),
     "bayescal.marginal.tree": lambda: of_classes(),
     "bayescal.power_scale.tree": lambda: long(),
+    "bayescal.plan_labels.n": lambda: 20,
+    "bayescal.plan_labels.replications": lambda: 2,
+    "bayescal.plots.plot_label_plan.plan": lambda: label_plan(),
+    "bayescal.LabelPlan.with_limit.limit": lambda: 0.1,
     "bayescal.row_table.tree": lambda: results()["credal"],
     "bayescal.calibration_band.result": lambda: long(),
     "bayescal.plots.plot_change.change": lambda: bc.change([long(), long()]),
@@ -500,6 +511,7 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "bayescal.temperature.train_on_rare_feature.rows": lambda: 100,
 }
 INSTANCES: dict[str, Callable[[], Any]] = {
+    "bayescal.LabelPlan": lambda: label_plan(),
     "bayescal.Counts": lambda: bc.Counts.from_arrays(LABEL, SCORE),
     "bayescal.agnostic.Link": lambda: bc.agnostic.isotonic_calibration(SCORE, label=LABEL),
     "bayescal.credal.CrossVennAbers": lambda: bc.credal.fit_cross_venn_abers(
