@@ -30,6 +30,7 @@ from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 import bayescal as bc
+from bayescal.results.measure import with_measures
 
 type Task = Callable[[], object]
 type Tasks = dict[str, Task]
@@ -40,6 +41,7 @@ ROWS, SORTED, MANY, FACTOR = 2000, 4_000_000, 60, 7
 SLOPES: Final = {"near": 1.9, "over": 3.2}
 TRUE_SLOPE: Final = 2.0
 QUANTITIES: Final = ("ece", "pu_ece", "credal", "agnostic", "ssme", "temperature")
+SEVEN: Final = ("e90", "slope", "intercept", "oe", "brier", "auc", "net_benefit:0.25")
 PYMC, SORT, SMOOTH = "import of PyMC, nutpie", "NumPy's sort", "smooth curve alone"
 
 
@@ -64,6 +66,8 @@ TARGETS: Final = {
     "ssme NUTS": Target(SORT, 13),
     "temperature NUTS": Target(SORT),
     "temperature direct": Target(SORT),
+    "all measures": Target("ece direct", 0.2),
+    "seven measures": Target("ece direct", 0.2),
     "one of many direct fits": Target(SORT, 0.32),
     "report of four classifiers": Target(SORT, 1.3),
     "bayescal ece": Target(PYMC, 1.4),
@@ -185,6 +189,26 @@ def report(folder: Path) -> Iterator[tuple[str, Tasks]]:
     yield "over", sort() | {"report of four classifiers": task}
 
 
+def measures(folder: Path) -> Iterator[tuple[str, Tasks]]:
+    """Measures of a result that is there; several at once, as a summary takes them."""
+    own = {"threshold": ":0.5"}
+    names = [
+        name + "".join(own.get(option, "") for option in one.options)
+        for name, one in bc.measures.measures().items()
+    ]
+    for data in SLOPES:
+        task = fit_of("ece", data, "direct")
+        result = task()
+        yield (
+            data,
+            {
+                "ece direct": task,
+                "all measures": partial(with_measures, result, names),
+                "seven measures": partial(with_measures, result, SEVEN),
+            },
+        )
+
+
 def many(folder: Path) -> Iterator[tuple[str, Tasks]]:
     for data in SLOPES:
         sets = {}
@@ -263,6 +287,7 @@ PARTS: Final[dict[str, Callable[[Path], Iterator[tuple[str, Tasks]]]]] = {
     "agnostic": partial(of_each_slope, "agnostic"),
     "ssme": ssme,
     "temperature": temperature,
+    "measures": measures,
     "many": many,
     "report": report,
     "shell": shell,

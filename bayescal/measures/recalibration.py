@@ -51,11 +51,13 @@ def _line(rate: Tensor, score: Tensor, mass: Tensor) -> tuple[Tensor, Tensor]:
     xp = functions_for(rate)
     logit, weight = _inner(score, mass, xp)
     powers = xp.stack([xp.ones_like(logit), logit, logit**2], axis=1)
+    wanted = (weight * rate) @ powers
     a = 0 * rate[..., 0]
     b = a
     for _ in range(_STEPS):
-        p = 1 / (1 + xp.exp(-(a[..., None] + b[..., None] * logit)))
-        off, spread = (weight * (rate - p)) @ powers, (weight * p * (1 - p)) @ powers
+        p = 1 / (1 + xp.exp(-a[..., None] - b[..., None] * logit))
+        weighed = weight * p
+        off, spread = wanted - weighed @ powers, (weighed * (1 - p)) @ powers
         g0, g1 = off[..., 0], off[..., 1]
         h0, h1, h2 = spread[..., 0], spread[..., 1], spread[..., 2]
         det = h0 * h2 - h1**2

@@ -13,7 +13,7 @@ type Floats = NDArray[np.float64]
 _STEP: Final = 0.85
 # No bandwidth is smaller; an error as small as that is not smoothed.
 _LEAST: Final = 1e-3
-_PER_BANDWIDTH: Final = 3
+_PER_BANDWIDTH: Final = 2
 
 
 def smece(rate: Any, score: Any, mass: Any) -> Floats:

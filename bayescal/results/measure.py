@@ -94,7 +94,10 @@ def with_measures(tree: xr.DataTree, specs: Sequence[str | Measure]) -> xr.DataT
         schema.POINT_ESTIMATE: known,
     }
     found = xr.DataTree.from_dict(
-        {name: node.dataset.assign(more.get(name, {})) for name, node in tree.children.items()}
+        {
+            name: node.dataset.assign(more[name]) if name in more else node.dataset
+            for name, node in tree.children.items()
+        }
     )
     records = [as_variable(one, one.name if one.name in known else None) for one in added]
     found.attrs = {
@@ -140,7 +143,7 @@ class _Cells(NamedTuple):
 
 def _draws(tree: xr.DataTree, one: Measure) -> xr.DataArray:
     """Draws of a measure from its own components, (chain, draw, ...)."""
-    found = _empty(tree, one)
+    found = _empty(tree).rename(one.name)
     for case in _curves(tree):
         cells = curve_cells(tree, case, given=one.components != ALL)
         found.loc[_place(found, case)] = _of_case(cells, one, case)
@@ -149,13 +152,14 @@ def _draws(tree: xr.DataTree, one: Measure) -> xr.DataArray:
 
 def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Found]:
     """Draws of measures from their own components, and given miscalibration."""
-    every, given = ({one.name: _empty(tree, one) for one in wanted} for _ in range(2))
+    like = _empty(tree)
+    every, given = ({one.name: like.copy() for one in wanted} for _ in range(2))
     for case in _curves(tree):
         own, whole = curve_cells(tree, case, given=True), curve_cells(tree, case, given=False)
         other = (own.rate != whole.rate).any(axis=-1) | (own.mass != whole.mass).any(axis=-1)
         rest = _Cells(whole.rate[other], whole.score, whole.mass[other])
+        place = _place(like, case)
         for one in wanted:
-            place = _place(every[one.name], case)
             values = _of_case(own, one, case)
             given[one.name].loc[place] = values
             if one.components == ALL and other.any():
@@ -165,12 +169,11 @@ def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Fou
     return every, given
 
 
-def _empty(tree: xr.DataTree, one: Measure) -> xr.DataArray:
-    """Room for the draws of a measure."""
+def _empty(tree: xr.DataTree) -> xr.DataArray:
+    """Room for draws, (chain, draw, ...)."""
     check_curve(tree)
     like = access.variable(tree, schema.CURVE, RATE).isel({schema.CELL: 0}, drop=True)
-    like = like.transpose(*schema.DRAW_DIMS, ...).astype(np.float64)
-    return like.rename(one.name)
+    return like.transpose(*schema.DRAW_DIMS, ...).astype(np.float64)
 
 
 def _place(found: xr.DataArray, case: ResultSlice) -> dict[str, Any]:
