@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 type Floats = NDArray[np.float64]
 
-# Bandwidths go down by this factor; between two of them the error is nearly a power of it.
+# Bandwidths are powers of this factor; between two of them the error is nearly a power of it.
 _STEP: Final = 0.85
 # No bandwidth is smaller; an error as small as that is not smoothed.
 _LEAST: Final = 1e-3
@@ -24,8 +24,8 @@ def smece(rate: Any, score: Any, mass: Any) -> Floats:
     flat = gap.reshape(-1, gap.shape[-1])
     found = np.abs(flat).sum(axis=-1)
     left = np.flatnonzero(found > _LEAST)
-    # Smoothing makes no error larger: no bandwidth is above the largest of them.
-    wider = float(found.max(initial=_LEAST))
+    # Smoothing makes no error larger: the bandwidths above the largest of them are left out.
+    wider = _STEP ** np.floor(np.log(found.max(initial=_LEAST)) / np.log(_STEP))
     before = _smoothed(flat[left], s, wider)
     while len(left) and wider > _LEAST:
         width = wider * _STEP
