@@ -244,7 +244,7 @@ def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
     """Measures of the labelled rows as counted, where they have a value and rows no weights."""
     if "n_labeled" not in tree.attrs or _has(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N):
         return {}
-    like = _empty(tree, wanted[0]).isel(dict.fromkeys(schema.DRAW_DIMS, 0), drop=True)
+    like = _empty(tree).isel(dict.fromkeys(schema.DRAW_DIMS, 0), drop=True)
     found = {one.name: like.copy().rename(one.name) for one in wanted}
     for case in _curves(tree):
         score, rows = _constant(tree, case)
