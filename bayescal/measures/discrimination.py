@@ -64,6 +64,6 @@ def npv(rate: Tensor, score: Tensor, mass: Tensor, threshold: float = 0.5) -> Te
     return (passed * (1 - rate)).sum(axis=-1) / passed.sum(axis=-1)
 
 
-def is_called(score: Tensor, threshold: float) -> Tensor:
+def is_called(score: Tensor, threshold: Tensor) -> Tensor:
     """1 where a score is called positive, else 0."""
     return 1.0 * (score >= threshold - _ROUNDING)

@@ -24,8 +24,8 @@ _WIDTH: Final = 7.0
 _TALL, _LOW = 3.0, 1.0
 _COLOURS: Final = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.VERMILLION)
 _LINES: Final = ("solid", (0, (5, 2)), (0, (1, 1.2)))
-_ALL: Final = {"color": style.GREY, "linewidth": 1.2}
-_NONE: Final = {"color": style.INK, "linewidth": 1.0}
+_ALL: Final[dict[str, Any]] = {"color": style.GREY, "linewidth": 1.2}
+_NONE: Final[dict[str, Any]] = {"color": style.INK, "linewidth": 1.0}
 _LOSS: Final = 0.2
 """How far below 0 net benefit is shown, as a share of the highest."""
 

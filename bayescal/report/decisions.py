@@ -14,7 +14,7 @@ from bayescal.report.render import Column, figures, names, table
 from bayescal.report.view import Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.decision_curve import decision_curve
-from bayescal.results.text import ends, fixed, percent, probability
+from bayescal.results.text import ends, error, fixed, percent, probability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ def _table(view: View, found: pd.DataFrame, where: str) -> Markup:
         Column("Treating all", [_interval(row, "all_") for row in rows]),
         Column("P(useful)", [probability(row["p_useful"]) for row in rows]),
         Column("P(best)", [probability(row["p_best"]) for row in rows]),
-        Column("EVPI", [fixed(row["evpi"], 4) for row in rows]),
+        Column("EVPI", [error(row["evpi"], 4) for row in rows]),
     ]
     caption = f"Posterior means with {percent(view.prob)} intervals; treating none has 0."
     return table(f"Net benefit {where}".strip(), columns, caption)

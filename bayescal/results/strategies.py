@@ -167,7 +167,7 @@ def _correlations(
     covariance = change @ covariance @ change.transpose(0, 2, 1)
     sd = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0))
     scale = sd[:, :, None] * sd[:, None, :]
-    return np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0)
+    return np.asarray(np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0))
 
 
 def _rows(
