@@ -15,9 +15,10 @@ from bayescal.core.errors import InputError
 from bayescal.core.variables import ERROR, LESS, METRIC, MORE
 from bayescal.plots import style
 from bayescal.results import access, schema
-from bayescal.results.access import ResultSlice, check_variable
+from bayescal.results.access import ResultSlice
 from bayescal.results.compare import RANK, Difference, best, difference
 from bayescal.results.intervals import interval
+from bayescal.results.measure import chosen_variable, with_measure
 from bayescal.results.text import capital, number, percent, relation, signed
 
 WIDTH: Final = 7.0
@@ -137,8 +138,9 @@ def plot_comparison(tree: xr.DataTree, var: str | None = None, prob: float = 0.9
     ----------
     tree : xarray.DataTree
         A result.
-    var : {"ece", "tce", "mce"}, optional
-        Which error; by default the first with a plug-in estimate of its own, the ECE.
+    var : str, optional
+        Which error: "ece", "tce", "mce", or a measure that is one, such as "e90"; by default the
+        first with a plug-in estimate of its own, the ECE.
     prob : float
         Posterior probability of the thin interval; the thick one has 50%.
 
@@ -153,8 +155,7 @@ def plot_comparison(tree: xr.DataTree, var: str | None = None, prob: float = 0.9
     InputError
         If the result has no such variable.
     """
-    style.check_role(tree, ERROR, "a forest of calibration errors")
-    shown = style.drawn_variable(tree) if var is None else access.described(tree, var)
+    tree, shown = style.chosen(tree, var, ERROR, "a forest of calibration errors")
     var = shown.name
     found = access.cases(tree)
     points = {case: access.scalar(tree, schema.POINT_ESTIMATE, var, case) for case in found}
@@ -187,8 +188,8 @@ def plot_differences(
     ----------
     tree : xarray.DataTree
         A result of several classifiers on the same rows.
-    var : {"tce", "ece", "mce"}, optional
-        Which error or metric; by default the main one.
+    var : str, optional
+        Which error, metric or measure; by default the main one.
     prob : float
         Posterior probability of the thin interval; the thick one has 50%.
     reference : str, optional
@@ -213,6 +214,7 @@ def plot_differences(
             f"differences need two classifiers; the result has only {names[0]!r}. "
             "Fit several with Scores.stack."
         )
+    tree, var = with_measure(tree, var)
     compared = access.main(tree) if var is None else access.described(tree, var)
     var = compared.name
     shown = {name: access.find_case(tree, name, class_, group) for name in names}
@@ -294,10 +296,10 @@ def plot_metrics(tree: xr.DataTree, var: str | None = None, prob: float = 0.9) -
     Parameters
     ----------
     tree : xarray.DataTree
-        A result with metrics, such as of `bayescal.ssme`.
+        A result with metrics, such as of `bayescal.ssme`, or with a calibration curve.
     var : str, optional
-        Metric: of `bayescal.ssme` accuracy, ece, auc, auprc, mce, log_loss or brier; by default
-        the main one.
+        Metric: of `bayescal.ssme` accuracy, ece, auc, auprc, mce, log_loss or brier; of a
+        calibration curve a measure such as "slope" or "brier". By default the main one.
     prob : float
         Posterior probability of the thin interval; the thick one has 50%.
 
@@ -312,9 +314,8 @@ def plot_metrics(tree: xr.DataTree, var: str | None = None, prob: float = 0.9) -
     InputError
         If the result is of another kind, or has no such metric.
     """
-    style.check_role(tree, METRIC, "a forest of metrics")
-    var = check_variable(tree, var)
-    metric = access.described(tree, var)
+    tree, metric = style.chosen(tree, var, METRIC, "a forest of metrics")
+    var = metric.name
     found = access.cases(tree)
     marks = {case: _marks(tree, var, case) for case in found}
     panels = _panels(tree, var, prob, marks)
@@ -357,7 +358,7 @@ def plot_ranks(tree: xr.DataTree, var: str | None = None) -> Figure:
     InputError
         If the result is of another kind, has no such metric, or only one classifier.
     """
-    var = check_variable(tree, var)
+    tree, var = chosen_variable(tree, var)
     found = best(tree, var).prob_rank
     lead = [dim for dim in found.dims if dim not in (schema.CLASSIFIER, RANK)]
     panels = found.stack(panel=lead) if lead else found.expand_dims("panel")
@@ -413,12 +414,13 @@ def _looks(point: str, names: Sequence[str]) -> dict[str, Mark]:
 
 
 def _ends(rows: Sequence[Row]) -> tuple[float, float]:
-    """Limits around all that is drawn; not beyond 1 where nothing is."""
+    """Limits around all that is drawn; not beyond 0 or 1 where nothing is."""
     drawn = [value for row in rows for value in (*row.outer, *row.marks.values())]
     drawn = [value for value in drawn if not math.isnan(value)] or [0.0, 1.0]
     margin = max(0.05 * (max(drawn) - min(drawn)), 0.005)
     top = 1.0 if max(drawn) <= 1.0 else math.inf
-    return max(min(drawn) - margin, 0.0), min(max(drawn) + margin, top)
+    bottom = 0.0 if min(drawn) >= 0.0 else -math.inf
+    return max(min(drawn) - margin, bottom), min(max(drawn) + margin, top)
 
 
 def _draw_ranks(ax: Axes, shares: xr.DataArray) -> None:

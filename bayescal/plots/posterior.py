@@ -27,16 +27,19 @@ _GRID: Final = 1024
 def density(draws: NDArray[Any], at: NDArray[Any]) -> NDArray[np.float64]:
     """Kernel density of the positive draws, reflected at 0; zeros where all are equal.
 
+    Draws that take negative values too have the density of all of them.
+
     Notes
     -----
     As ``arviz_stats`` gives it, whose import takes longer than a figure.
     """
     flat = np.asarray(draws, dtype=np.float64).ravel()
-    flat = flat[flat > 0]
+    least = -math.inf if flat.size and np.nanmin(flat) < 0 else 0.0
+    flat = flat[flat > least]
     if flat.size < 2 or np.ptp(flat) <= 1e-12 * np.abs(flat).max():
         return np.zeros(len(at))
     # Reflection at the least draw itself would bend densities that are far from 0.
-    low = max(0.0, float(flat.min() - flat.std()))
+    low = max(least, float(flat.min() - flat.std()))
     count, edges = np.histogram(flat, _GRID, range=(low, flat.max()))
     # Scott's rule: a bandwidth chosen by the data would follow ties, which shares of rows have.
     width = 1.06 * flat.std() * flat.size**-0.2 / (edges[1] - edges[0])
@@ -90,8 +93,9 @@ def plot_posterior(tree: xr.DataTree, var: str | None = None, prob: float = 0.9)
     ----------
     tree : xarray.DataTree
         A result.
-    var : {"ece", "tce", "mce"}, optional
-        Which error; by default the first with a plug-in estimate of its own, the ECE.
+    var : str, optional
+        Which error: "ece", "tce", "mce", or a measure that is one, such as "e90"; by default the
+        first with a plug-in estimate of its own, the ECE.
     prob : float
         Posterior probability of the interval below the density.
 
@@ -107,8 +111,8 @@ def plot_posterior(tree: xr.DataTree, var: str | None = None, prob: float = 0.9)
     InputError
         If the result has no such variable.
     """
-    style.check_role(tree, ERROR, "a posterior of calibration errors")
-    var = var or style.drawn_variable(tree).name
+    tree, shown = style.chosen(tree, var, ERROR, "a posterior of calibration errors")
+    var = shown.name
     bounds = interval(tree, var, prob)
     found = access.cases(tree)
     figure, axes = _panels(tree, found)
@@ -120,7 +124,7 @@ def plot_posterior(tree: xr.DataTree, var: str | None = None, prob: float = 0.9)
         lower, upper = (float(bound) for bound in access.at(bounds, case).values)
         style.draw_interval(ax, (lower, upper), access.posterior_mean(tree, var, case), _BASELINE)
         style.case_title(ax, tree, case)
-    _name_below(axes, access.described(tree, var).title)
+    _name_below(axes, shown.title)
     _legend(figure, tree, var, prob)
     return figure
 

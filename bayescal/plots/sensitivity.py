@@ -20,8 +20,9 @@ from bayescal.plots.posterior import SEEN, draw_density, draw_zero
 from bayescal.plots.rows import plot_row_sensitivity
 from bayescal.plots.style import Drawing
 from bayescal.results import access
-from bayescal.results.access import ResultSlice, check_variable
+from bayescal.results.access import ResultSlice
 from bayescal.results.conclude import Conclusion, conclusions
+from bayescal.results.measure import chosen_variable
 from bayescal.results.text import number, percent, relation
 
 MOST_PANELS: Final = 24
@@ -66,7 +67,7 @@ def plot_sensitivity(
         If it is a result of one prior, or has no such variable.
     """
     access.prior_names(tree)
-    name = check_variable(tree, tree.attrs.get("conclusion_var") if var is None else var)
+    tree, name = chosen_variable(tree, tree.attrs.get("conclusion_var") if var is None else var)
     if access.described(tree, name).role == ROW:
         return plot_row_sensitivity(tree, prob)
     all_of = conclusions(tree, name, prob, _threshold(tree, threshold))
@@ -127,7 +128,8 @@ def _limits(
     if var.role != ERROR:
         low, high = min(one[0] for one in quantiles), max(one[1] for one in quantiles)
         margin = max(0.03 * (high - low), 1e-6)
-        return [(max(low - margin, 0.0), high + margin)] * len(gathered)
+        bottom = low - margin if low < 0 else max(low - margin, 0.0)
+        return [(bottom, high + margin)] * len(gathered)
     ends = [max(1.06 * high, 1e-6) for _, high in quantiles]
     shared = max(ends) <= 5 * min(ends)
     return [(-0.03 * end, end) for end in ([max(ends)] * len(ends) if shared else ends)]
@@ -148,7 +150,8 @@ def _draw_rows(
     cases: tuple[ResultSlice, ...],
     ends: tuple[float, float],
 ) -> None:
-    x = np.linspace(max(ends[0], 0.0), ends[1], 400)
+    start = 0.0 if access.described(tree, one.var).role == ERROR else ends[0]
+    x = np.linspace(start, ends[1], 400)
     group = access.conditional_group(tree, one.var)
     rows = zip(one.rows, cases, _p_zero(tree, one), strict=True)
     for base, (row, case, p_zero) in zip(_places(one), rows, strict=True):

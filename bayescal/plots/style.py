@@ -26,6 +26,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.variables import ERROR, METRIC, ROW, Variable
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice, status
+from bayescal.results.measure import chosen_variable
 from bayescal.results.text import percent
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers and in grey print.
@@ -96,6 +97,24 @@ def check_role(tree: xr.DataTree, role: str, what: str) -> None:
             f"{what} needs a result on {_DRAWN_BY[role][0]}; this one, of "
             f"{tree.attrs['quantity']}, is on {of}. Draw it with bayescal.plots: {functions}."
         )
+
+
+def chosen(
+    tree: xr.DataTree, var: str | None, role: str, what: str
+) -> tuple[xr.DataTree, Variable]:
+    """A result with the variable to draw, of this role; by default the first of its own."""
+    if var is None:
+        check_role(tree, role, what)
+        return tree, drawn_variable(tree)
+    found, name = chosen_variable(tree, var)
+    one = access.described(found, name)
+    if one.role != role:
+        functions = _DRAWN_BY[one.role][1]
+        raise InputError(
+            f"{what} needs a variable that is one of {_DRAWN_BY[role][0]}; {name!r} is not. "
+            f"Choose another, or draw it with bayescal.plots: {functions}."
+        )
+    return found, one
 
 
 def drawn_variable(tree: xr.DataTree) -> Variable:

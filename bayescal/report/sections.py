@@ -21,7 +21,7 @@ from bayescal.report.render import Column, facts, figures, names, off, plain, re
 from bayescal.report.view import HIDDEN, Alert, Answer, Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.summary import summary
+from bayescal.results.summary import tabulate
 from bayescal.results.text import (
     MISSING,
     capital,
@@ -131,7 +131,7 @@ def form(view: View) -> Form:
 
 def summary_columns(view: View) -> list[Column]:
     """The summary, without columns that say nothing."""
-    frame = summary(view.tree, view.prob)
+    frame = tabulate(view.tree, (), view.prob)
     titles = {**_TITLES, **form(view).titles(view)}
     heads = Column(view.case_word, names([str(label) for label in frame.index]), words=True)
     shown = [

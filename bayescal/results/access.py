@@ -157,10 +157,18 @@ def of_role(tree: xr.DataTree, *roles: str) -> list[Variable]:
 def answers(tree: xr.DataTree) -> list[Variable]:
     """What a result is for: errors and metrics with one number a case, or what rows are judged by.
 
-    They are what is summarised, compared, concluded on and drawn, the main one first.
+    They are what is summarised, compared, concluded on and drawn, the main one first. Measures that
+    were added to a result are not among them.
     """
-    single = [one for one in of_role(tree, ERROR, METRIC) if set(one.dims) <= set(schema.CASE_DIMS)]
-    return single or of_role(tree, ROW)[:1]
+    added, dims = measure_names(tree), set(schema.CASE_DIMS)
+    found = [one for one in of_role(tree, ERROR, METRIC, ROW) if one.name not in added]
+    single = [one for one in found if one.role != ROW and set(one.dims) <= dims]
+    return single or [one for one in found if one.role == ROW][:1]
+
+
+def added_measures(tree: xr.DataTree) -> list[Variable]:
+    """The measures that were added to a result, in order."""
+    return [described(tree, name) for name in measure_names(tree)]
 
 
 def main(tree: xr.DataTree) -> Variable:
@@ -179,7 +187,7 @@ def check_variable(tree: xr.DataTree, var: str | None) -> str:
     """The answer of that name, or the main one where none is given; others are refused."""
     if var is None:
         return main(tree).name
-    known = [one.name for one in answers(tree)]
+    known = [one.name for one in (*answers(tree), *added_measures(tree))]
     if not isinstance(var, str) or var not in known:
         raise InputError(
             f"var must be one of the result's; got {var!r}. Choose from {', '.join(known)}."

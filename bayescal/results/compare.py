@@ -23,7 +23,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.coupling import measure_correlation
 from bayescal.results.intervals import tail
-from bayescal.results.measure import with_measure
+from bayescal.results.measure import chosen_variable, with_measure
 from bayescal.results.text import (
     UNRELIABLE,
     in_words,
@@ -344,8 +344,7 @@ def best(
     'By AUC, forest is best with probability 0.83; boosting has 0.15.'
     """
     _check_comparable(tree, "a ranking")
-    tree, var = with_measure(tree, var)
-    name = access.check_variable(tree, var)
+    tree, name = chosen_variable(tree, var)
     better = access.described(tree, name).better
     if better is None:
         known = [one.name for one in access.answers(tree) if one.better]
@@ -368,7 +367,7 @@ def leaders(chances: Mapping[str, float]) -> list[str]:
 def best_records(tree: xr.DataTree) -> dict[str, Any]:
     """Probabilities of being best as JSON holds them, by variable; {} where there is no ranking."""
     found: dict[str, Any] = {}
-    for one in access.answers(tree):
+    for one in (*access.answers(tree), *access.added_measures(tree)):
         try:
             found[one.name] = _nested(best(tree, one.name).prob_best)
         except InputError:

@@ -172,7 +172,8 @@ def marginal(
     tree : xarray.DataTree
         A result with classes, fitted with ``multiclass="marginal"`` or ``"class-wise"``.
     var : str, optional
-        Which calibration error, "ece", "tce" or "mce"; the binned one by default.
+        Which calibration error, "ece", "tce" or "mce", or a measure that is one, such as "e90"; the
+        binned one by default.
     prob : float
         Posterior probability of the interval, strictly between 0 and 1.
     classifier, group : str, optional
@@ -224,6 +225,7 @@ def marginal(
     """
     alpha = tail(prob)
     cases = _classes(tree, classifier, group)
+    tree, var = with_measure(tree, var)
     errors = {one.name: one for one in access.of_role(tree, ERROR)}
     if not errors:
         raise InputError(

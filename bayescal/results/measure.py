@@ -11,9 +11,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_known
+from bayescal.core.checks import check_is, check_known
 from bayescal.core.errors import InputError
-from bayescal.core.variables import to_json
+from bayescal.core.variables import ERROR, Variable, to_json
 from bayescal.measures.measure import ALL, Measure, as_variable
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
@@ -81,11 +81,13 @@ def measure(
 
 def with_measures(tree: xr.DataTree, specs: Sequence[str | Measure]) -> xr.DataTree:
     """A result in which measures are variables like any other; those that it has stay."""
-    added = [one for one in map(resolve, specs) if not _has(tree, schema.POSTERIOR, one.name)]
+    wanted = {one.name: one for one in map(resolve, _checked_names(tree, specs))}
+    added = [one for name, one in wanted.items() if not _has(tree, schema.POSTERIOR, name)]
     if not added:
         return tree
-    every, given = _of_both(tree, added)
-    known = _plug_ins(tree, added)
+    every, given = (_along(tree, found) for found in _of_both(tree, added))
+    # An error of single cells is that of their few rows: it has no plug-in.
+    known = _plug_ins(tree, [one for one in added if as_variable(one, None).role != ERROR])
     more = {
         schema.POSTERIOR: every,
         schema.GIVEN_MISCALIBRATION: {
@@ -108,15 +110,52 @@ def with_measures(tree: xr.DataTree, specs: Sequence[str | Measure]) -> xr.DataT
     return found
 
 
+def _along(tree: xr.DataTree, draws: dict[str, xr.DataArray]) -> dict[str, xr.DataArray]:
+    """Draws of measures along the chains and draws that a selection has left."""
+    gone = {dim: 0 for dim in schema.DRAW_DIMS if dim not in tree[schema.POSTERIOR].dims}
+    return {name: values.isel(gone, drop=True) for name, values in draws.items()}
+
+
 def with_measure(tree: xr.DataTree, var: Any) -> tuple[xr.DataTree, Any]:
-    """A result that has this measure as a variable, where it has a curve, and the one's name."""
-    if var is None or not has_curve(tree) or _has(tree, schema.POSTERIOR, var):
+    """A result that has this measure as a variable, and the name of the one that is meant."""
+    if var is None or _has(tree, schema.POSTERIOR, var):
         return tree, var
-    if isinstance(var, str):
+    if isinstance(var, str) and var.partition(":")[0] not in measures():
+        if not has_curve(tree):
+            return tree, var
         known = (*map(str, tree[schema.POSTERIOR].data_vars), *measures())
         check_known(var.partition(":")[0], known, "variable or measure", "the result")
-    one = resolve(var)
-    return with_measures(tree, [one]), one.name
+    return with_measures(tree, [var]), resolve(var).name
+
+
+def chosen_variable(tree: xr.DataTree, var: str | None) -> tuple[xr.DataTree, str]:
+    """A result with the answer or measure of that name, and its name; the main one by default."""
+    schema.check_result(tree)
+    found, name = with_measure(tree, var)
+    return found, access.check_variable(found, name)
+
+
+def shown_measures(tree: xr.DataTree, specs: Any) -> tuple[xr.DataTree, list[Variable]]:
+    """A result with further measures; and these, after those that were added before."""
+    given = [specs] if isinstance(specs, str | Measure) or callable(specs) else specs
+    check_is(given, Sequence, "measures", "Pass names in a list, such as ['e90', 'slope'].")
+    names = [resolve(one).name for one in given]
+    found = with_measures(tree, given)
+    ordered = dict.fromkeys([*access.measure_names(found), *names])
+    return found, [access.described(found, name) for name in ordered]
+
+
+def _checked_names(tree: xr.DataTree, specs: Sequence[Any]) -> Sequence[Any]:
+    """Refuse functions whose name is taken: which of the two is meant, nobody could say."""
+    names = [resolve(one).name for one in specs]
+    for place, (one, name) in enumerate(zip(specs, names, strict=True)):
+        taken = _has(tree, schema.POSTERIOR, name) or name in names[:place]
+        if callable(one) and not isinstance(one, Measure) and taken:
+            raise InputError(
+                f"a function must have a name of its own among the variables of a result; {name!r} "
+                "is taken. Define it by def under another name."
+            )
+    return specs
 
 
 def has_curve(tree: xr.DataTree) -> bool:
@@ -157,14 +196,14 @@ def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Fou
     for case in _curves(tree):
         own, whole = curve_cells(tree, case, given=True), curve_cells(tree, case, given=False)
         other = (own.rate != whole.rate).any(axis=-1) | (own.mass != whole.mass).any(axis=-1)
-        rest = _Cells(whole.rate[other], whole.score, whole.mass[other])
+        rest = _Cells(whole.rate[None, other], whole.score, whole.mass[None, other])
         place = _place(like, case)
         for one in wanted:
             values = _of_case(own, one, case)
             given[one.name].loc[place] = values
             if one.components == ALL and other.any():
                 # Most draws are of the same curve in both, and need no second evaluation.
-                values[other] = _of_case(rest, one, case)
+                values[other] = _of_case(rest, one, case)[0]
             every[one.name].loc[place] = values
     return every, given
 
@@ -250,10 +289,11 @@ def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
         score, rows = _constant(tree, case)
         held = held_cells(tree, case)
         events = np.asarray(access.cell_events(tree, case).values, np.float64)[held]
-        cells = _Cells(events / rows[held], score[held], rows[held] / rows.sum())
+        rate, mass = events / rows[held], rows[held] / rows.sum()
+        cells = _Cells(rate[None, None], score[held], mass[None, None])
         for one in wanted:
             with np.errstate(divide="ignore", invalid="ignore"):
-                found[one.name].loc[_place(like, case)] = float(one.function(*cells))
+                found[one.name].loc[_place(like, case)] = np.asarray(one.function(*cells)).item()
     return {name: values for name, values in found.items() if np.isfinite(values).all()}
 
 
@@ -261,8 +301,9 @@ def check_curve(tree: xr.DataTree) -> None:
     """Refuse a result without a curve."""
     schema.check_result(tree)
     if not has_curve(tree):
+        known = ", ".join(one.name for one in access.answers(tree))
         raise InputError(
             f"a measure needs draws of a calibration curve; this result, of "
-            f"{tree.attrs['quantity']}, holds none. Fit a calibration error to the labelled rows, "
-            "with this version of bayescal."
+            f"{tree.attrs['quantity']}, holds none. Choose from {known}, or fit a calibration "
+            "error to labelled rows with this version of bayescal, many of them with keep='draws'."
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import xarray as xr
@@ -15,6 +15,7 @@ from bayescal.results.compare import best
 from bayescal.results.curves import curve_shape
 from bayescal.results.if_calibrated import if_calibrated
 from bayescal.results.intervals import Marginal, interval, marginals, tail
+from bayescal.results.measure import shown_measures
 from bayescal.results.rows import read_rows, row_table
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Table(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
+def summary(tree: xr.DataTree, prob: float = 0.9, measures: Any = ()) -> pd.DataFrame:
     """Tabulate a result.
 
     Parameters
@@ -41,6 +42,10 @@ def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
         A result.
     prob : float
         Posterior probability of the intervals, strictly between 0 and 1.
+    measures : sequence of str, Measure or callable, optional
+        Further numbers of the calibration curve that the result holds, such as ``["e90", "slope",
+        "net_benefit:0.25"]``, see `bayescal.measure`: columns `<name>_point`, `_mean`, `_lower` and
+        `_upper`, or rows of a table of metrics.
 
     Returns
     -------
@@ -106,13 +111,20 @@ def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If the tree is not a result, or prob lies outside (0, 1).
+        If the tree is not a result, prob lies outside (0, 1), or a measure is unknown or has no
+        value.
     """
+    schema.check_result(tree)
+    tail(prob)
+    return tabulate(*shown_measures(tree, measures), prob)
+
+
+def tabulate(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> pd.DataFrame:
+    """Tabulate a result, and those of its variables that are measures."""
     import pandas as pd
 
-    tail(prob)
     form = {ERROR: _of_errors, ROW: _of_rows}.get(access.main(tree).role, _of_metrics)
-    lines = form(tree, prob)
+    lines = form(tree, measures, prob)
     index = pd.Index([case.label for case, _ in lines], name="case")
     return pd.DataFrame([line for _, line in lines], index=index)
 
@@ -122,12 +134,14 @@ def finest(tree: xr.DataTree, prob: float) -> pd.DataFrame:
     return (row_table if access.main(tree).role == ROW else summary)(tree, prob)
 
 
-def records(tree: xr.DataTree, prob: float) -> list[dict[str, Any]]:
+def records(tree: xr.DataTree, prob: float, measures: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Rows of the summary as plain values, and the means over classes where they are the result."""
-    found = text.plain_records(summary(tree, prob))
+    tree, further = shown_measures(tree, measures)
+    found = text.plain_records(tabulate(tree, further, prob))
     if access.main(tree).role != ERROR or tree.attrs.get("multiclass") != "marginal":
         return found
-    by_error = {one.name: marginals(tree, one.name, prob) for one in _shown_errors(tree)}
+    errors = [*_shown_errors(tree), *(one for one in further if one.role == ERROR)]
+    by_error = {one.name: marginals(tree, one.name, prob) for one in errors}
     cases = [case for case, _ in next(iter(by_error.values()))]
     means = [{name: of[place][1] for name, of in by_error.items()} for place in range(len(cases))]
     return found + [
@@ -148,7 +162,49 @@ def table(tree: xr.DataTree, prob: float) -> Table:
     return form(tree, prob)
 
 
+def measure_table(tree: xr.DataTree, prob: float, measures: Sequence[str] = ()) -> Table | None:
+    """What a terminal shows of measures: a line a case and measure; None without any."""
+    tree, shown = shown_measures(tree, measures)
+    ends = {one.name: interval(tree, one.name, prob) for one in shown}
+    columns = ("", "measure", "plug-in", "mean", f"{text.percent(prob)} interval")
+    lines = [
+        (case.label if one is shown[0] else "", one.name, *_numbers_of(tree, case, one, ends))
+        for case in access.cases(tree)
+        for one in shown
+    ]
+    return Table(columns, lines) if lines else None
+
+
+def _numbers_of(
+    tree: xr.DataTree, case: ResultSlice, one: Variable, ends: Mapping[str, xr.DataArray]
+) -> tuple[str, ...]:
+    """Plug-in, mean and interval of a measure."""
+    low, high = map(float, access.at(ends[one.name], case).values)
+    digits = text.decimals(low, high)
+    point, mean = access.point(tree, one.name, case), access.posterior_mean(tree, one.name, case)
+    return text.fixed(point, digits), text.fixed(mean, digits), text.ends(low, high, digits)
+
+
 type _Lines = list[tuple[ResultSlice, dict[str, Any]]]
+
+
+def _measure_columns(
+    tree: xr.DataTree, measures: Sequence[Variable], prob: float
+) -> Callable[[ResultSlice], dict[str, float | None]]:
+    """What gives the columns of measures of a case."""
+    ends = {one.name: interval(tree, one.name, prob) for one in measures}
+
+    def of_case(case: ResultSlice) -> dict[str, float | None]:
+        row: dict[str, float | None] = {}
+        for name, bounds in ends.items():
+            point = access.point(tree, name, case)
+            lower, upper = (float(end) for end in access.at(bounds, case).values)
+            row |= {} if point is None else {f"{name}_point": point}
+            row[f"{name}_mean"] = access.posterior_mean(tree, name, case)
+            row[f"{name}_lower"], row[f"{name}_upper"] = lower, upper
+        return row
+
+    return of_case
 
 
 def _shown_errors(tree: xr.DataTree) -> list[Variable]:
@@ -158,14 +214,19 @@ def _shown_errors(tree: xr.DataTree) -> list[Variable]:
     return [held[name] for name in dict.fromkeys((main.point, main.name)) if name in held]
 
 
-def _of_errors(tree: xr.DataTree, prob: float) -> _Lines:
+def _of_errors(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _Lines:
     """One line a case."""
     ends = {one.name: interval(tree, one.name, prob) for one in _shown_errors(tree)}
-    return [(case, _errors_of(tree, case, ends, prob)) for case in access.cases(tree)]
+    further = _measure_columns(tree, [one for one in measures if one.name not in ends], prob)
+    return [(case, _errors_of(tree, case, ends, further, prob)) for case in access.cases(tree)]
 
 
 def _errors_of(
-    tree: xr.DataTree, case: ResultSlice, ends: Mapping[str, xr.DataArray], prob: float
+    tree: xr.DataTree,
+    case: ResultSlice,
+    ends: Mapping[str, xr.DataArray],
+    further: Callable[[ResultSlice], dict[str, float | None]],
+    prob: float,
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
         **case.coords,
@@ -190,7 +251,7 @@ def _errors_of(
             )
             if (found := if_calibrated(tree, case, prob)) is not None:
                 row |= zip(_under_calibration(name), found[1:5], strict=True)
-    row |= access.health(tree, case)
+    row |= further(case) | access.health(tree, case)
     if access.has_variable(tree, schema.MODEL_AVERAGE, schema.WEIGHT):
         shape = curve_shape(tree, case)
         row["curve"] = None if shape is None else shape.name
@@ -262,9 +323,10 @@ def _error_table(tree: xr.DataTree, prob: float) -> Table:
     return Table(columns, lines)
 
 
-def _of_metrics(tree: xr.DataTree, prob: float) -> _Lines:
+def _of_metrics(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _Lines:
     """One line a case and metric."""
-    ends = {one.name: interval(tree, one.name, prob) for one in access.answers(tree)}
+    shown = dict.fromkeys(one.name for one in (*access.answers(tree), *measures))
+    ends = {name: interval(tree, name, prob) for name in shown}
     return [
         (case, _metric_of(tree, case, name, bounds))
         for case in access.cases(tree)
@@ -327,12 +389,15 @@ def _mean_and_ends(tree: xr.DataTree, var: str, case: ResultSlice, ends: xr.Data
     return f"{text.fixed(mean)} ({text.ends(lower, upper)})"
 
 
-def _of_rows(tree: xr.DataTree, prob: float) -> _Lines:
+def _of_rows(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _Lines:
     """One line a case, over its rows."""
-    return [(case, _rows_of(tree, case, prob)) for case in access.cases(tree)]
+    further = _measure_columns(tree, measures, prob)
+    return [(case, _rows_of(tree, case, further(case), prob)) for case in access.cases(tree)]
 
 
-def _rows_of(tree: xr.DataTree, case: ResultSlice, prob: float) -> dict[str, Any]:
+def _rows_of(
+    tree: xr.DataTree, case: ResultSlice, further: Mapping[str, float | None], prob: float
+) -> dict[str, Any]:
     found = read_rows(tree, case, prob)
     return {
         **case.coords,
@@ -343,6 +408,7 @@ def _rows_of(tree: xr.DataTree, case: ResultSlice, prob: float) -> dict[str, Any
         "ivap_width": float((found.p1 - found.p0).mean()),
         "open_share": float((found.n_open > 1).mean()),
         "improper_share": access.scalar(tree, schema.POINT_ESTIMATE, schema.IMPROPER_SHARE, case),
+        **further,
         **access.health(tree, case),
         "status": access.case_status(tree, case),
     }
