@@ -1,4 +1,4 @@
-"""Commands that fit no file: ``calibrate`` by a result that is kept, ``demo``, ``cite``."""
+"""Commands that fit no file: ``calibrate`` by a kept result, ``demo``, ``measures``, ``cite``."""
 
 from __future__ import annotations
 
@@ -172,6 +172,22 @@ def held_out_scores() -> Scores:
         for name, classifier in classifiers.items()
     }
     return Scores.stack(scored, y_true=y_test, pos_label=True)
+
+
+@click.command()
+@click.pass_context
+def measures(ctx: click.Context) -> None:
+    """List what --measure may be: names, with the values they take, and what each is."""
+    from bayescal.measures import measures
+
+    text = ctx.make_formatter()
+    text.write_dl(
+        [
+            (":".join(filter(None, (name, ",".join(one.options).upper()))), one.meaning)
+            for name, one in measures().items()
+        ]
+    )
+    click.echo(text.getvalue(), nl=False)
 
 
 @click.command()

@@ -22,6 +22,7 @@ _OTHERS: Final = {
     "report": "report",
     "plan": "plan",
     "demo": "extras",
+    "measures": "extras",
     "cite": "extras",
 }
 

@@ -76,11 +76,45 @@ _CONCLUSION: Final = (
 )
 
 
+def _measure(spec: str) -> None:
+    """Refuse a name, or its options, before any file is read."""
+    from bayescal.measures import resolve
+
+    resolve(spec)
+
+
+def _no_measure(spec: str) -> None:
+    """Refuse a measure, and name the commands that take one."""
+    from bayescal.core.errors import InputError
+    from bayescal.quantities import quantities
+
+    *others, last = (
+        name.replace("_", "-") for name, one in quantities().items() if one.COMMAND.curve
+    )
+    raise InputError(
+        f"--measure needs a calibration curve, which results of this command do not hold; got "
+        f"{spec!r}. Run bayescal {', '.join(others)} or {last} on labelled rows."
+    )
+
+
+MEASURE: Final = Option(
+    flags=("--measure",),
+    multiple=True,
+    metavar="NAME[:VALUE]",
+    help="A further number of the calibration curve, with its interval: e90, slope, oe, brier, "
+    "net_benefit:0.25 or another that 'bayescal measures' lists. Repeat it for several.",
+    read=_measure,
+    phrases={"bayescal has no measure": "--measure: there is no"},
+)
+_NO_MEASURE: Final = replace(MEASURE, hidden=True, read=_no_measure)
+
+
 def fit_options(command: Command) -> list[Option]:
     """Options of a quantity's own command."""
     return [
         *command.options,
         command.prior,
+        MEASURE if command.curve else _NO_MEASURE,
         *SAMPLING,
         _ESTIMATE_ONLY,
         OUTPUT,
@@ -106,7 +140,7 @@ def sensitivity_options(command: Command) -> list[Option]:
 def report_options(command: Command) -> list[Option]:
     """Options of a report on a table, of which a report on results needs none."""
     own = [replace(option, required=False) for option in (*command.options, command.prior)]
-    return [*own, *SAMPLING]
+    return [*own, MEASURE, *SAMPLING]
 
 
 def parameters(arguments: Iterable[str], options: Iterable[Option]) -> list[click.Parameter]:
@@ -127,6 +161,7 @@ def click_option(option: Option) -> click.Option:
         multiple=option.multiple,
         # False would let the value be left out, and "-p" be taken for an option.
         is_flag=option.is_flag or None,
+        hidden=option.hidden,
         metavar=option.metavar,
         help=option.help,
         show_default=bool(default),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from bayescal.cli.errors import FAILED, NOT_CONVERGED, OK, warn
-from bayescal.cli.options import PATH, click_option, report_options
+from bayescal.cli.options import MEASURE, PATH, click_option, report_options
 from bayescal.cli.output import check_report, say_written
 from bayescal.cli.run import (
     checkpoint,
@@ -223,6 +223,8 @@ def _check_windows(given: Given, files: tuple[Path, ...]) -> None:
             raise click.UsageError(f"{option.flag} needs --window.")
     if given["window"] is not None and given["multiclass"]:
         raise InputError("--window needs binary scores. Leave out --multiclass.")
+    if given["window"] is not None and given[MEASURE.name]:
+        raise click.UsageError("--measure does not go with --window, which keeps no curves.")
     if given["window"] is not None and len(files) > 1:
         raise click.UsageError("--window takes one table of scores.")
 
@@ -241,7 +243,7 @@ def _report(files: tuple[Path, ...], output: Path, title: str, **given: Any) -> 
     _check_windows(given, files)
     if any(path.suffix.casefold() == _RESULT for path in files):
         _check_results(files, given)
-        return _of_results(files, output, title, given["prob"])
+        return _of_results(files, output, title, given)
     for option in (*_QUANTITY.COMMAND.options, _QUANTITY.COMMAND.prior):
         if option.required and not given[option.name]:
             raise click.UsageError(f"Missing option '{option.flag}'.")
@@ -270,7 +272,7 @@ def _check_results(files: tuple[Path, ...], given: dict[str, Any]) -> None:
             raise click.UsageError(f"{option.flag} names a column of a table; results have none.")
 
 
-def _of_results(files: Sequence[Path], output: Path, title: str, prob: float) -> int:
+def _of_results(files: Sequence[Path], output: Path, title: str, given: Given) -> int:
     """Bring results together, and say what is wrong with any of them."""
     from bayescal.report.html import report
     from bayescal.results.io import load
@@ -278,7 +280,9 @@ def _of_results(files: Sequence[Path], output: Path, title: str, prob: float) ->
     check_writable(output)
     with in_terms_of(_OPTIONS):
         trees = [load(path) for path in files]
-        say_written([report(trees, output, title=title, prob=prob)], err=False)
+        prob, measures = given["prob"], given[MEASURE.name]
+        written = report(trees, output, title=title, prob=prob, measures=measures)
+        say_written([written], err=False)
         named = zip(files, trees, strict=True)
         return max(status_code(tree, _OPTIONS, f"{path.name}: ") for path, tree in named)
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayescal.cli.errors import NOT_CONVERGED, OK, Interrupted, as_options, one_line, warn
-from bayescal.cli.options import fit_options, sensitivity_options
+from bayescal.cli.errors import FAILED, NOT_CONVERGED, OK, Interrupted, as_options, one_line, warn
+from bayescal.cli.options import MEASURE, fit_options, sensitivity_options
 from bayescal.cli.output import (
     TABLES,
     outputs,
@@ -112,15 +112,32 @@ def carry_out(
     with checkpoint(given.get("checkpoint"), files[0] if files else None) as directory:
         with progress("Fitting") as update, quiet():
             tree = compute(progress=update, checkpoint=directory)
+        wanted = given.get(MEASURE.name, ())
+        tree, kept = _measured(tree, wanted)
         for path in files:
             _write(quantity.COMMAND, tree, path, given["prob"], title)
     as_json = given.get("json", False)
     if as_json:
-        _print_json(quantity, tree, given)
+        _print_json(quantity, tree, given, kept)
     else:
-        _print_result(quantity, tree, given["prob"])
+        _print_result(quantity, tree, given["prob"], kept)
     say_written(files, err=as_json)
-    return status_code(tree, fit_options(quantity.COMMAND))
+    code = status_code(tree, fit_options(quantity.COMMAND))
+    return code if kept == list(wanted) else max(code, FAILED)
+
+
+def _measured(tree: DataTree, wanted: Sequence[str]) -> tuple[DataTree, list[str]]:
+    """A result with measures, and which of those wanted have a value."""
+    from bayescal.results.measure import with_measures
+
+    kept = []
+    for name in wanted:
+        try:
+            tree = with_measures(tree, [name])
+            kept.append(name)
+        except InputError as error:
+            warn(f"--measure {name} is left out: {error}")
+    return tree, kept
 
 
 def _write(
@@ -147,12 +164,15 @@ def status_code(tree: DataTree, options: Sequence[Option], name: str = "") -> in
     return OK
 
 
-def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
+def _print_result(quantity: Quantity, tree: DataTree, prob: float, measures: Sequence[str]) -> None:
     from bayescal.results.access import sampler_in_words
+    from bayescal.results.summary import measure_table
     from bayescal.results.summary import table as result_table
 
     table = result_table(tree, prob)
     print_table(table.columns, table.rows)
+    if further := measure_table(tree, prob, measures):
+        print_table(further.columns, further.rows, words=[0, 1])
     conclusion = tree.attrs.get("conclusion")
     sentences = [*table.notes, f"Posterior: {sampler_in_words(tree)}."]
     sentences += [tree.attrs["prior_text"]] if conclusion is None else [conclusion]
@@ -161,7 +181,7 @@ def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
             click.echo(one_line(sentence))
 
 
-def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
+def _print_json(quantity: Quantity, tree: DataTree, given: Given, measures: Sequence[str]) -> None:
     from bayescal.results.access import json_attribute, sampler
     from bayescal.results.compare import best_records
     from bayescal.results.summary import records, row_records
@@ -181,7 +201,7 @@ def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
         head |= {"best": best} if best else {}
     if rows := row_records(tree, given["prob"]):
         head["rows"] = rows
-    print_json(head, records(tree, given["prob"]))
+    print_json(head, records(tree, given["prob"], measures))
 
 
 def _head(quantity: Quantity, given: Given) -> dict[str, Any]:

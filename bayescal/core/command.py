@@ -33,6 +33,8 @@ class Option:
     multiple: bool = False
     """Whether it may be given repeatedly."""
     is_flag: bool = False
+    hidden: bool = False
+    """Whether ``--help`` leaves it out."""
     metavar: str | None = None
     read: Callable[[Any], Any] | None = None
     """From the value to what the quantity takes, such as its Priors; called before any file is
@@ -94,6 +96,8 @@ class Command:
     """A sentence printed below the table of a result."""
     reports: bool = False
     """Whether ``bayescal report FILE`` fits this quantity to a table of scores."""
+    curve: bool = False
+    """Whether a result holds draws of a calibration curve, of which ``--measure`` is a number."""
     write_rows: Callable[[Any, Path, float, Callable[[str, int, int], None] | None], Any] | None = (
         None
     )

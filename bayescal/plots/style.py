@@ -111,8 +111,8 @@ def chosen(
     if one.role != role:
         functions = _DRAWN_BY[one.role][1]
         raise InputError(
-            f"{what} needs a variable that is one of {_DRAWN_BY[role][0]}; {name!r} is not. "
-            f"Choose another, or draw it with bayescal.plots: {functions}."
+            f"{what} needs one of the {_DRAWN_BY[role][0]}; got var {name!r}. Choose another, or "
+            f"draw it with bayescal.plots: {functions}."
         )
     return found, one
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
@@ -26,6 +26,7 @@ def report(
     *,
     title: str = "Calibration report",
     prob: float = 0.9,
+    measures: Any = (),
 ) -> Path:
     """Write results as one HTML page that stands alone: no network, no scripts.
 
@@ -43,6 +44,10 @@ def report(
         Heading of the page.
     prob : float
         Probability of the credible intervals, in (0, 1).
+    measures : sequence of str, Measure or callable, optional
+        Further numbers of the calibration curve, such as ``["e90", "slope"]``, in a section of
+        their own beside those that were added to a result before, see `bayescal.measure`. Results
+        that hold no curve go without.
 
     Returns
     -------
@@ -52,8 +57,8 @@ def report(
     Raises
     ------
     InputError
-        There is no result, or one that is not a result, `prob` is not in (0, 1), or the path has
-        another ending.
+        There is no result, or one that is not a result, `prob` is not in (0, 1), the path has
+        another ending, or a measure is unknown, has no value, or no result holds a curve.
     OutputError
         The file cannot be written; the message says why. Nothing half-written is left.
 
@@ -76,5 +81,5 @@ def report(
         )
     from bayescal.report.page import page
 
-    write_text(target, page(results, title=title, prob=prob))
+    write_text(target, page(results, title=title, prob=prob, measures=measures))
     return target

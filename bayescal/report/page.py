@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import xarray as xr
 from markupsafe import Markup
@@ -17,6 +17,7 @@ from bayescal.plots.style import Drawing
 from bayescal.plots.windows import MOST_PANELS, draw_windows
 from bayescal.report.decisions import DECISIONS
 from bayescal.report.errors import CURVE, DIFFERENCES, GROUPS, MODELS
+from bayescal.report.measures import MEASURES
 from bayescal.report.quantity_sections import DECLARED
 from bayescal.report.render import (
     Column,
@@ -35,6 +36,7 @@ from bayescal.report.sensitivity import SENSITIVITY
 from bayescal.report.view import Section, View
 from bayescal.results import access, schema
 from bayescal.results.change import Change
+from bayescal.results.measure import has_curve, shown_measures
 from bayescal.results.summary import Series
 from bayescal.results.text import (
     MISSING,
@@ -56,6 +58,7 @@ _ABOUT_ALARMS: Final = (
 )
 SECTIONS: Final[tuple[Section, ...]] = (
     *FIRST,
+    MEASURES,
     CURVE,
     MODELS,
     DIFFERENCES,
@@ -77,9 +80,10 @@ def page(
     *,
     title: str = "Calibration report",
     prob: float = 0.9,
+    measures: Any = (),
 ) -> str:
     """Render the report."""
-    views = _views(results, prob)
+    views = _views(results, prob, measures)
     parts = [
         {"id": section.id, "title": section.title, "short": section.short, "body": body}
         for section in SECTIONS
@@ -88,7 +92,7 @@ def page(
     return document(title, _byline(views), parts)
 
 
-def _views(results: xr.DataTree | Sequence[xr.DataTree], prob: float) -> list[View]:
+def _views(results: xr.DataTree | Sequence[xr.DataTree], prob: float, measures: Any) -> list[View]:
     check_number(prob, "prob", "(0, 1)", "Pass 0.9 for 90% intervals.")
     check_is(results, (xr.DataTree, Sequence), "results", "Pass what bayescal.fit returned.")
     trees = [results] if isinstance(results, xr.DataTree) else list(results)
@@ -96,7 +100,14 @@ def _views(results: xr.DataTree | Sequence[xr.DataTree], prob: float) -> list[Vi
         raise InputError("a report must have at least one result; got none. Fit first.")
     for tree in trees:
         schema.check_result(tree)
-    return [View(tree, prob, number) for number, tree in enumerate(trees, start=1)]
+    # Where no result holds a curve, the first one says so.
+    curves = [has_curve(tree) for tree in trees]
+    asked = [measures if curve or not any(curves) else () for curve in curves]
+    measured = [shown_measures(*both) for both in zip(trees, asked, strict=True)]
+    return [
+        View(tree, prob, number, tuple(shown))
+        for number, (tree, shown) in enumerate(measured, start=1)
+    ]
 
 
 def _read_by(section: Section, views: Sequence[View]) -> list[View]:

@@ -83,6 +83,8 @@ class View:
     tree: xr.DataTree
     prob: float
     number: int = 1
+    measures: tuple[Variable, ...] = ()
+    """Further numbers of the calibration curve that the report shows."""
 
     @cached_property
     def answers(self) -> list[Variable]:

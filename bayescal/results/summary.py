@@ -181,8 +181,13 @@ def _numbers_of(
     """Plug-in, mean and interval of a measure."""
     low, high = map(float, access.at(ends[one.name], case).values)
     digits = text.decimals(low, high)
-    point, mean = access.point(tree, one.name, case), access.posterior_mean(tree, one.name, case)
-    return text.fixed(point, digits), text.fixed(mean, digits), text.ends(low, high, digits)
+    numbers = own_point(tree, one, case), access.posterior_mean(tree, one.name, case)
+    return *(text.fixed(value, digits) for value in numbers), text.ends(low, high, digits)
+
+
+def own_point(tree: xr.DataTree, one: Variable, case: ResultSlice) -> float | None:
+    """The plug-in of a measure itself: that beside an error may be of another one."""
+    return access.point(tree, one.name, case) if one.point == one.name else None
 
 
 type _Lines = list[tuple[ResultSlice, dict[str, Any]]]
@@ -192,12 +197,12 @@ def _measure_columns(
     tree: xr.DataTree, measures: Sequence[Variable], prob: float
 ) -> Callable[[ResultSlice], dict[str, float | None]]:
     """What gives the columns of measures of a case."""
-    ends = {one.name: interval(tree, one.name, prob) for one in measures}
+    ends = [(one, interval(tree, one.name, prob)) for one in measures]
 
     def of_case(case: ResultSlice) -> dict[str, float | None]:
         row: dict[str, float | None] = {}
-        for name, bounds in ends.items():
-            point = access.point(tree, name, case)
+        for one, bounds in ends:
+            name, point = one.name, own_point(tree, one, case)
             lower, upper = (float(end) for end in access.at(bounds, case).values)
             row |= {} if point is None else {f"{name}_point": point}
             row[f"{name}_mean"] = access.posterior_mean(tree, name, case)

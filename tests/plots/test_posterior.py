@@ -120,7 +120,7 @@ def test_the_failed_case_is_marked_in_its_panel() -> None:
 
 
 def test_an_unknown_variable() -> None:
-    with pytest.raises(InputError, match="must hold 'brier'"):
+    with pytest.raises(InputError, match="got var 'brier'"):
         plot_posterior(make_result(), "brier")
 
 

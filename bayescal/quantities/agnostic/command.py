@@ -175,4 +175,5 @@ COMMAND = Command(
     ),
     read=read,
     estimates=estimates,
+    curve=True,
 )

@@ -174,4 +174,5 @@ COMMAND = Command(
     priors=lambda given, data: priors_from_text(given["prior"], given["s"]),
     estimates=_estimates,
     write_rows=_write_rows,
+    curve=True,
 )

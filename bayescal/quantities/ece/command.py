@@ -168,4 +168,5 @@ COMMAND = Command(
     read=read,
     estimates=estimates,
     reports=True,
+    curve=True,
 )

@@ -138,4 +138,5 @@ COMMAND = Command(
     estimates=_estimates,
     note="These numbers depend on the class prior: compare others with bayescal sensitivity "
     "pu-ece.",
+    curve=True,
 )
