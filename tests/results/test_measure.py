@@ -1,0 +1,281 @@
+"""Measures of a result: by hand from its curve, as its variables, and of many fits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.optimize import minimize
+
+import bayescal as bc
+from bayescal.results import access
+from bayescal.results.measure import with_measures
+from bayescal.results.summary import measure_table, records
+from tests.several import NAMES, data_of, result_of
+
+WITH_CURVE = ("ece", "ece by group", "ece of three classes", "pu_ece", "credal", "agnostic")
+THREE = ("e90", "slope", "brier")
+
+
+def by_hand(tree: xr.DataTree, group: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The curve of the first case at its cells with rows, in the order of their scores."""
+    (case, *_) = access.cases(tree)
+    score = access.variable(tree, "constant_data", "cell_score", case).values
+    rows = access.variable(tree, "constant_data", "cell_count", case).values
+    held = np.flatnonzero(rows > 0)
+    held = held[np.argsort(score[held])]
+    found = []
+    for name in ("rate", "mass"):
+        own = group if access.has_variable(tree, group, name) else "curve"
+        draws = access.variable(tree, own, name, case).transpose("chain", "draw", "cell")
+        found.append(draws.values[..., held].astype(float))
+    return found[0], score[held], found[1]
+
+
+def e90(rate: np.ndarray, score: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    gap = np.abs(rate - score)
+    # Rates are in single precision: nine tenths of the rows to as many digits.
+    return np.array(
+        [
+            np.quantile(g, 0.9, weights=m, method="inverted_cdf")
+            for g, m in zip(gap, mass, strict=True)
+        ]
+    )
+
+
+def slope(rate: np.ndarray, score: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    logit = np.log(score / (1 - score))
+
+    def loss(ab: np.ndarray, r: np.ndarray, m: np.ndarray) -> float:
+        line = ab[0] + ab[1] * logit
+        return float((m * (np.logaddexp(0, line) - r * line)).sum())
+
+    return np.array(
+        [minimize(loss, (0, 1), (r, m), tol=1e-12).x[1] for r, m in zip(rate, mass, strict=True)]
+    )
+
+
+def brier(rate: np.ndarray, score: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    return (mass * (rate - 2 * rate * score + score**2)).sum(-1)
+
+
+@pytest.mark.parametrize("key", WITH_CURVE)
+@pytest.mark.parametrize(
+    ("name", "oracle", "group", "tolerance"),
+    [
+        ("e90", e90, "curve", 1e-6),
+        # The minimiser stops at a loss that is right to about nine digits.
+        ("slope", slope, "curve", 1e-4),
+        ("brier", brier, "given_miscalibration", 1e-6),
+    ],
+)
+def test_draws_are_those_of_the_curve(
+    key: str, name: str, oracle: Any, group: str, tolerance: float
+) -> None:
+    tree = result_of(key)
+    rate, score, mass = (part[0, :8] if part.ndim > 1 else part for part in by_hand(tree, group))
+    draws = bc.measure(tree, name)
+    assert draws.dims[:2] == ("chain", "draw")
+    found = access.at(draws, access.cases(tree)[0]).values[0, :8]
+    np.testing.assert_allclose(found, oracle(rate, score, mass), atol=tolerance)
+
+
+@pytest.mark.parametrize("key", WITH_CURVE)
+def test_as_variables_they_leave_the_answers_alone(key: str, tmp_path: Path) -> None:
+    tree = result_of(key)
+    found = with_measures(tree, [*THREE, "net_benefit:.25", "e90"])
+    names = [*THREE, "net_benefit:0.25"]
+    assert access.measure_names(found) == names
+    assert access.answers(found) == access.answers(tree)
+    assert access.main(found) == access.main(tree)
+    assert set(tree["posterior"].data_vars) == set(result_of(key)["posterior"].data_vars)
+    bc.save(found, tmp_path / "result.nc")
+    loaded = bc.load(tmp_path / "result.nc")
+    assert loaded.identical(found)
+    table = bc.summary(loaded)
+    rows = set(table["metric"]) if "metric" in table else {one[:-5] for one in table}
+    assert set(names) <= rows
+    assert records(loaded, 0.9) == records(tree, 0.9, names)
+
+
+@pytest.mark.parametrize("key", WITH_CURVE)
+@pytest.mark.parametrize("name", THREE)
+def test_what_reads_a_result_reads_a_measure(key: str, name: str) -> None:
+    tree = result_of(key)
+    draws = bc.measure(tree, name)
+    bounds = bc.interval(tree, name)
+    inside = (draws >= bounds[..., 0]) & (draws <= bounds[..., 1])
+    assert (inside.mean(["chain", "draw"]) >= 0.89).all()
+    assert set(bc.power_scale(tree, name)["quantity"]) == {name}
+
+
+@pytest.mark.parametrize("key", ["ece", "agnostic"])
+def test_classifiers_are_compared_by_it(key: str) -> None:
+    tree = result_of(key)
+    apart = bc.difference(tree, *NAMES[:2], "brier")
+    means = [float(bc.measure(tree, "brier").sel(classifier=name).mean()) for name in NAMES[:2]]
+    assert apart.mean == pytest.approx(means[0] - means[1])
+    assert float(bc.best(tree, "brier").prob_best.sum()) == pytest.approx(1)
+    with pytest.raises(bc.InputError, match="whether more of 'slope' is better"):
+        bc.best(tree, "slope")
+
+
+def test_the_mean_over_classes() -> None:
+    tree = result_of("ece of three classes")
+    found = bc.marginal(tree, "e90", classifier="sharp")
+    assert found.mean == pytest.approx(
+        float(bc.measure(tree, "e90").sel(classifier="sharp").mean())
+    )
+    with pytest.raises(bc.InputError, match="a calibration error"):
+        bc.marginal(tree, "slope", classifier="sharp")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [{"chain": 1}, {"draw": slice(0, 40)}, {"chain": 0, "draw": 3}, {"classifier": "plain"}],
+)
+def test_of_a_selection(place: dict[str, Any]) -> None:
+    tree = result_of("ece")
+    found = with_measures(tree.sel(place), THREE)
+    for name in THREE:
+        expected = bc.measure(tree, name).sel(place)
+        xr.testing.assert_allclose(found["posterior"][name], expected.drop_vars(set(place)))
+
+
+def test_the_terminal_shows_them_within_80_columns() -> None:
+    found = measure_table(result_of("ece"), 0.9, [*THREE, "net_benefit_all:.25", "tce"])
+    assert found is not None
+    assert [row[:2] for row in found.rows[:2]] == [("plain", "e90"), ("", "slope")]
+    assert (
+        sum(max(map(len, column)) + 3 for column in zip(found.columns, *found.rows, strict=True))
+        <= 80
+    )
+    # The plug-in beside the error without bins is that of bins.
+    assert found.rows[4][1:3] == ("tce", "–")
+    assert measure_table(result_of("ece"), 0.9) is None
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_under_several_priors() -> None:
+    quantity, data, _ = data_of("ece", NAMES[:1])
+    with pytest.warns(bc.ConvergenceWarning):
+        tree = bc.prior_sensitivity(
+            quantity,
+            data,
+            {"a": bc.ece.Priors(), "b": bc.ece.Priors(bc.ece.SmoothCurve(scale=0.2))},
+            method="direct",
+            draws=100,
+            chains=2,
+            seed=1,
+            var="e90",
+        )
+    assert tree.attrs["conclusion_var"] == "e90"
+    (found,) = bc.conclusions(tree, "brier", threshold=0.2)
+    means = bc.measure(tree, "brier").mean(["chain", "draw"])
+    assert [row.mean for row in found.rows] == pytest.approx(means.values.ravel().tolist())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_of_many_fits() -> None:
+    quantity, data, _ = data_of("ece", NAMES[:1])
+    how = {"method": "direct", "draws": 50, "chains": 2, "seed": 1}
+    whole, small = (
+        bc.fit_many(quantity, {"x": data}, keep=keep, **how) for keep in ("draws", "scalars")
+    )
+    assert bc.measure(whole["x"], "e90").shape == (2, 50)
+    with pytest.raises(bc.InputError, match="keep='draws'"):
+        bc.interval(small["x"], "e90")
+
+
+def flat(rate: Any, score: Any, mass: Any) -> Any:
+    return rate
+
+
+def undefined(rate: Any, score: Any, mass: Any) -> Any:
+    return rate.sum(-1) * np.nan
+
+
+def tce(rate: Any, score: Any, mass: Any) -> Any:
+    return rate.sum(axis=2)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("e99", "no variable or measure 'e99'; did you mean 'e90'"),
+        ("net_benefit", "needs a threshold; got none. Pass threshold=0.25"),
+        ("net_benefit:2", r"threshold must be a number in \(0, 1\); got 2.0"),
+        ("accuracy:a", "must be numbers; got 'accuracy:a'"),
+        ("slope:3", "must be given as slope; got 'slope:3'"),
+        (flat, r"flat must give one value a draw, shape \(4, 150\); got \(4, 150, 105\)"),
+        (undefined, "undefined must be a finite number in every draw; it is not for plain"),
+        (tce, "name of its own among the variables of a result; 'tce' is taken"),
+        (3, "no measure '3'"),
+    ],
+)
+def test_what_is_no_measure(spec: Any, message: str) -> None:
+    with pytest.raises(bc.InputError, match=message):
+        bc.interval(result_of("ece"), spec)
+
+
+def test_a_function_is_one_by_its_name() -> None:
+    def largest(rate: Any, score: Any, mass: Any) -> Any:
+        return np.abs(rate - score).max(axis=2)
+
+    found = bc.interval(result_of("ece"), largest)
+    np.testing.assert_array_equal(found, bc.interval(result_of("ece"), "emax"))
+    with pytest.raises(bc.InputError, match="name of its own"):
+        bc.summary(result_of("ece"), measures=[largest, largest])
+
+
+def test_an_infinite_log_loss_names_the_remedy() -> None:
+    score = np.tile([0.0, 0.3, 0.6, 0.9], 50)
+    label = (np.arange(200) % 3 == 0).astype(int)
+    tree = bc.fit(
+        "ece", bc.Scores(y_true=label, y_prob=score), method="direct", draws=50, chains=2, seed=1
+    )
+    with pytest.raises(bc.InputError, match="a score of exactly 0 or 1 is wrong: clip the scores"):
+        bc.measure(tree, "log_loss")
+
+
+@pytest.mark.parametrize("read", [bc.measure, bc.interval, bc.best])
+def test_a_result_without_a_curve_says_what_to_fit(read: Any) -> None:
+    with pytest.raises(
+        bc.InputError, match=r"holds none\. Choose from ece, .* or fit a calibration"
+    ):
+        read(result_of("temperature"), "e90")
+
+
+@pytest.mark.parametrize("measures", [3, None, ["e99"], [3]])
+def test_what_a_summary_refuses(measures: Any) -> None:
+    with pytest.raises(bc.InputError, match="measure"):
+        bc.summary(result_of("ece"), measures=measures)
+
+
+@pytest.mark.parametrize(
+    ("draw", "var"),
+    [
+        (bc.plots.plot_posterior, "e90"),
+        (bc.plots.plot_comparison, "e90"),
+        (bc.plots.plot_differences, "slope"),
+        (bc.plots.plot_metrics, "mean_gap"),
+        (bc.plots.plot_ranks, "brier"),
+    ],
+)
+def test_pictures_of_it(draw: Any, var: str) -> None:
+    tree = result_of("ece")
+    (axes, *_) = draw(tree, var).axes
+    low, high = axes.get_xlim()
+    if draw is bc.plots.plot_metrics:
+        bounds = bc.interval(tree, var)
+        assert low < float(bounds.min()) < 0 < float(bounds.max()) < high
+    title = access.described(with_measures(tree, [var]), var).title
+    assert title.casefold() in axes.get_xlabel().casefold() or draw is bc.plots.plot_posterior
+
+
+def test_a_forest_of_errors_refuses_what_is_none() -> None:
+    with pytest.raises(bc.InputError, match="one of the calibration errors; got var 'slope'"):
+        bc.plots.plot_comparison(result_of("ece"), "slope")
