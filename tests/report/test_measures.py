@@ -57,8 +57,6 @@ def test_names_are_escaped() -> None:
 
 def test_results_without_a_curve_go_without() -> None:
     curve, bare = make_result(("a",), draws=50), make_result(("b",), draws=50)
-    bare = xr.DataTree.from_dict({name: node for name, node in bare.children.items()})
-    bare.attrs = make_result(("b",), draws=50).attrs
     del bare["curve"]
     assert "Further measures" in page([curve, bare], measures=["e90"])
     with pytest.raises(bc.InputError, match="holds none"):
