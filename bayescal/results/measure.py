@@ -281,7 +281,8 @@ def _of_cells(tree: xr.DataTree, group: str, name: str, case: ResultSlice) -> Fl
 
 def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
     """Measures of the labelled rows as counted, where they have a value and rows no weights."""
-    if "n_labeled" not in tree.attrs or _has(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N):
+    weighted = _has(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N)
+    if not wanted or weighted or "n_labeled" not in tree.attrs:
         return {}
     like = _empty(tree).isel(dict.fromkeys(schema.DRAW_DIMS, 0), drop=True)
     found = {one.name: like.copy().rename(one.name) for one in wanted}

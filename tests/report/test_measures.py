@@ -14,6 +14,7 @@ from bayescal.report.view import View
 from bayescal.results.measure import shown_measures
 from bayescal.results.text import probability
 from tests.report.pages import HOSTILE, Page
+from tests.several import NAMES, result_of
 from tests.synthetic import make_result
 
 
@@ -33,12 +34,12 @@ def test_without_measures_there_is_no_section() -> None:
 
 
 def test_what_each_is_and_which_classifier_is_best() -> None:
-    tree = make_result(("a", "b"), draws=100)
+    tree = result_of("ece", NAMES[:2])
     found = cells(section(tree, "brier", "slope"))
     assert found[:6] == ["Measure", "Classifier", "Plug‑in", "Mean", "90% interval", "P(best)"]
     meaning = bc.measures.resolve("brier").meaning.rstrip(".")
     assert found[6] == f"Brier score{meaning}; lower is better."
-    chance = float(bc.best(tree, "brier").prob_best.sel(classifier="a"))
+    chance = float(bc.best(tree, "brier").prob_best.sel(classifier=NAMES[0]))
     assert found[11] == probability(chance)
     # A slope has no direction.
     assert (found[18][:17], found[23]) == ("Calibration slope", "–")
