@@ -53,7 +53,9 @@ def _name(one: Variable, first: bool) -> Markup:
     title = Markup("{}").format(capital(one.title))
     if not (first and one.meaning):
         return title
-    text = one.meaning.rstrip(".") + (f"; {_BETTER[one.better]}." if one.better else ".")
+    # Some meanings begin with the title, which stands above.
+    text = capital(one.meaning.removeprefix(f"{capital(one.title)}: ").rstrip("."))
+    text += f"; {_BETTER[one.better]}." if one.better else "."
     return title + Markup("<small>{}</small>").format(text)
 
 

@@ -176,6 +176,8 @@ def argument(parameter: inspect.Parameter, n: int, k: int, where: str) -> st.Sea
         found = st.lists(st.sampled_from(INTS), max_size=3)
     elif base == "Sequence[str]":
         found = st.lists(st.sampled_from(WORDS), max_size=3)
+    elif name == "measures":
+        found = st.lists(st.sampled_from((*CHOICES["measure"], *WORDS)), max_size=2)
     elif name == "classes":
         found = st.lists(st.sampled_from([0, 1, "a"]), max_size=3)
     elif name in ROWS:

@@ -375,6 +375,7 @@ BY_NAME: dict[str, Callable[[], Any]] = {
     "calibration": lambda: bc.Scores(y_true=LABEL, y_prob=SCORE),
     "classifier": lambda: "classifier",
     "name": lambda: "over",
+    **dict.fromkeys(("measure", "spec"), lambda: "e90"),
     "first": lambda: "a",
     "second": lambda: "b",
     "actions": lambda: ACTIONS,

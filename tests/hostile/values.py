@@ -26,10 +26,11 @@ CHOICES = {
     "multiclass": ("top-label", "class-wise", "marginal"),
     "reading": ("hard", "soft", "drawn"),
     "guess": ("self", "ensemble"),
+    "measure": ("e90", "slope", "brier", "net_benefit:.3", "net_benefit", "cost:.2,5", "e99"),
     "metric": ("accuracy", "ece", "auc"),
     "scale": ("logits", "probabilities"),
     "strategy": ("quantile", "uniform"),
-    "var": ("ece", "tce", "accuracy", "prob", "c"),
+    "var": ("ece", "tce", "accuracy", "prob", "c", "e90", "auc", "net_benefit:.3"),
 }
 
 

@@ -37,7 +37,7 @@ def test_what_each_is_and_which_classifier_is_best() -> None:
     tree = result_of("ece", NAMES[:2])
     found = cells(section(tree, "brier", "slope"))
     assert found[:6] == ["Measure", "Classifier", "Plug‑in", "Mean", "90% interval", "P(best)"]
-    meaning = bc.measures.resolve("brier").meaning.rstrip(".")
+    meaning = "Mean squared difference of score and label"
     assert found[6] == f"Brier score{meaning}; lower is better."
     chance = float(bc.best(tree, "brier").prob_best.sel(classifier=NAMES[0]))
     assert found[11] == probability(chance)
