@@ -167,7 +167,7 @@ def measure_table(tree: xr.DataTree, prob: float, measures: Sequence[str] = ()) 
     tree, shown = shown_measures(tree, measures)
     ends = {one.name: interval(tree, one.name, prob) for one in shown}
     columns = ("", "measure", "plug-in", "mean", f"{text.percent(prob)} interval")
-    lines = [
+    lines: list[tuple[str, ...]] = [
         (case.label if one is shown[0] else "", one.name, *_numbers_of(tree, case, one, ends))
         for case in access.cases(tree)
         for one in shown

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import bayescal as bc
 from bayescal.cli.main import cli
 
-QUICK = ("--label", "y", "--score", "honest", "--quick", "--draws", "100")
+QUICK = ("--label", "y", "--score", "honest", "--quick")
 ASKED = ("--measure", "e90", "--measure", "net_benefit:.25")
 
 
