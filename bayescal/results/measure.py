@@ -165,7 +165,7 @@ def has_curve(tree: xr.DataTree) -> bool:
 
 def _curves(tree: xr.DataTree) -> list[ResultSlice]:
     """The cases, and within one the classes that have a curve each."""
-    found, rate = access.cases(tree), tree[schema.CURVE][RATE]
+    found, rate = access.cases(tree), access.variable(tree, schema.CURVE, RATE)
     for dim in set(rate.dims) - {*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.CELL}:
         names = rate[dim].to_numpy()
         found = [replace(one, sel={**one.sel, str(dim): name}) for one in found for name in names]
