@@ -17,6 +17,7 @@ type Tensor = Any
 # Steps get small after 5 to 10 in ordinary cases; without an end the logits have no best line.
 _STEPS: Final = 30
 _SMALL: Final = 1e-7
+_DECIMALS: Final = 12
 _UNDEFINED: Final = float("nan")
 
 
@@ -43,7 +44,7 @@ def citl(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
         a = a + step
         if xp is np and not (abs(step) > _SMALL).any():
             break
-    return xp.where(abs(step) <= _SMALL, a, _UNDEFINED)
+    return _settled(a, step, xp)
 
 
 def _line(rate: Tensor, score: Tensor, mass: Tensor) -> tuple[Tensor, Tensor]:
@@ -66,7 +67,13 @@ def _line(rate: Tensor, score: Tensor, mass: Tensor) -> tuple[Tensor, Tensor]:
         step = abs(up) + abs(turn)
         if xp is np and not (step > _SMALL).any():
             break
-    return tuple(xp.where(step <= _SMALL, value, _UNDEFINED) for value in (a, b))
+    return _settled(a, step, xp), _settled(b, step, xp)
+
+
+def _settled(value: Tensor, step: Tensor, xp: Any) -> Tensor:
+    """A root that was found, without rounding: where the rates are the scores, exactly 1 or 0."""
+    rounded = np.round(value, _DECIMALS) if xp is np else value
+    return xp.where(abs(step) <= _SMALL, rounded, _UNDEFINED)
 
 
 def _inner(score: Tensor, mass: Tensor, xp: Any) -> tuple[Tensor, Tensor]:
