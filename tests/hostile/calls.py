@@ -49,6 +49,9 @@ LEFT_OUT = {
     "save": "writes files",
     "report": "writes files",
     "write_rows": "writes files",
+    "plan_labels": "fits simulated data many times",
+    "plot_label_plan": "takes what plan_labels returns",
+    "plot_change": "takes what change returns",
 }
 PLAIN_CLASSES = (bc.Scores, bc.PUScores, bc.CalibrationSplit, bc.BinCounts, bc.Binning)
 PRIOR_CLASSES = (bc.Beta, bc.HalfNormal, bc.LogNormal, bc.Normal)
@@ -176,6 +179,8 @@ def argument(parameter: inspect.Parameter, n: int, k: int, where: str) -> st.Sea
         found = st.lists(st.sampled_from(INTS), max_size=3)
     elif base == "Sequence[str]":
         found = st.lists(st.sampled_from(WORDS), max_size=3)
+    elif name == "thresholds":
+        found = st.lists(st.sampled_from(FLOATS), max_size=3)
     elif name == "measures":
         found = st.lists(st.sampled_from((*CHOICES["measure"], *WORDS)), max_size=2)
     elif name == "classes":
