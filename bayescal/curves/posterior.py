@@ -12,7 +12,7 @@ from scipy.special import expit, softmax
 
 from bayescal.core.quantity import Draws
 from bayescal.curves.average import Average, State, in_chains
-from bayescal.curves.priors import CALIBRATED
+from bayescal.curves.priors import CALIBRATED, SEGMENTS
 
 type Floats = NDArray[np.float64]
 
@@ -117,6 +117,21 @@ class CurvePosterior:
         """Curves whose scores of 0 and 1 all err, those without rows too."""
         found = self._where(lambda state: all(state.errs))
         return replace(found, unseen_errs=np.ones_like(self.unseen_errs))
+
+    @property
+    def wide(self) -> CurvePosterior:
+        """Curves that are smooth or rough, whose scores of 0 and 1 err.
+
+        Notes
+        -----
+        With the calibrated component among them, intervals of costs, rates of rows and ROC curves
+        would collapse where a classifier is close to calibrated, and miss. So they would with
+        segments, of which every second one is calibrated. Either is left out where there is
+        another.
+        """
+        fitted = self.average.fitted
+        names = [name for name in fitted if name != SEGMENTS] or list(fitted) or [CALIBRATED]
+        return self.given(*names).erring
 
     def _where(self, wanted: Callable[[State], bool]) -> CurvePosterior:
         kept = [place for place, state in enumerate(self.states) if wanted(state)]

@@ -48,8 +48,9 @@ class Measure(NamedTuple):
     calibrated: with ``components="all"`` they are a part of the posterior. A rate of rows or a cost
     is known all too well in these draws, where the scores themselves are the rates, and its
     interval would collapse around the value that the scores promise. With
-    ``components="miscalibrated"`` it is computed from the curves given miscalibration, which come
-    as near to calibration as the labels have it.
+    ``components="miscalibrated"`` it is computed from the smooth and rough curves, which come as
+    near to calibration as the labels have it; segments are left out, as half of them are
+    calibrated.
     """
 
     name: str

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import checked_numbers, listing
 from bayescal.core.errors import InputError
+from bayescal.measures.measure import MISCALIBRATED
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import tail
@@ -133,7 +134,7 @@ def decision_curve(
     check_curve(result)
     alpha = tail(prob)
     cases = _cases(result, class_, group)
-    curves = [curve_cells(result, case, given=True) for case in cases]
+    curves = [curve_cells(result, case, MISCALIBRATED) for case in cases]
     top = max(float(curve.score.max()) for curve in curves)
     at = _grid(top) if thresholds is None else _checked(thresholds)
     found = [benefit(*curve, at) for curve in curves]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_is, check_known
 from bayescal.core.errors import InputError
 from bayescal.core.variables import ERROR, Variable, to_json
-from bayescal.measures.measure import ALL, Measure, as_variable
+from bayescal.measures.measure import ALL, MISCALIBRATED, Measure, as_variable
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -23,7 +23,19 @@ type Floats = NDArray[np.float64]
 type _Found = dict[str, xr.DataArray]
 
 RATE: Final = "rate"
+WIDE_RATE: Final = "wide_rate"
 MASS: Final = "mass"
+
+GIVEN: Final = "given"
+"""Curves given miscalibration, for the upper ends of errors."""
+_OF_ALL: Final = ((schema.CURVE, RATE), (schema.CURVE, MASS))
+_OF_GIVEN: Final = ((schema.GIVEN_MISCALIBRATION, RATE), (schema.GIVEN_MISCALIBRATION, MASS))
+_KEPT: Final = {
+    ALL: _OF_ALL,
+    GIVEN: (*_OF_GIVEN, *_OF_ALL),
+    MISCALIBRATED: ((schema.CURVE, WIDE_RATE), *_OF_GIVEN, *_OF_ALL),
+}
+"""Where a result has rates and masses of a kind of curve: the first that it holds."""
 
 
 def measure(
@@ -184,7 +196,7 @@ def _draws(tree: xr.DataTree, one: Measure) -> xr.DataArray:
     """Draws of a measure from its own components, (chain, draw, ...)."""
     found = _empty(tree).rename(one.name)
     for case in _curves(tree):
-        cells = curve_cells(tree, case, given=one.components != ALL)
+        cells = curve_cells(tree, case, one.components)
         found.loc[_place(found, case)] = _of_case(cells, one, case)
     return found
 
@@ -194,12 +206,13 @@ def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Fou
     like = _empty(tree)
     every, given = ({one.name: like.copy() for one in wanted} for _ in range(2))
     for case in _curves(tree):
-        own, whole = curve_cells(tree, case, given=True), curve_cells(tree, case, given=False)
+        own, whole = curve_cells(tree, case, GIVEN), curve_cells(tree, case, ALL)
+        wide = curve_cells(tree, case, MISCALIBRATED)
         other = (own.rate != whole.rate).any(axis=-1) | (own.mass != whole.mass).any(axis=-1)
         rest = _Cells(whole.rate[None, other], whole.score, whole.mass[None, other])
         place = _place(like, case)
         for one in wanted:
-            values = _of_case(own, one, case)
+            values = _of_case(own if one.components == ALL else wide, one, case)
             given[one.name].loc[place] = values
             if one.components == ALL and other.any():
                 # Most draws are of the same curve in both, and need no second evaluation.
@@ -239,16 +252,18 @@ def _of_case(cells: _Cells, one: Measure, case: ResultSlice) -> Floats:
     return values
 
 
-def curve_cells(tree: xr.DataTree, case: ResultSlice, *, given: bool) -> _Cells:
-    """The curve of a case, of the whole posterior or given miscalibration."""
+def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> _Cells:
+    """The curve of a case: of the whole posterior, given miscalibration, or wide."""
     score, held = _constant(tree, case)[0], held_cells(tree, case)
-    group = schema.GIVEN_MISCALIBRATION
-    rate = _of_cells(tree, group if given and _has(tree, group, RATE) else schema.CURVE, RATE, case)
-    mass = _of_cells(tree, group if given and _has(tree, group, MASS) else schema.CURVE, MASS, case)
+    kept = [place for place in _KEPT[of] if _has(tree, *place)]
+    rate, mass = (
+        _of_cells(tree, *next(place for place in kept if place[1] in names), case)
+        for names in ((RATE, WIDE_RATE), (MASS,))
+    )
     rate, score = rate[..., held], score[held]
     # A result keeps rates in single precision: a score as near as that is its own rate.
     rate = np.where(np.abs(rate - score) > np.spacing(np.float32(1)) * score, rate, score)
-    if given and not _has(tree, group, RATE):
+    if of != ALL and not _has(tree, schema.GIVEN_MISCALIBRATION, RATE):
         rate = np.where((rate == score).all(axis=-1, keepdims=True), np.nan, rate)
     return _Cells(rate, score, mass[..., held])
 

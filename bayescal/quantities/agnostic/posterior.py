@@ -30,7 +30,7 @@ from bayescal.curves.cells import (
     off_boundary,
 )
 from bayescal.curves.posterior import CurvePosterior
-from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS, SEGMENTS
+from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS
 from bayescal.quantities.agnostic.bounds import bounds
 from bayescal.quantities.agnostic.data import CELLS, IntervalProblem, data_warnings
 from bayescal.quantities.agnostic.decisions import DecisionRule
@@ -58,7 +58,7 @@ MONITORED = ("c", "ks", "auc")
 
 @dataclass(frozen=True, eq=False)
 class WideAverage(Average):
-    """An average of which costs and ROC curves take some components alone: see `wide`."""
+    """An average of whose draws costs and ROC curves take the wide ones alone."""
 
     def members_to_sample(self, direct: DirectDraws) -> tuple[str, ...]:
         """Members that matter to these."""
@@ -120,7 +120,7 @@ class AgnosticCase:
         posterior = CurvePosterior.of(average, average.completed(draws, rng), evidence, rng)
         # First, as conditions take their draws from those of components.
         rate_of = {name: self._rate(posterior.given(name)) for name in average.fitted}
-        drawn = wide(posterior)
+        drawn = posterior.wide
         cells, size = self.problem.labeled.cells, self.model.compile_key[-1]
         rates, points = drawn.rate, curve_scores(self.problem.labeled)
         events = rng.binomial(cells.count, rates).astype(np.int32)
@@ -145,8 +145,11 @@ class AgnosticCase:
                 "calibration_curve": given.at(points),
                 "rate": kept_rates(cells.count, given.rate, size),
             },
-            curve=kept_curve(cells.count, posterior.rate, cell_mass, posterior.component, size),
-            prior=self._implied(wide(CurvePosterior.prior(average, PRIOR_DRAWS, rng)), rng),
+            curve={
+                **kept_curve(cells.count, posterior.rate, cell_mass, posterior.component, size),
+                "wide_rate": kept_rates(cells.count, rates, size),
+            },
+            prior=self._implied(CurvePosterior.prior(average, PRIOR_DRAWS, rng).wide, rng),
             posterior_predictive={"events": nonempty_cells(events, cells.count, size)},
             log_likelihood={"events": nonempty_cells(likelihood, cells.count, size)},
             log_prior={"curve": drawn.log_prior()},
@@ -172,7 +175,7 @@ class AgnosticCase:
 
     def simulate(self, rng: np.random.Generator) -> tuple[AgnosticCase, Values]:
         """Draw a curve from the prior and labels given it, for the scores of this case."""
-        drawn = wide(CurvePosterior.prior(self.model, 1, rng))
+        drawn = CurvePosterior.prior(self.model, 1, rng).wide
         cells = self.problem.labeled.cells
         events = rng.binomial(cells.count, drawn.rate[0, 0])
         labels = BinCounts(cells.edges, cells.count, events, cells.mean_score, cells.closed)
@@ -282,17 +285,3 @@ class AgnosticCase:
             for name, rule in self.rules.items():
                 found[f"unlabeled_{name}"] = rows.unlabeled_cost(rule)
         return found
-
-
-def wide(curve: CurvePosterior) -> CurvePosterior:
-    """Curves that are smooth or rough, whose scores of 0 and 1 err.
-
-    Notes
-    -----
-    With the calibrated component among them, intervals of costs and ROC curves would collapse
-    where a classifier is close to calibrated, and miss. So they would with segments, of which every
-    second one is calibrated. Either is left out where there is another.
-    """
-    fitted = curve.average.fitted
-    names = [name for name in fitted if name != SEGMENTS] or list(fitted) or [CALIBRATED]
-    return curve.given(*names).erring

@@ -214,13 +214,15 @@ class CredalCase:
         `CALIBRATED` and `ROW_DESCRIPTIONS`. Of another prior every draw is of one curve, which
         counts as smooth; its cells are those of the rank, with the score at their mean rank.
         """
-        lead, given = rates.shape[:-1], rates
+        lead, given, wide = rates.shape[:-1], rates, rates
         component = np.full(lead, COMPONENTS.index(SMOOTH))
         if self._averages:
             rates, given = draws["cell_rate"], draws["miscalibrated_cell_rate"]
+            wide = draws["wide_cell_rate"]
             component = draws["component"]
         mass = draw_masses(self.problem.count, lead[:-1], rng)
-        curve = {"rate": rates.astype(np.float32), "mass": mass.astype(np.float32)}
+        kept = {"rate": rates, "wide_rate": wide, "mass": mass}
+        curve = {name: values.astype(np.float32) for name, values in kept.items()}
         return curve | {"component": component.astype(np.int8)}, {"rate": given.astype(np.float32)}
 
     def _log_prior(self, draws: Draws) -> Draws:
