@@ -549,7 +549,8 @@ def _correlation(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Float
     name = var if own else "correlation"
     stored = access.has_variable(tree, schema.ERROR_CORRELATION, name)
     added = var in access.measure_names(tree)
-    if (added and not own) or (not stored and var in measures()):
+    shared = schema.SHARED_ROWS in tree.children and var in measures()
+    if (added and not own) or (not stored and shared):
         return measure_correlation(tree, resolve(var).function, cases)
     if not stored:
         raise InputError(

@@ -14,10 +14,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-from bayescal.measures.measure import MISCALIBRATED
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.measure import curve_cells, held_cells
+from bayescal.results.measure import GIVEN, curve_cells, held_cells
 
 type Floats = NDArray[np.float64]
 type Function = Callable[[Floats, Floats, Floats], Any]
@@ -70,7 +69,7 @@ def _influence(tree: xr.DataTree, function: Function, case: ResultSlice) -> Floa
     A row of cell m moves its rate by ``(y - rate_m) / w_m`` and the masses w towards e_m, those of
     a population that is all of this cell.
     """
-    every, score, masses = curve_cells(tree, case, MISCALIBRATED)
+    every, score, masses = curve_cells(tree, case, GIVEN)
     rate, mass = (draws.reshape(-1, len(score)) for draws in (every, masses))
     label, stored = (
         access.variable(tree, schema.SHARED_ROWS, name, case).to_numpy()

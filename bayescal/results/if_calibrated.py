@@ -8,13 +8,17 @@ import numpy as np
 import xarray as xr
 
 from bayescal.core.if_calibrated import SIMULATIONS, IfCalibrated, compared, of_cells
+from bayescal.core.streams import stream
 from bayescal.core.variables import ERROR
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 
 
 def if_calibrated(tree: xr.DataTree, case: ResultSlice, prob: float) -> IfCalibrated | None:
-    """The plug-in ECE under calibration; None where it is not one of labelled rows in bins."""
+    """The plug-in ECE under calibration; None where it is not one of labelled rows in bins.
+
+    It depends on the rows alone, and so has no random numbers of the fit's seed.
+    """
     point = access.main(tree).point
     if not _is_binned(tree) or point is None:
         return None
@@ -40,7 +44,7 @@ def if_calibrated(tree: xr.DataTree, case: ResultSlice, prob: float) -> IfCalibr
         count,
         place,
         SIMULATIONS,
-        access.stream_of(tree, *case.names, "if calibrated"),
+        stream(0, *case.names, "if calibrated"),
     )
     return compared(case.label, simulated, observed, prob)
 

@@ -167,8 +167,10 @@ WRONG = {
         windows(0.1, 0.1), alarm=0.05
     ),
     "prob must be a number in": lambda: bc.change(windows(0.1, 0.1), prob=2),
-    "var must be one of the result's; got 'auc'": lambda: bc.change(windows(0.1, 0.1), "auc"),
-    "window 'new': var must be one of": lambda: bc.change({**FAILED, "new": window(0.1, var=AUC)}),
+    "a measure needs draws of a calibration curve": lambda: bc.change(windows(0.1, 0.1), "auc"),
+    "window 'new': a measure needs draws": lambda: bc.change(
+        {**FAILED, "new": window(0.1, var=AUC)}
+    ),
     "needs to know whether more of 'bias' is better": lambda: bc.change(
         windows(0.1, 0.1, var=Variable("bias", "bias", role=METRIC))
     ),
