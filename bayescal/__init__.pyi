@@ -33,7 +33,6 @@ from .quantities.pu_ece.tables import read_pu_scores as read_pu_scores
 from .report.html import report as report
 from .results.bands import calibration_band as calibration_band
 from .results.change import change as change
-from .results.compare import best as best
 from .results.compare import difference as difference
 from .results.conclude import conclusions as conclusions
 from .results.decision_curve import decision_curve as decision_curve
@@ -44,6 +43,7 @@ from .results.io import save as save
 from .results.label_plan import LabelPlan as LabelPlan
 from .results.measure import measure as measure
 from .results.power_scaling import power_scale as power_scale
+from .results.ranking import best as best
 from .results.rows import row_table as row_table
 from .results.summary import summary as summary
 from .workflow.fit import fit as fit

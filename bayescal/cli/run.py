@@ -183,7 +183,7 @@ def _print_result(quantity: Quantity, tree: DataTree, prob: float, measures: Seq
 
 def _print_json(quantity: Quantity, tree: DataTree, given: Given, measures: Sequence[str]) -> None:
     from bayescal.results.access import json_attribute, sampler
-    from bayescal.results.compare import best_records
+    from bayescal.results.ranking import best_records
     from bayescal.results.summary import records, row_records
 
     attrs = tree.attrs

@@ -16,9 +16,10 @@ from bayescal.core.variables import ERROR, LESS, METRIC, MORE
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.compare import RANK, Difference, best, difference
+from bayescal.results.compare import Difference, difference
 from bayescal.results.intervals import interval
 from bayescal.results.measure import chosen_variable, with_measure
+from bayescal.results.ranking import RANK, best
 from bayescal.results.text import capital, number, percent, relation, signed
 
 WIDTH: Final = 7.0

@@ -12,7 +12,7 @@ from bayescal.report.render import Column, names, table
 from bayescal.report.view import Section, View, for_each
 from bayescal.results import access
 from bayescal.results.access import ResultSlice
-from bayescal.results.compare import Best, best
+from bayescal.results.ranking import Best, best
 from bayescal.results.summary import own_point
 from bayescal.results.text import MISSING, capital, decimals, ends, fixed, percent, probability
 

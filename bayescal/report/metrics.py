@@ -11,7 +11,8 @@ from bayescal.report.render import named, plain, several_named, table_of
 from bayescal.report.view import Answer, View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.compare import LIKELY, Best, Difference, best, difference, leaders
+from bayescal.results.compare import Difference, difference
+from bayescal.results.ranking import LIKELY, Best, best, leaders
 from bayescal.results.text import (
     MISSING,
     capital,

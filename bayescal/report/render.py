@@ -20,7 +20,7 @@ from bayescal._version import __version__
 from bayescal.core.text import undirected
 from bayescal.plots.style import Drawing, shorten
 from bayescal.results import text as numbers
-from bayescal.results.compare import MOST_NAMED
+from bayescal.results.ranking import MOST_NAMED
 
 LONGEST = 64
 """Characters of a name that the page shows; the whole name is in its tooltip."""

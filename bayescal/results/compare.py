@@ -1,4 +1,4 @@
-"""The difference of two classifiers, and which of several is best.
+"""The difference of two classifiers.
 
 What one posterior holds of all classifiers is compared draw by draw; classifiers fitted one by one
 are coupled as their shared rows couple them.
@@ -6,10 +6,9 @@ are coupled as their shared rows couple them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -17,20 +16,15 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
-from bayescal.core.variables import ERROR, METRIC, MORE, ROW
+from bayescal.core.variables import ERROR, METRIC, ROW
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.coupling import measure_correlation
 from bayescal.results.intervals import tail
-from bayescal.results.measure import chosen_variable, with_measure
+from bayescal.results.measure import with_measure
 from bayescal.results.text import (
-    UNRELIABLE,
-    in_words,
     percent,
-    plain,
-    probability,
-    several,
 )
 
 
@@ -133,7 +127,7 @@ def difference(
     result and names give the same numbers, and exchanging the names changes their signs only.
     """
     tail(prob)
-    _check_comparable(tree, "a difference")
+    check_comparable(tree, "a difference")
     tree, var = with_measure(tree, var)
     name = access.main(tree).name if var is None else var
     pair = Pair(first, second, name, prob, class_, group)
@@ -141,10 +135,10 @@ def difference(
     metrics = {one.name for one in access.answers(tree) if one.role == METRIC}
     if {first, second} <= metrics:
         return of_two_variables(tree, pair)
-    return (couple_pair if _is_fitted_apart(tree, name) else of_paired_draws)(tree, pair)
+    return (couple_pair if is_fitted_apart(tree, name) else of_paired_draws)(tree, pair)
 
 
-def _check_comparable(tree: xr.DataTree, what: str) -> None:
+def check_comparable(tree: xr.DataTree, what: str) -> None:
     """Refuse rows: probabilities given different scores are not one quantity."""
     if access.main(tree).role == ROW:
         raise InputError(
@@ -154,7 +148,7 @@ def _check_comparable(tree: xr.DataTree, what: str) -> None:
         )
 
 
-def _is_fitted_apart(tree: xr.DataTree, var: str) -> bool:
+def is_fitted_apart(tree: xr.DataTree, var: str) -> bool:
     """Whether classifiers have posteriors of their own, to be coupled."""
     is_measure = var in access.measure_names(tree)
     return access.main(tree).role == ERROR or is_measure or is_coupled(tree, var)
@@ -235,219 +229,6 @@ def _of_draws(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
     return float(np.corrcoef(one, two)[0, 1])
 
 
-RANK: Final = "rank"
-LIKELY: Final = 0.5
-"""Probability from which on a classifier is called the best."""
-
-MOST_NAMED: Final = 4
-"""Classifiers that a sentence names."""
-
-_WHERE: Final = {
-    schema.CLASS: "of class",
-    schema.GROUP: "in group",
-    schema.PRIOR_NAME: "under prior",
-}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Best:
-    """How probable it is that each classifier is the best, the second best, and so on."""
-
-    var: str
-    prob_best: xr.DataArray
-    prob_rank: xr.DataArray
-    converged: bool = True
-    title: str = ""
-
-    @property
-    def name(self) -> str:
-        """The classifier most probably best over all cases; the first of several that tie."""
-        dims = [dim for dim in self.prob_best.dims if dim != schema.CLASSIFIER]
-        return str(self.prob_best.mean(dims).idxmax(schema.CLASSIFIER).item())
-
-    @property
-    def text(self) -> str:
-        """The answer in sentences."""
-        lead = [dim for dim in self.prob_best.dims if dim != schema.CLASSIFIER]
-        shares = self.prob_best.stack(where=lead) if lead else self.prob_best.expand_dims("where")
-        words = [self._sentence(one, lead) for one in shares.transpose("where", ...)]
-        return ("" if self.converged else UNRELIABLE) + " ".join(words)
-
-    def _sentence(self, one: xr.DataArray, lead: list[Any]) -> str:
-        place = "".join(f" {_WHERE[dim]} {one[dim].item()}" for dim in lead)
-        head = f"By {self.title or self.var}{place}"
-        if bool(one.isnull().all()):
-            return f"{head}, nothing can be said: the metric is undefined in every draw."
-        order = np.argsort(-one.values, kind="stable")
-        names = [str(one[schema.CLASSIFIER].values[k]) for k in order[:2]]
-        first, second = (in_words(probability(float(one.values[k]))) for k in order[:2])
-        tied = leaders(dict(zip(map(str, one[schema.CLASSIFIER].values), one.values, strict=True)))
-        if len(tied) > 1:
-            who = several(tied) if len(tied) <= MOST_NAMED else f"{len(tied)} classifiers"
-            return f"{head}, {who} tie: each is best with probability {first}."
-        if one.values[order[0]] < LIKELY:
-            return (
-                f"{head}, no classifier is clearly best; {names[0]} leads with probability "
-                f"{first}, before {names[1]} with {second}."
-            )
-        return f"{head}, {names[0]} is best with probability {first}; {names[1]} has {second}."
-
-
-def best(
-    tree: xr.DataTree,
-    var: str | None = None,
-    *,
-    class_: str | None = None,
-    group: str | None = None,
-) -> Best:
-    """Posterior probability of each classifier that it is the best, and of every rank.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result of two classifiers or more on the same rows.
-    var : str, optional
-        Metric, calibration error or measure, such as "brier"; the result's main one by default. The
-        highest accuracy, auc, auprc or net benefit is best, and the lowest of all others.
-    class_, group : str, optional
-        Only this class or group; all by default.
-
-    Returns
-    -------
-    Best
-        Probabilities by classifier and rank, and a sentence.
-
-    Raises
-    ------
-    InputError
-        If the variable is unknown, there is only one classifier, or the classifiers of the result
-        cannot be ranked.
-
-    Notes
-    -----
-    Metrics of all classifiers are in one posterior: a rank's probability is its share of draws.
-    Each draw is of all classifiers on the same rows under the same labels, so that what is common
-    to them cancels. Draws in which the metric is undefined are left out.
-
-    Calibration errors, measures, and the metrics of some quantities, are fitted one by one. Their
-    draws are coupled by a Gaussian copula with their correlations over the shared rows, as
-    `difference` does for two.
-
-    Classifiers that are equal in a draw share its ranks in equal parts; those of equal probability
-    of being best are said to tie.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> tree = bc.load("metrics.nc")  # doctest: +SKIP
-    >>> bc.best(tree, "auc").text  # doctest: +SKIP
-    'By AUC, forest is best with probability 0.83; boosting has 0.15.'
-    """
-    _check_comparable(tree, "a ranking")
-    tree, name = chosen_variable(tree, var)
-    better = access.described(tree, name).better
-    if better is None:
-        known = [one.name for one in access.answers(tree) if one.better]
-        raise InputError(
-            f"a ranking needs to know whether more of {name!r} is better, which its quantity does "
-            f"not say. Choose from {', '.join(known)}, or compare with bayescal.difference."
-        )
-    if _is_fitted_apart(tree, name):
-        return rank_coupled(tree, name, class_, group)
-    draws = access.variable(tree, schema.POSTERIOR, name)
-    return by_rank_shares(tree, draws, better == MORE, class_, group)
-
-
-def leaders(chances: Mapping[str, float]) -> list[str]:
-    """The classifiers most probably best: several if they tie, up to rounding."""
-    most = max(chances.values())
-    return [name for name, chance in chances.items() if np.isclose(chance, most, rtol=1e-9)]
-
-
-def best_records(tree: xr.DataTree) -> dict[str, Any]:
-    """Probabilities of being best as JSON holds them, by variable; {} where there is no ranking."""
-    found: dict[str, Any] = {}
-    for one in (*access.answers(tree), *access.added_measures(tree)):
-        try:
-            found[one.name] = _nested(best(tree, one.name).prob_best)
-        except InputError:
-            continue
-    return found
-
-
-def _nested(shares: xr.DataArray) -> Any:
-    """A mapping by the first dimension of mappings by the next."""
-    if shares.ndim == 0:
-        return plain(shares)
-    first = shares.dims[0]
-    return {str(name): _nested(shares.sel({first: name})) for name in shares[first].values}
-
-
-def by_rank_shares(
-    tree: xr.DataTree, draws: xr.DataArray, higher: bool, class_: str | None, group: str | None
-) -> Best:
-    """Rank draw by draw what one posterior holds of all classifiers."""
-    check_several(tree)
-    lead = [dim for dim in draws.dims if dim not in (*schema.DRAW_DIMS, schema.CLASSIFIER)]
-    ordered = draws.transpose(*lead, *schema.DRAW_DIMS, schema.CLASSIFIER)
-    values = ordered.values.reshape(-1, int(np.prod(ordered.shape[-3:-1])), ordered.shape[-1])
-    shares = np.stack([rank_shares(one) for one in (-values if higher else values)])
-    outer = {str(dim): [str(value) for value in draws[dim].values] for dim in lead}
-    return ranked(tree, str(draws.name), shares, outer, class_, group)
-
-
-def ranked(
-    tree: xr.DataTree,
-    var: str,
-    shares: NDArray[np.float64],
-    outer: Mapping[str, list[str]],
-    class_: str | None,
-    group: str | None,
-) -> Best:
-    """Rank probabilities by the dimensions `outer`, of one class or group where it is given."""
-    access.find_case(tree, None, class_, group)
-    names = access.classifier_names(tree)
-    rank = xr.DataArray(
-        shares.reshape(*map(len, outer.values()), len(names), len(names)),
-        dims=(*outer, schema.CLASSIFIER, RANK),
-        coords={**outer, schema.CLASSIFIER: names, RANK: np.arange(1, len(names) + 1)},
-        name=var,
-    )
-    given = {schema.CLASS: class_, schema.GROUP: group}
-    rank = rank.sel({dim: value for dim, value in given.items() if value is not None})
-    converged = access.is_converged(tree)
-    first, title = rank.isel({RANK: 0}, drop=True), access.described(tree, var).title
-    return Best(var, first, rank, converged, title)
-
-
-def check_several(tree: xr.DataTree) -> None:
-    """Refuse to rank one classifier."""
-    names = access.classifier_names(tree)
-    if len(names) < 2:
-        raise InputError(
-            f"a ranking needs two classifiers; the result has only {names[0]!r}. Fit several "
-            "together with Scores.stack."
-        )
-
-
-def rank_shares(badness: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of the draws in which each classifier has each rank, (classifier, rank)."""
-    known = badness[~np.isnan(badness).any(axis=1)]
-    n = known.shape[1]
-    if len(known) == 0:
-        return np.full((n, n), np.nan)
-    shares = np.empty((n, n))
-    for k in range(n):
-        own = known[:, k, None]
-        above, tied = (known < own).sum(axis=1), (known == own).sum(axis=1)
-        # A tie of t classifiers takes t ranks; each of them has 1/t of each rank.
-        steps = np.zeros(n + 1)
-        np.add.at(steps, above, 1 / tied)
-        np.add.at(steps, above + tied, -1 / tied)
-        shares[k] = steps.cumsum()[:n] / len(known)
-    return np.clip(shares, 0.0, 1.0)
-
-
 type Floats = NDArray[np.float64]
 
 
@@ -458,16 +239,16 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
     # The pair is coupled in alphabetical order, so that exchanging them only changes the sign.
     order = sorted((0, 1), key=lambda k: cases[k].classifier)
     ordered = [cases[k] for k in order]
-    correlation = float(_correlation(tree, var, ordered)[0, 1])
+    correlation = float(correlation_of(tree, var, ordered)[0, 1])
     rng = access.stream_of(tree, *ordered[0].names, *ordered[1].names)
-    values = [_sorted(tree, var, case) for case in ordered]
+    values = [sorted_draws(tree, var, case) for case in ordered]
     if np.isnan(values).any():
         raise InputError(
             f"a difference needs draws of both; {var!r} is undefined in every draw. Choose another "
             "metric."
         )
     ranks = _coupled_ranks(len(values[0]), correlation, rng)
-    given = [_sorted(tree, var, case, access.conditional_group(tree, var)) for case in ordered]
+    given = [sorted_draws(tree, var, case, access.conditional_group(tree, var)) for case in ordered]
     found = [
         Errors(own[rank], other[rank], access.posterior_mean(tree, var, case))
         for own, other, rank, case in zip(values, given, ranks, ordered, strict=True)
@@ -504,46 +285,12 @@ def conservative(pair: Pair, one: Errors, two: Errors, correlation: float) -> Di
     )
 
 
-def rank_coupled(tree: xr.DataTree, var: str, class_: str | None, group: str | None) -> Best:
-    """Ranks of all classifiers' coupled errors or metrics, by class and group."""
-    access.check_variable(tree, var)
-    check_several(tree)
-    posterior = tree[schema.POSTERIOR].dataset
-    outer = {
-        dim: [str(value) for value in posterior[dim].values]
-        for dim in (schema.CLASS, schema.GROUP)
-        if dim in posterior.dims
-    }
-    shares = np.stack(
-        [
-            _ranks_of_one(tree, var, dict(zip(outer, place, strict=True)))
-            for place in product(*outer.values())
-        ]
-    )
-    return ranked(tree, var, shares, outer, class_, group)
-
-
-def _ranks_of_one(tree: xr.DataTree, var: str, place: dict[str, str]) -> Floats:
-    """Rank probabilities (classifier, rank) of one class and group."""
-    names = access.classifier_names(tree)
-    cases = [
-        access.find_case(tree, name, place.get(schema.CLASS), place.get(schema.GROUP))
-        for name in names
-    ]
-    streams = [access.stream_of(tree, *case.names) for case in cases]
-    errors = np.stack([_sorted(tree, var, case) for case in cases])
-    normal = np.stack([rng.standard_normal(errors.shape[1]) for rng in streams])
-    z = square_root(_correlation(tree, var, cases)) @ normal
-    errors = np.take_along_axis(errors, _order(z), axis=1)
-    return rank_shares(-errors.T if access.described(tree, var).better == MORE else errors.T)
-
-
 def is_coupled(tree: xr.DataTree, var: str) -> bool:
     """Whether a result holds how a variable of its classifiers correlates."""
     return access.has_variable(tree, schema.ERROR_CORRELATION, var)
 
 
-def _correlation(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Floats:
+def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Floats:
     """Correlation matrix of the classifiers of one class and group."""
     own = is_coupled(tree, var)
     name = var if own else "correlation"
@@ -570,10 +317,12 @@ def _coupled_ranks(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Ranks of two samples of a bivariate normal of that correlation, (n,) each."""
     z = rng.standard_normal((2, n))
-    return _order(z[0]), _order(correlation * z[0] + np.sqrt(max(0.0, 1 - correlation**2)) * z[1])
+    return order_of(z[0]), order_of(
+        correlation * z[0] + np.sqrt(max(0.0, 1 - correlation**2)) * z[1]
+    )
 
 
-def _order(z: Floats) -> NDArray[np.intp]:
+def order_of(z: Floats) -> NDArray[np.intp]:
     """Ranks along the last axis."""
     return np.argsort(np.argsort(z, axis=-1), axis=-1)
 
@@ -590,9 +339,10 @@ def square_root(correlation: Floats) -> Floats:
     return np.asarray(root / np.linalg.norm(root, axis=1, keepdims=True))
 
 
-def _sorted(
+def sorted_draws(
     tree: xr.DataTree, var: str, case: ResultSlice, group: str = schema.POSTERIOR
 ) -> Floats:
+    """Draws of a case in order."""
     draws = access.flat_draws(tree, var, case, group)
     return in_order(draws, len(draws))
 

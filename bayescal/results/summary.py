@@ -11,11 +11,11 @@ from bayescal.core.variables import CALIBRATION_ERRORS, ERROR, ROW, Variable
 from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
 from bayescal.results.change import Change
-from bayescal.results.compare import best
 from bayescal.results.curves import curve_shape
 from bayescal.results.if_calibrated import if_calibrated
 from bayescal.results.intervals import Marginal, interval, marginals, tail
 from bayescal.results.measure import shown_measures
+from bayescal.results.ranking import best
 from bayescal.results.rows import read_rows, row_table
 
 if TYPE_CHECKING:
