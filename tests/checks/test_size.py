@@ -10,25 +10,25 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 150,
     "quantities": 300,
-    "cli": 1550,
-    "core": 6700,
-    "curves": 2150,
+    "cli": 1650,
+    "core": 6780,
+    "curves": 2230,
     "inference": 1590,
-    "measures": 850,
+    "measures": 820,
     "plots": 3100,
-    "quantities/agnostic": 4310,
-    "quantities/credal": 7300,
-    "quantities/ece": 3400,
-    "quantities/pu_ece": 5510,
+    "quantities/agnostic": 4320,
+    "quantities/credal": 7270,
+    "quantities/ece": 3390,
+    "quantities/pu_ece": 5530,
     "quantities/ssme": 6020,
     "quantities/temperature": 5400,
-    "report": 3150,
-    "results": 5100,
-    "workflow": 2850,
+    "report": 3230,
+    "results": 6050,
+    "workflow": 2860,
 }
-MOST_FILES = 260
+MOST_FILES = 269
 LONGEST = 600
-TEST_LINES = 44_500
+TEST_LINES = 45_000
 
 
 def lines(path: Path) -> int:
