@@ -72,6 +72,13 @@ def temperature() -> None:
     save(bc.plots.plot_class_reliability(result, classes=("0", "4", "9")), "front_temperature")
 
 
+def decision_curve() -> None:
+    """Is acting on the scores worth it: two classifiers on the rows of the README."""
+    y, prob = rows()
+    result = bc.fit(bc.ece, bc.Scores.stack(prob, y_true=y), seed=20)
+    save(bc.plots.plot_decision_curve(result), "decision_curve")
+
+
 def sensitivity() -> None:
     """Four priors of one small sample, under one of which the conclusion differs."""
     data = bc.datasets.ece.truth("over").scores(300, seed=1)
@@ -95,5 +102,6 @@ def label_plan() -> None:
 
 if __name__ == "__main__":
     mpl.use("agg")
-    for make in (ece, pu_ece, ssme, credal, agnostic, temperature, sensitivity, label_plan):
+    makers = (ece, pu_ece, ssme, credal, agnostic, temperature)
+    for make in (*makers, decision_curve, sensitivity, label_plan):
         make()
