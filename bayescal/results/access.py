@@ -160,6 +160,7 @@ def answers(tree: xr.DataTree) -> list[Variable]:
     They are what is summarised, compared, concluded on and drawn, the main one first. Measures that
     were added to a result are not among them.
     """
+    schema.check_result(tree)
     added, dims = measure_names(tree), set(schema.CASE_DIMS)
     found = [one for one in of_role(tree, ERROR, METRIC, ROW) if one.name not in added]
     single = [one for one in found if one.role != ROW and set(one.dims) <= dims]

@@ -130,6 +130,7 @@ def _along(tree: xr.DataTree, draws: dict[str, xr.DataArray]) -> dict[str, xr.Da
 
 def with_measure(tree: xr.DataTree, var: Any) -> tuple[xr.DataTree, Any]:
     """A result that has this measure as a variable, and the name of the one that is meant."""
+    schema.check_result(tree)
     if var is None or _has(tree, schema.POSTERIOR, var):
         return tree, var
     if isinstance(var, str) and var.partition(":")[0] not in measures():

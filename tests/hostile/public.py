@@ -409,6 +409,7 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "bayescal.conclusions.tree": lambda: under_priors(),
     "bayescal.marginal.tree": lambda: of_classes(),
     "bayescal.power_scale.tree": lambda: long(),
+    "bayescal.ece.Priors.from_json.text": lambda: bc.ece.Priors().to_json(),
     "bayescal.plan_labels.n": lambda: 20,
     "bayescal.plan_labels.replications": lambda: 2,
     "bayescal.plots.plot_label_plan.plan": lambda: label_plan(),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, replace
 
-from bayescal.core.checks import check_is, check_number
+from bayescal.core.checks import check_is, check_number, shown
+from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta, LogNormal
 from bayescal.curves.priors import CurveAverage, SmoothCurve
 
@@ -177,19 +178,30 @@ class Priors:
         Priors
             The same priors.
 
+        Raises
+        ------
+        InputError
+            If it is other text.
+
         Examples
         --------
         >>> import bayescal as bc
         >>> bc.ece.Priors.from_json(bc.ece.Priors().to_json()) == bc.ece.Priors()
         True
         """
-        held = json.loads(text)
-        ((kind, parameters),) = held["label_rate"].items()
-        parameters |= {
-            name: made(**parameters[name]) for name, made in _NESTED.items() if name in parameters
-        }
-        label_rate = {one.__name__: one for one in LABEL_RATES}[kind](**parameters)
-        return cls(label_rate, held["calibrated"], LogNormal(**held["pooling"]))
+        check_is(text, str, "text", "Pass the attribute 'priors' of a result.")
+        try:
+            held = json.loads(text)
+            ((kind, parameters),) = held["label_rate"].items()
+            nested = {key: made for key, made in _NESTED.items() if key in parameters}
+            parameters |= {key: made(**parameters[key]) for key, made in nested.items()}
+            label_rate = {one.__name__: one for one in LABEL_RATES}[kind](**parameters)
+            return cls(label_rate, held["calibrated"], LogNormal(**held["pooling"]))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"text must be priors as to_json writes them; got {shown(text)}. Pass the "
+                "attribute 'priors' of a result."
+            ) from error
 
     def describe(self) -> str:
         """Put the priors into words.
