@@ -359,14 +359,14 @@ def strip(answer: CaseAnswer, scale: Scale) -> Markup:
 def titles(view: View) -> dict[str, str]:
     """Headings of the summary's columns: the main error in full."""
     found = {"n": "Rows", schema.EFFECTIVE_N: "Effective rows", "curve": "Curve"}
-    found[schema.P_VALUE_CALIBRATED] = "p"
+    # The sentences on each classifier have these.
+    found[schema.P_VALUE_CALIBRATED] = HIDDEN
     for one in view.answers:
         name = capital(one.full) if one == view.main else one.title
         plug_in = f"Plug‑in {one.title}"
         found |= {one.name: name, f"{one.name}_point": plug_in}
-        # The range says enough of what the estimate would be.
         found[f"{one.name}_if_calibrated"] = HIDDEN
-        found[f"{one.name}_if_calibrated_lower"] = f"{plug_in} if calibrated"
+        found[f"{one.name}_if_calibrated_lower"] = HIDDEN
         found |= {f"{one.name}_{what}": f"{name}, {what}" for what in ("mean", "median")}
     return found
 
