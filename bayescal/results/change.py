@@ -118,7 +118,7 @@ def change(
     previous_mean, _lower,    difference from the window before: posterior mean and
     _upper                    interval
     previous_prob_worse       P(worse than in the window before)
-    baseline_...              the same four of the difference from the baseline; NaN of
+    ``baseline_*``            the same four of the difference from the baseline; NaN of
                               the baseline itself, as the former of the first window
     alarm                     whether the window is worse than the baseline
     status                    "ok" or "NOT CONVERGED"
