@@ -18,7 +18,7 @@ from bayescal.measures.measure import MISCALIBRATED
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import tail
-from bayescal.results.measure import check_curve, curve_cells
+from bayescal.results.measure import RATE, check_curve, curve_cells
 from bayescal.results.strategies import Benefit, Chances, benefit, chances
 from bayescal.results.text import UNRELIABLE, fixed, in_words, probability, several
 
@@ -129,7 +129,7 @@ def decision_curve(
     >>> result = bc.fit(bc.ece, scores, method="direct", seed=20)
     >>> found = bc.decision_curve(result, thresholds=[0.1, 0.25, 0.5])
     >>> found.table["p_useful"].round(2).tolist()
-    [0.0, 1.0, 1.0]
+    [1.0, 1.0, 1.0]
     """
     check_curve(result)
     alpha = tail(prob)
@@ -147,6 +147,12 @@ def _cases(result: xr.DataTree, class_: str | None, group: str | None) -> list[R
         raise InputError(
             "a decision curve is under one prior; this result has several. Select one: "
             "result.sel(prior=...)."
+        )
+    own = {*access.variable(result, schema.CURVE, RATE).dims}
+    if own - {*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.CELL}:
+        raise InputError(
+            "a decision curve is of one event; this result has a curve for each of several classes "
+            'of a row. Fit their calibration errors with multiclass="class-wise".'
         )
     access.check_given(result, class_=class_, group=group)
     first = access.find_case(result, None, class_, group)

@@ -23,19 +23,12 @@ type Floats = NDArray[np.float64]
 type _Found = dict[str, xr.DataArray]
 
 RATE: Final = "rate"
-WIDE_RATE: Final = "wide_rate"
 MASS: Final = "mass"
 
 GIVEN: Final = "given"
 """Curves given miscalibration, for the upper ends of errors."""
-_OF_ALL: Final = ((schema.CURVE, RATE), (schema.CURVE, MASS))
-_OF_GIVEN: Final = ((schema.GIVEN_MISCALIBRATION, RATE), (schema.GIVEN_MISCALIBRATION, MASS))
-_KEPT: Final = {
-    ALL: _OF_ALL,
-    GIVEN: (*_OF_GIVEN, *_OF_ALL),
-    MISCALIBRATED: ((schema.CURVE, WIDE_RATE), *_OF_GIVEN, *_OF_ALL),
-}
-"""Where a result has rates and masses of a kind of curve: the first that it holds."""
+_KINDS: Final = {ALL: ("",), GIVEN: ("given_", ""), MISCALIBRATED: ("wide_", "given_", "")}
+"""Prefixes of the rates and masses of a kind of curve: the first that a result has counts."""
 
 
 def measure(
@@ -256,15 +249,11 @@ def _of_case(cells: _Cells, one: Measure, case: ResultSlice) -> Floats:
 def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> _Cells:
     """The curve of a case: of the whole posterior, given miscalibration, or wide."""
     score, held = _constant(tree, case)[0], held_cells(tree, case)
-    kept = [place for place in _KEPT[of] if _has(tree, *place)]
-    rate, mass = (
-        _of_cells(tree, *next(place for place in kept if place[1] in names), case)
-        for names in ((RATE, WIDE_RATE), (MASS,))
-    )
+    rate, mass = (_of_kind(tree, name, of, case) for name in (RATE, MASS))
     rate, score = rate[..., held], score[held]
     # A result keeps rates in single precision: a score as near as that is its own rate.
     rate = np.where(np.abs(rate - score) > np.spacing(np.float32(1)) * score, rate, score)
-    if of != ALL and not _has(tree, schema.GIVEN_MISCALIBRATION, RATE):
+    if of != ALL and not _has(tree, schema.CURVE, f"given_{RATE}"):
         rate = np.where((rate == score).all(axis=-1, keepdims=True), np.nan, rate)
     return _Cells(rate, score, mass[..., held])
 
@@ -289,9 +278,11 @@ def _has(tree: xr.DataTree, group: str, name: str) -> bool:
     return access.has_variable(tree, group, name)
 
 
-def _of_cells(tree: xr.DataTree, group: str, name: str, case: ResultSlice) -> Floats:
-    """Values by cell, (chain, draw, cell)."""
-    held = access.variable(tree, group, name, case).transpose(*schema.DRAW_DIMS, schema.CELL)
+def _of_kind(tree: xr.DataTree, name: str, kind: str, case: ResultSlice) -> Floats:
+    """Rates or masses of a kind of curve by cell, (chain, draw, cell)."""
+    names = (f"{prefix}{name}" for prefix in _KINDS[kind])
+    own = next(one for one in names if _has(tree, schema.CURVE, one))
+    held = access.variable(tree, schema.CURVE, own, case).transpose(*schema.DRAW_DIMS, schema.CELL)
     return np.asarray(held.values, dtype=np.float64)
 
 

@@ -29,11 +29,11 @@ def by_hand(tree: xr.DataTree, group: str) -> tuple[np.ndarray, np.ndarray, np.n
     held = held[np.argsort(score[held])]
     found = []
     for name in ("rate", "mass"):
-        wide = group == "wide" and access.has_variable(tree, "curve", f"wide_{name}")
-        given = "given_miscalibration" if group == "wide" else group
-        own, name = ("curve", f"wide_{name}") if wide else (given, name)
-        own = own if access.has_variable(tree, own, name) else "curve"
-        draws = access.variable(tree, own, name, case).transpose("chain", "draw", "cell")
+        kinds = ("wide_", "given_", "") if group == "wide" else ("",)
+        own = next(k for k in kinds if access.has_variable(tree, "curve", f"{k}{name}"))
+        draws = access.variable(tree, "curve", f"{own}{name}", case).transpose(
+            "chain", "draw", "cell"
+        )
         found.append(draws.values[..., held].astype(float))
     return found[0], score[held], found[1]
 

@@ -143,10 +143,10 @@ class AgnosticCase:
             given_miscalibration={
                 **self._measures(given, inside, mass),
                 "calibration_curve": given.at(points),
-                "rate": kept_rates(cells.count, given.rate, size),
             },
             curve={
                 **kept_curve(cells.count, posterior.rate, cell_mass, posterior.component, size),
+                "given_rate": kept_rates(cells.count, given.rate, size),
                 "wide_rate": kept_rates(cells.count, rates, size),
             },
             prior=self._implied(CurvePosterior.prior(average, PRIOR_DRAWS, rng).wide, rng),

@@ -168,7 +168,7 @@ class CredalCase:
         prior = self.with_pseudo_observations({name: value[None] for name, value in before.items()})
         # Last, so that the draws above are those of earlier versions for the same seed.
         replicated = rng.binomial(problem.count, rates)
-        curve, given = self._curve_of_cells(draws, rates, rng.spawn(1)[0])
+        curve = self._curve_of_cells(draws, rates, rng.spawn(1)[0])
         point = estimate(self.data)
         theory, words = self._bounds(point)
         (score,), label = labeled_rows(self.data)
@@ -198,14 +198,13 @@ class CredalCase:
             point_estimate=self._point_estimate(point),
             **self._of_average(draws, direct),
             curve=self._squeezed(curve, "curve"),
-            given_miscalibration=self._squeezed(given, "given_miscalibration"),
             bounds=theory,
             bounds_attrs=words,
         )
 
     def _curve_of_cells(
         self, draws: Draws, rates: Floats, rng: np.random.Generator
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    ) -> dict[str, Any]:
         """The calibration curve at the cells, and its rates given miscalibration.
 
         Notes
@@ -221,9 +220,9 @@ class CredalCase:
             wide = draws["wide_cell_rate"]
             component = draws["component"]
         mass = draw_masses(self.problem.count, lead[:-1], rng)
-        kept = {"rate": rates, "wide_rate": wide, "mass": mass}
+        kept = {"rate": rates, "given_rate": given, "wide_rate": wide, "mass": mass}
         curve = {name: values.astype(np.float32) for name, values in kept.items()}
-        return curve | {"component": component.astype(np.int8)}, {"rate": given.astype(np.float32)}
+        return curve | {"component": component.astype(np.int8)}
 
     def _log_prior(self, draws: Draws) -> Draws:
         """Log prior density; of an average that of the description that each draw has."""

@@ -229,9 +229,11 @@ def collect_arrays(
         given_miscalibration={
             **binned.errors(given.rate),
             "calibration_curve": given.curve,
-            "rate": kept_rates(cells.count, given.rate, n_cells),
         },
-        curve=kept_curve(cells.count, drawn.rate, binned.mass, component, n_cells),
+        curve={
+            **kept_curve(cells.count, drawn.rate, binned.mass, component, n_cells),
+            "given_rate": kept_rates(cells.count, given.rate, n_cells),
+        },
         warnings=contradiction_warnings(problem, replicated),
     )
 

@@ -235,12 +235,14 @@ class AveragedCase(ProblemCase):
             },
             given_miscalibration={
                 **error_draws(self.problem.unlabeled, miscalibrated.rates, given_mass),
-                "rate": kept_rates(self.problem.total, miscalibrated.rates, size),
-                "mass": kept_rates(self.problem.total, given_mass, size),
                 "class_prior": miscalibrated.class_prior,
                 "calibration_curve": given.at(points),
             },
-            curve=kept_curve(self.problem.total, population.rates, mass, every.component, size),
+            curve={
+                **kept_curve(self.problem.total, population.rates, mass, every.component, size),
+                "given_rate": kept_rates(self.problem.total, miscalibrated.rates, size),
+                "given_mass": kept_rates(self.problem.total, given_mass, size),
+            },
             prior=self._prior(rng),
             descriptions=self._by_component(alone, rng),
             posterior_predictive={"events": self.nonempty(replicated.astype(np.int32))},

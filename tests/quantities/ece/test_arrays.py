@@ -137,8 +137,8 @@ def test_without_a_calibrated_alternative_no_draw_is_calibrated():
     assert np.isnan(arrays.model_average["p_calibrated"])
     assert (arrays.posterior["tce"] > 0).all()
     for name, values in arrays.given_miscalibration.items():
-        drawn = arrays.curve if name == "rate" else arrays.posterior
-        np.testing.assert_array_equal(values, drawn[name])
+        np.testing.assert_array_equal(values, arrays.posterior[name])
+    np.testing.assert_array_equal(arrays.curve["given_rate"], arrays.curve["rate"])
 
 
 def test_prior_errors_of_one_flat_bin():
