@@ -8,8 +8,9 @@ from itertools import batched
 from typing import Any, Final, Protocol, Unpack
 
 from bayescal.core.bins.binning import Binning, BinningFields
+from bayescal.core.cell_sums import CountedColumns
 from bayescal.core.checks import check_columns, check_flag, check_whole, checked_words
-from bayescal.core.counts import MOST_CELLS, CountedColumns, Counts, check_labeled
+from bayescal.core.counts import MOST_CELLS, Counts, check_labeled
 from bayescal.core.partial_sums import Batch, Several, summed
 from bayescal.core.partitions import rows_of
 
@@ -162,6 +163,6 @@ class _Columns:
         found = [CountedColumns(self.pos_label, self.weight is not None) for _ in self.scores]
         for batch in batches:
             weight = None if self.weight is None else batch.column(self.weight)
-            for counts, name in zip(found, self.scores, strict=True):
-                counts.add(batch.column(self.label), batch.column(name), weight, self.from_logits)
-        return Several(tuple(counts.counts() for counts in found))
+            for columns, name in zip(found, self.scores, strict=True):
+                columns.add(batch.column(self.label), batch.column(name), weight, self.from_logits)
+        return Several(tuple(Counts(*columns.fields()) for columns in found))

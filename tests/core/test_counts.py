@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import bayescal as bc
 from bayescal.core.bins.binning import Binning, bin_scores, fine_counts
-from bayescal.core.counts import ONE, ZERO, Counts, cell_of
+from bayescal.core.cell_sums import ONE, ZERO, cell_of
+from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.rounding import round_scores
 from bayescal.core.tasks import Task

@@ -10,9 +10,10 @@ import numpy as np
 
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.bins.edges import cell_edges, strategy_name
+from bayescal.core.cell_sums import POSITIVE, UNLABELED, CellSums
 from bayescal.core.checks import check_columns, check_rows
 from bayescal.core.columns import to_numpy
-from bayescal.core.counts import POSITIVE, UNLABELED, CellSums, Counts, TiedRows
+from bayescal.core.counts import Counts, TiedRows
 from bayescal.core.errors import InputError
 from bayescal.core.intake import probabilities
 from bayescal.core.many_rows import counted_by
@@ -109,7 +110,7 @@ class _Columns:
             for one, score in zip(sums, self.scores, strict=True):
                 one.add(probabilities(batch.column(score)), kind)
             n_read += len(kind)
-        return Several(tuple(one.counts((1,), 1, n_read) for one in sums))
+        return Several(tuple(Counts(*one.held(), (1,), 1, n_read) for one in sums))
 
 
 def _binned(counts: Counts, binning: Binning, n_bins: int, column: str) -> PUCounts:
