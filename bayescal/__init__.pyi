@@ -5,6 +5,7 @@ from ._version import __version__ as __version__
 from .core.bins.bin_counts import BinCounts as BinCounts
 from .core.bins.binning import Binning as Binning
 from .core.bins.binning import bin_scores as bin_scores
+from .core.count_table import CountTable as CountTable
 from .core.counts import Counts as Counts
 from .core.errors import ConvergenceWarning as ConvergenceWarning
 from .core.errors import DataWarning as DataWarning

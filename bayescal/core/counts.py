@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, Literal
+from pathlib import Path
+from typing import Any, Final, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts, effective_counts
+from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
-from bayescal.core.bins.edges import (
-    Strategy,
-    cell_edges,
-    choose_edges,
-    resolved_number,
-    strategy_name,
-    weight_units,
-)
+from bayescal.core.bins.edges import resolved_number, strategy_name
 from bayescal.core.cell_sums import (
     NEGATIVE,
     ONE,
@@ -27,6 +22,7 @@ from bayescal.core.cell_sums import (
     ZERO,
     CountedColumns,
     Floats,
+    Held,
     Whole,
     cell_bounds,
     lowest,
@@ -39,85 +35,15 @@ from bayescal.core.checks import (
     check_whole,
 )
 from bayescal.core.columns import Label
+from bayescal.core.count_files import read_counts, write_counts
+from bayescal.core.count_frames import ALONE, WHOLE, CountColumns, frame_sums
+from bayescal.core.count_table import CountTable
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, binary_classes
+from bayescal.core.intake import Column, binary_classes, checked_label
 from bayescal.core.rounding import round_scores
+from bayescal.core.tied_rows import TiedRows
 
 MOST_CELLS: Final = 100_000
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TiedRows:
-    """Labelled rows by rising score; those of one narrow cell count as tied."""
-
-    score: Floats  # (score,)
-    rows: Whole  # (score,)
-    positives: Whole  # (score,)
-    weights: Floats | None = None  # of negative and positive rows, and their squares, (3, score)
-
-    @property
-    def size(self) -> Whole:
-        """What ranks count: rows, or units of weight, (score,)."""
-        return self.rows if self.weights is None else weight_units(self.weights[:2].sum(axis=0))
-
-    @property
-    def effective_n(self) -> float:
-        """Number of rows; of weighted ones the effective number."""
-        if self.weights is None:
-            return int(self.rows.sum())
-        return float(self.weights[:2].sum() ** 2 / self.weights[2].sum())
-
-    def edges(self, n_bins: int, strategy: Strategy) -> Floats:
-        """Edges of bins, (bin + 1,)."""
-        last = np.cumsum(self.size)
-
-        def of_ranks(ranks: Whole) -> Floats:
-            return self.score[np.searchsorted(last, ranks)]
-
-        return choose_edges(of_ranks, int(last[-1]), n_bins, strategy)
-
-    def cell_edges(self, edges: Floats, n_cells: int, closed: str) -> Floats:
-        """Edges of cells within bins that a curve is fitted to."""
-        return cell_edges(
-            self.score, n_cells, edges, lambda: self.edges(n_cells, "quantile"), closed
-        )
-
-    def place(self, edges: Floats, closed: str = "right") -> Whole:
-        """The bin of each score."""
-        side: Literal["left", "right"] = "left" if closed == "right" else "right"
-        return np.searchsorted(edges[1:-1], self.score, side=side)
-
-    def count(self, edges: Floats, closed: str = "right", strategy: str = "edges") -> BinCounts:
-        """Count the rows into bins."""
-        place, size = self.place(edges, closed), len(edges) - 1
-        weight = self.rows if self.weights is None else self.weights[:2].sum(axis=0)
-
-        def total(values: NDArray[Any]) -> NDArray[Any]:
-            found = np.zeros(size, values.dtype)
-            np.add.at(found, place, values)
-            return found
-
-        lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
-        held = self.rows > 0
-        np.minimum.at(lowest, place[held], self.score[held])
-        np.maximum.at(highest, place[held], self.score[held])
-        mass, rows = total(weight), total(self.rows)
-        # By its rounding the quotient of sums may leave the range of the scores.
-        mean = np.clip(
-            total(weight * self.score) / np.where(rows > 0, mass, np.nan), lowest, highest
-        )
-        if self.weights is None:
-            return BinCounts(edges, rows, total(self.positives), mean, closed, strategy)
-        return effective_counts(
-            edges,
-            rows=rows,
-            weight=mass,
-            squares=total(self.weights[2]),
-            positive_weight=total(self.weights[POSITIVE]),
-            mean_score=mean,
-            closed=closed,
-            strategy=strategy,
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -223,6 +149,96 @@ class Counts:
         )
         weight = None if sample_weight is None else "sample_weight"
         return check_labeled(cls(*found.fields()), "y_true", weight)
+
+    @overload
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        classifier: None = None,
+        group: None = None,
+        pos_label: Any = 1,
+        **columns: Unpack[CountColumns],
+    ) -> Counts: ...
+
+    @overload
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        classifier: str | None = None,
+        group: str | None = None,
+        pos_label: Any = 1,
+        **columns: Unpack[CountColumns],
+    ) -> Counts | CountTable: ...
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        classifier: str | None = None,
+        group: str | None = None,
+        pos_label: Any = 1,
+        **columns: Unpack[CountColumns],
+    ) -> Counts | CountTable:
+        """Take the result of a GROUP BY: sums of the rows of each cell, made by any engine.
+
+        Parameters
+        ----------
+        frame : DataFrame, Arrow table or mapping of str to array-like
+            Columns ``cell``, ``floor(8192 ln(score / (1 - score)))``, at least -327680 and at most
+            327679, with -327681 for a score of 0 and 327680 for a score of 1; ``rows``, the number
+            of labelled rows; ``positives``, those of the positive label; ``score_sum``, the sum of
+            the scores. With ``unlabeled``, the number of rows without a label, `score_sum` is that
+            of all rows. Of weighted rows, none of weight 0, also ``weight_sum``, the weights of
+            labelled rows; ``positive_weight``, those of the positive ones; ``weight_squares``, the
+            sum of the squares of the former.
+        classifier : str, optional
+            Column of the classifiers' names.
+        group : str, optional
+            Column of the groups.
+        pos_label : label, default 1
+            The label that the scores are the probability of.
+        **columns
+            Names of the columns of numbers, where they are others: ``rows="n"``.
+
+        Returns
+        -------
+        Counts or CountTable
+            Counts, or with `classifier` or `group` a table of them. Rows of the frame with one cell
+            (and classifier and group) are added up.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, or its numbers are no such sums.
+
+        Notes
+        -----
+        Sums of floats depend on their order: the mean score of a cell is that of `from_arrays` to
+        some 12 digits. Numbers of rows are exact.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> sums = {"cell": [-8192, 8191], "rows": [4, 5], "positives": [1, 4]}
+        >>> found = bc.Counts.from_frame(sums | {"score_sum": [1.07578, 3.655]})
+        >>> found
+        <Counts: n_obs 9, n_labeled 9; 2 cells; classes 0, 1>
+        """
+        positive = checked_label(pos_label)
+
+        def of(held: Held) -> Counts:
+            return cls(*held, (positive,), positive, int(held.sums[:3].sum()))
+
+        sums = frame_sums(frame, classifier, group, columns)
+        parts = {name: {part: of(held) for part, held in own.items()} for name, own in sums.items()}
+        if classifier is None and group is None:
+            return parts[ALONE][WHOLE]
+        return CountTable(parts)
 
     @property
     def classes(self) -> tuple[Label, Label]:
@@ -385,6 +401,66 @@ class Counts:
     def __radd__(self, other: object) -> Counts:
         """Begin with 0, as the built-in `sum` does."""
         return self if isinstance(other, int) and other == 0 else self + other  # type: ignore[operator]
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the counts to a file; an existing one is replaced once the new one is complete.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        pathlib.Path
+            Where the counts are.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written.
+
+        Notes
+        -----
+        The file is Parquet, which other programs read too; only `load` compares its checksum.
+        """
+        return write_counts(path, {ALONE: {WHOLE: self}}, table=False)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Counts | CountTable:
+        """Read counts from a file.
+
+        Parameters
+        ----------
+        path : path
+            A file that `save` wrote.
+
+        Returns
+        -------
+        Counts or CountTable
+            What was saved.
+
+        Raises
+        ------
+        InputError
+            If there is no such file, it has changed since it was written, or it holds counts of
+            another version or by other cells.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import bayescal as bc
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = bc.Counts.from_arrays([0, 1], [0.1, 0.9]).save(f"{folder}/day1.counts")
+        ...     bc.Counts.load(path)
+        <Counts: n_obs 2, n_labeled 2; 2 cells; classes 0, 1>
+        """
+        found, table = read_counts(path)
+        parts = {
+            name: {group: cls(*fields) for group, fields in own.items()}
+            for name, own in found.items()
+        }
+        return CountTable(parts) if table else parts[ALONE][WHOLE]
 
     def __repr__(self) -> str:
         """Count rows and cells, and name the classes."""

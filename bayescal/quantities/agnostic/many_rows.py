@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from bayescal.core.checks import check_is
-from bayescal.core.counts import Counts, TiedRows
+from bayescal.core.counts import Counts
 from bayescal.core.many_rows import counted
+from bayescal.core.tied_rows import TiedRows
 from bayescal.curves.cells import Problem
 from bayescal.quantities.agnostic.data import CELLS, IntervalProblem, named_rules
 from bayescal.quantities.agnostic.decisions import DecisionRule

@@ -13,7 +13,6 @@ from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import fine_counts
 from bayescal.core.checks import check_is, listing
 from bayescal.core.columns import MISSING
-from bayescal.core.counts import TiedRows
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, Parts, probabilities
 from bayescal.core.many_rows import counted
@@ -22,6 +21,7 @@ from bayescal.core.quantity import Floats
 from bayescal.core.rounding import round_scores
 from bayescal.core.scores import Scores, check_unweighted, from_parts
 from bayescal.core.tasks import Task
+from bayescal.core.tied_rows import TiedRows
 from bayescal.curves.cells import EDGE
 
 

@@ -13,11 +13,12 @@ from bayescal.core.bins.edges import cell_edges, strategy_name
 from bayescal.core.cell_sums import POSITIVE, UNLABELED, CellSums
 from bayescal.core.checks import check_columns, check_rows
 from bayescal.core.columns import to_numpy
-from bayescal.core.counts import Counts, TiedRows
+from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.intake import probabilities
 from bayescal.core.many_rows import counted_by
 from bayescal.core.partial_sums import Batch, Several
+from bayescal.core.tied_rows import TiedRows
 from bayescal.quantities.pu_ece.data import CELLS, PUCounts
 from bayescal.quantities.pu_ece.tables import selected
 

@@ -1,0 +1,158 @@
+"""Counts of several classifiers, and of groups of their rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayescal.core.checks import check_is, listing
+from bayescal.core.count_files import write_counts
+from bayescal.core.count_frames import WHOLE
+from bayescal.core.errors import InputError
+from bayescal.core.partial_sums import joined
+
+if TYPE_CHECKING:
+    from bayescal.core.counts import Counts
+
+
+class CountTable(Mapping[str, "Counts"]):
+    """Counts by classifier, and by group where rows have one; tables of parts add up.
+
+    A mapping of each classifier to the counts of all its rows.
+
+    Parameters
+    ----------
+    parts : mapping of str to Counts, or of str to mapping of str to Counts
+        Counts by classifier, or by classifier and group.
+
+    Attributes
+    ----------
+    groups : tuple of str
+        Names of the groups, sorted; empty without groups.
+
+    Raises
+    ------
+    InputError
+        If there are none, some have groups and others none, or labels or weights do not fit.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> north, south = (bc.Counts.from_arrays([0, 1], [p, 0.9]) for p in (0.1, 0.2))
+    >>> table = bc.CountTable({"vit": {"north": north, "south": south}})
+    >>> table
+    <CountTable: classifiers 'vit'; groups 'north', 'south'; n_obs 4>
+    >>> (table + table)["vit"].n_obs
+    8
+    """
+
+    def __init__(self, parts: Mapping[str, Counts] | Mapping[str, Mapping[str, Counts]]) -> None:
+        check_is(parts, Mapping, "parts", "Pass counts by classifier.")
+        if not parts:
+            raise InputError("parts must hold counts; got none. Count some rows.")
+        self._parts = {name: _by_group(name, found) for name, found in parts.items()}
+        names = {group for own in self._parts.values() for group in own}
+        if WHOLE in names and len(names) > 1:
+            raise InputError(
+                "counts of a table must all have groups, or none; got some of both. "
+                "Leave the groups out, or count all by group."
+            )
+        self.groups = tuple(sorted(names - {WHOLE}))
+
+    def __getitem__(self, classifier: str) -> Counts:
+        """Counts of all rows of a classifier."""
+        return joined(self._parts[classifier].values(), lambda one, other: one + other)
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the classifiers."""
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        """Number of classifiers."""
+        return len(self._parts)
+
+    def by_group(self) -> dict[str, CountTable]:
+        """Split the counts by their groups, as `bayescal.fit_many` takes them.
+
+        Returns
+        -------
+        dict of str to CountTable
+            The counts of each group, without groups.
+
+        Raises
+        ------
+        InputError
+            If there are no groups.
+        """
+        if not self.groups:
+            raise InputError("by_group() needs groups; got none. Count the rows by group.")
+        return {
+            group: CountTable(
+                {name: own[group] for name, own in self._parts.items() if group in own}
+            )
+            for group in self.groups
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the counts to a file, which `Counts.load` reads.
+
+        Parameters
+        ----------
+        path : path
+            The file; an existing one is replaced once the new one is complete.
+
+        Returns
+        -------
+        pathlib.Path
+            Where the counts are.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written.
+        """
+        return write_counts(path, self._parts, table=True)
+
+    def __add__(self, other: CountTable) -> CountTable:
+        """Count the rows of both, by classifier and group."""
+        check_is(other, CountTable, "what is added to a table of counts", "Make it a CountTable.")
+        return CountTable(
+            {
+                name: _plus(self._parts.get(name, {}), other._parts.get(name, {}))
+                for name in dict.fromkeys([*self, *other])
+            }
+        )
+
+    def __radd__(self, other: object) -> CountTable:
+        """Begin with 0, as the built-in `sum` does."""
+        return self if isinstance(other, int) and other == 0 else self + other  # type: ignore[operator]
+
+    def __repr__(self) -> str:
+        """Name classifiers and groups."""
+        groups = f"; groups {listing(self.groups)}" if self.groups else ""
+        n_obs = max(counts.n_obs for counts in self.values())
+        return f"<CountTable: classifiers {listing(self)}{groups}; n_obs {n_obs}>"
+
+
+def _by_group(name: object, found: Any) -> dict[str, Counts]:
+    """Counts of a classifier by group."""
+    own = found if isinstance(found, Mapping) else {WHOLE: found}
+    for group, counts in own.items():
+        if not hasattr(counts, "sums"):
+            raise InputError(
+                f"parts[{name!r}] must be Counts; got {type(counts).__name__}. Count rows with "
+                "Counts.from_arrays."
+            )
+        check_is(group, str, f"a group of parts[{name!r}]", "Name it by a word.")
+    check_is(name, str, "a classifier", "Name it by a word.")
+    return dict(own)
+
+
+def _plus(one: Mapping[str, Counts], other: Mapping[str, Counts]) -> dict[str, Counts]:
+    """Add up counts of one name."""
+    return {
+        name: one[name] + other[name] if name in one and name in other else {**one, **other}[name]
+        for name in dict.fromkeys([*one, *other])
+    }
