@@ -14,7 +14,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_classifiers_classes,
+    check_classifiers_train,
+    check_dict_unchanged,
+    parametrize_with_checks,
+)
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.temperature.calibrators import (
@@ -223,16 +228,6 @@ def test_more_parameters_than_can_be_solved_for_are_refused():
         SliceCalibration(VectorScaling(), gamma=1).fit(logits, label)
 
 
-CALIBRATORS = [
-    TemperatureScaling(),
-    TemperatureScaling(loss="ece"),
-    ClassWiseTemperatureScaling(gamma=0.5),
-    VectorScaling(),
-    PlattScaling(),
-    SliceCalibration(),
-]
-
-
 # Repeated rows are cut into other folds than weighted ones: scikit-learn says so of its own
 # CalibratedClassifierCV.
 CUT_ANEW = {
@@ -243,11 +238,27 @@ CUT_ANEW = {
 
 @pytest.mark.slow
 @parametrize_with_checks(
-    [HeldOutCalibration(calibrator=each) for each in CALIBRATORS],
+    [HeldOutCalibration(calibrator=each) for each in (TemperatureScaling(), SliceCalibration())],
     expected_failed_checks=lambda estimator: CUT_ANEW,
 )
 def test_scikit_learn_finds_nothing_to_say(estimator, check):
     check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "calibrator",
+    [
+        TemperatureScaling(loss="ece"),
+        ClassWiseTemperatureScaling(gamma=0.5),
+        VectorScaling(),
+        PlattScaling(),
+    ],
+    ids=repr,
+)
+def test_nor_of_other_calibrators_what_depends_on_them(calibrator):
+    for check in (check_classifiers_train, check_classifiers_classes, check_dict_unchanged):
+        check("HeldOutCalibration", HeldOutCalibration(calibrator=calibrator))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
