@@ -26,7 +26,7 @@ from bayescal.quantities.ssme.estimator import Estimate, Fit, check_prior
 from bayescal.quantities.ssme.imputed_labels import mean_score
 from bayescal.quantities.ssme.kde import alr
 from bayescal.quantities.ssme.labels import with_known_labels
-from bayescal.quantities.ssme.metrics import expected_metrics
+from bayescal.quantities.ssme.metrics import check_draws, convention_name, expected_metrics
 
 CHOICES = {"base": ("fixed", "joint"), "covariance": ("full", "diagonal")}
 _COUNTS = ("n_couplings", "n_layers", "width", "n_epochs", "batch_size", "em_epochs")
@@ -171,6 +171,9 @@ got one. Pass several classifiers or classes, or use SSME-KDE.
     matrix = score_matrix(scores)
     prior = None if class_prior is None else check_prior(class_prior, matrix.n_classes)
     check_seed(seed)
+    # Before the training, which takes minutes.
+    check_draws(n_draws)
+    convention_name(ece, matrix.n_classes)
     fit = _fit(matrix, settings_of(settings), prior, seed)
     rng = generator(seed)
     return Estimate(*expected_metrics(matrix, fit.prob_label, n_draws, rng, ece=ece), *fit)

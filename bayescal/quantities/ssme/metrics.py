@@ -540,6 +540,12 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
     return found
 
 
+def check_draws(n_draws: int | None) -> None:
+    """Refuse a number of draws of the labels that is none."""
+    if n_draws is not None:
+        check_whole(n_draws, "n_draws", most=MOST_DRAWN)
+
+
 def expected_metrics(
     matrix: ScoreMatrix,
     prob_label: Floats,
@@ -555,9 +561,9 @@ def expected_metrics(
     -----
     Accuracy, log loss and Brier score have the same expectation both ways.
     """
+    check_draws(n_draws)
     if n_draws is None:
         return measured(matrix, prob_label, ece=ece, by_group=by_group)
-    check_whole(n_draws, "n_draws", most=MOST_DRAWN)
     size = max(1, _LABELS_AT_ONCE // prob_label.size)
     counts = [min(size, n_draws - start) for start in range(0, n_draws, size)]
     parts = [

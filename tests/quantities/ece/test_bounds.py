@@ -48,7 +48,7 @@ TRUTHS = {"calibrated": (0.0, 2.0), "less": (-0.5, 1.5), "better": (-0.2, 1.9)}
 @pytest.mark.slow
 @pytest.mark.parametrize("truth", TRUTHS)
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
-@pytest.mark.parametrize(("n", "n_bins"), [(30, 15), (200, 6), (1000, 10), (1000, 100), (5000, 1)])
+@pytest.mark.parametrize(("n", "n_bins"), [(30, 15), (1000, 100), (3000, 1)])
 def test_bounds_hold_where_the_truth_is_known(truth, strategy, n, n_bins):
     truth = Truth(*TRUTHS[truth])
     rng = np.random.default_rng(4)
@@ -164,7 +164,7 @@ def test_a_class_prior_outside_its_range_is_refused(class_prior):
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 @pytest.mark.parametrize("slope", [0.0, 1.0, 5.0])
-@pytest.mark.parametrize("n", [1, 2, 7, 100, 3000])
+@pytest.mark.parametrize("n", [1, 2, 7, 100, 1000])
 def test_least_bound_is_the_least(strategy, slope, n):
     best = least_bound_n_bins(n, strategy, slope)
     values = [bounds(n, b, strategy, slope).total_bias.value for b in range(1, n + 1)]

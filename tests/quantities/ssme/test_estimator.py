@@ -436,14 +436,14 @@ def test_it_is_a_kernel_average_of_the_joint_fit(make):
     # Until next to nothing changes: then the class prior cancels against the classes' mass.
     settings = KDESettings(bandwidth=0.5, max_epochs=5000, tolerance=1e-13)
     q = estimate(scores, settings=settings, n_draws=1).prob_label
+    found = estimate_unbinned_ece(scores, settings=settings)
     for m, own in enumerate(score_matrix(scores).probs):
         gaps = []
         for p in own:
             away = np.log(p[:-1] / p[-1]) - np.log(own[:, :-1] / own[:, -1:])
             kernel = norm.pdf(away / 0.5).prod(axis=1)
             gaps.append(abs(kernel @ q / kernel.sum() - p)[p.argmax()])
-        found = estimate_unbinned_ece(scores, settings=settings)[m]
-        assert found == pytest.approx(np.mean(gaps), rel=1e-6)
+        assert found[m] == pytest.approx(np.mean(gaps), rel=1e-6)
 
 
 def test_kernels_that_reach_everywhere_leave_the_class_shares():
