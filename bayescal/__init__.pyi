@@ -7,6 +7,7 @@ from .core.bins.binning import Binning as Binning
 from .core.bins.binning import bin_scores as bin_scores
 from .core.count_table import CountTable as CountTable
 from .core.counts import Counts as Counts
+from .core.counts_sql import counts_sql as counts_sql
 from .core.errors import ConvergenceWarning as ConvergenceWarning
 from .core.errors import DataWarning as DataWarning
 from .core.errors import InputError as InputError

@@ -103,7 +103,7 @@ def _refusal(values: NDArray[np.floating], name: str) -> InputError:
 # Of scores without a negative one, more than this is no logit.
 _LOGIT = 10.0
 # Squares of weights, and sums of them, stay within the range of floats.
-_LIGHTEST, _HEAVIEST = 1e-100, 1e100
+LIGHTEST, HEAVIEST = 1e-100, 1e100
 
 
 def check_weights(values: NDArray[np.floating], name: str) -> None:
@@ -114,11 +114,11 @@ def check_weights(values: NDArray[np.floating], name: str) -> None:
             "Pass one weight for each row, which all classifiers share."
         )
     # A NaN makes every comparison false.
-    bad = ~((values == 0) | ((values >= _LIGHTEST) & (values <= _HEAVIEST)))
+    bad = ~((values == 0) | ((values >= LIGHTEST) & (values <= HEAVIEST)))
     if bad.any():
         (row,), where = _place(bad)
         raise InputError(
-            f"{name} must be 0 or a number from {_LIGHTEST:g} to {_HEAVIEST:g}; got "
+            f"{name} must be 0 or a number from {LIGHTEST:g} to {HEAVIEST:g}; got "
             f"{values[row]:.6g} at {where}. Give a row that is not to count the weight 0."
         )
 

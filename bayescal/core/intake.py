@@ -65,12 +65,12 @@ def _as_labels(classes: Sequence[Any], size: int, name: str) -> tuple[Label, ...
     return labels
 
 
-def checked_label(pos_label: Any) -> Label:
-    """Check the label that is positive."""
-    found = plain_label(pos_label)
+def checked_label(label: Any, name: str = "pos_label") -> Label:
+    """Check the label that is positive, or the other one."""
+    found = plain_label(label)
     if found is None:
         raise InputError(
-            f"pos_label must be a word, a whole number or true/false; got {pos_label!r}. "
+            f"{name} must be a word, a whole number or true/false; got {label!r}. "
             "Pass the label that the scores are the probability of."
         )
     return found
@@ -116,7 +116,7 @@ def _binary_pair(values: tuple[Label, ...], positive: Label, name: str) -> tuple
             f"pos_label={positive!r} and one other."
         )
     if not values:
-        return _negative_of(positive), positive
+        return negative_of(positive), positive
     place = position(positive, values)
     if len(values) == 2:
         if place is None:
@@ -124,14 +124,14 @@ def _binary_pair(values: tuple[Label, ...], positive: Label, name: str) -> tuple
         return values[1 - place], values[place]
     (seen,) = values
     if place is not None:
-        return _negative_of(seen), seen
+        return negative_of(seen), seen
     other = _like(positive, seen)
     if other is None:
         raise InputError(_no_positive(positive, values, name))
     return seen, other
 
 
-def _negative_of(positive: Label) -> Label:
+def negative_of(positive: Label) -> Label:
     """Name the class that no row shows."""
     if isinstance(positive, bool):
         return not positive
