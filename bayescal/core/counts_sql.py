@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
 
 from bayescal.core.cell_sums import ONE, PER_LOGIT, ZERO
 from bayescal.core.checks import (
@@ -71,8 +73,8 @@ def counts_sql(
     `Counts.from_frame` refuses. Only rows of weight 0 do not count.
 
     The cells are those of `Counts.from_arrays`, but for scores within 1e-12 of an edge between two
-    cells: engines round logarithms and the twelfth decimal in their own ways. Scores are summed up
-    as 64-bit floats, in an order that the engine chooses.
+    cells, as engines round logarithms in their own ways, and below 1e-300, which Python takes for
+    0. Scores are summed up as 64-bit floats, in an order that the engine chooses.
 
     Examples
     --------
@@ -85,139 +87,52 @@ def counts_sql(
     check_columns(label=label, group=group, weight=weight)
     check_unique(scores := checked_words(score, "score"), "classifier")
     sql = _DIALECTS[dialect]
-    source = ".".join(_name(part, "table", sql) for part in checked_words(table, "table"))
-    positive, negative = (_literal(one, sql) for one in _labels(pos_label, neg_label))
+    source = ".".join(sql.name(part, "table") for part in checked_words(table, "table"))
+    positive, negative = map(sql.literal, _labels(pos_label, neg_label))
 
-    def of(column: str, name: str, cast: bool = False) -> str:
-        found = f"bayescal_table.{_name(column, name, sql)}"
+    def column(name: str, what: str, cast: bool = False) -> str:
+        found = f"bayescal_table.{sql.name(name, what)}"
         return f"CAST({found} AS {sql.double})" if cast else found
 
     # What is kept of a row beside its score, under names of our own; what is true of it; its sums.
-    kept = {"label": of(label, "label")}
-    valid = [f"label IS NULL OR label = {positive} OR label = {negative}"]
-    sums, keys = dict(_SUMS), []
+    kept = {"label": column(label, "label")}
+    valid = [f"(label IS NULL OR label = {positive} OR label = {negative})"]
+    sums, where, keys = _SUMS, "", ["cell"]
     if weight is not None:
-        kept["weight"] = of(weight, "weight", cast=True)
+        kept["weight"] = column(weight, "weight", cast=True)
         valid.append(f"weight >= {LIGHTEST!r} AND weight <= {HEAVIEST!r}")
-        sums |= _SUMS_OF_WEIGHTS
-    if len(scores) > 1:
-        keys.append("classifier")
+        sums, where = _SUMS | _SUMS_OF_WEIGHTS, " WHERE weight IS NULL OR weight <> 0"
     if group is not None:
-        keys.append(sql.name("group"))
-        kept[keys[-1]] = of(group, "group")
-        valid.append(f"{keys[-1]} IS NOT NULL")
+        keys.insert(0, sql.quote("group"))
+        kept[keys[0]] = column(group, "group")
+        valid.append(f"{keys[0]} IS NOT NULL")
+    if len(scores) > 1:
+        keys.insert(0, "classifier")
+        kept["classifier"] = ""
 
-    def rows_of(column: str) -> str:
-        found = {"given": of(column, "score", cast=True)} | kept
+    def rows_of(name: str) -> str:
+        found = {"given": column(name, "score", cast=True)} | kept
         if len(scores) > 1:
-            found["classifier"] = sql.word(column)
-        named = ", ".join(f"{what} AS {name}" for name, what in found.items())
-        return f"SELECT {named} FROM {source} AS bayescal_table"
+            found["classifier"] = sql.literal(name)
+        return f"SELECT {_aliased(found, ', ')} FROM {source} AS bayescal_table"
 
-    named = [f"{what.format(positive)} AS {sql.name(name)}" for name, what in sums.items()]
+    named = {sql.quote(name): what.format(positive) for name, what in sums.items()}
     single = f"given = CAST(CAST(given AS {sql.single}) AS {sql.double})"
     return _QUERY.format(
-        rows="\n  UNION ALL\n  ".join(map(rows_of, scores)),
-        kept=", ".join(dict.fromkeys([*kept, *keys])),
-        single="FALSE" if sql.single is None else single,
-        rounded=sql.rint.format("given * 1e12"),
-        valid=" AND ".join(f"({one})" for one in valid),
+        rows="\n  UNION ALL ".join(map(rows_of, scores)),
+        kept=", ".join(kept),
+        single=single if sql.single else "FALSE",
+        valid=" AND ".join(valid),
         whole=sql.whole,
-        where="" if weight is None else "\nWHERE weight IS NULL OR weight <> 0",
-        keys=", ".join([*keys, "cell"]),
-        sums=",\n  ".join(named),
+        where=where,
+        keys=", ".join(keys),
+        sums=_aliased(named, ",\n  "),
     )
 
 
-class _Dialect(NamedTuple):
-    """What engines write in ways of their own."""
-
-    double: str
-    single: str | None
-    """The type of 32-bit floats, where there is one: their values are not rounded."""
-    whole: str
-    rint: str
-    """A float to the nearest whole number, halves to the even one."""
-    name: Callable[[str], str]
-    word: Callable[[str], str]
-
-
-def _doubled(sign: str) -> Callable[[str], str]:
-    """Quotes by a sign, which is doubled within."""
-    return lambda text: f"{sign}{text.replace(sign, sign * 2)}{sign}"
-
-
-def _escaped(sign: str) -> Callable[[str], str]:
-    """Quotes by a sign; a backslash stands before signs and backslashes within."""
-    return lambda text: sign + re.sub(rf"([\\{sign}])", r"\\\1", text) + sign
-
-
-def _postgres_word(text: str) -> str:
-    """A literal that means the same whether or not a backslash escapes in plain ones."""
-    quoted = _doubled("'")(text.replace("\\", "\\\\"))
-    return f"E{quoted}" if "\\" in text else quoted
-
-
-_DIALECTS: Final[Mapping[str, _Dialect]] = {
-    "duckdb": _Dialect(
-        "DOUBLE", "FLOAT", "BIGINT", "ROUND_EVEN({}, 0)", _doubled('"'), _doubled("'")
-    ),
-    "spark": _Dialect("DOUBLE", "FLOAT", "BIGINT", "RINT({})", _doubled("`"), _escaped("'")),
-    # Halves go away from 0, which one row in 8192 has as the twelfth decimal's remainder.
-    "bigquery": _Dialect("FLOAT64", None, "INT64", "ROUND({})", _escaped("`"), _escaped("'")),
-    "postgres": _Dialect(
-        "DOUBLE PRECISION", "REAL", "BIGINT", "ROUND({})", _doubled('"'), _postgres_word
-    ),
-}
-_MOST_LABEL: Final = 2**63 - 1
-_SUMS: Final = {
-    "rows": "COUNT(label)",
-    "positives": "COUNT(CASE WHEN label = {0} THEN 1 END)",
-    "score_sum": "SUM(score)",
-    "unlabeled": "COUNT(*) - COUNT(label)",
-}
-_SUMS_OF_WEIGHTS: Final = {
-    "weight_sum": "SUM(CASE WHEN label IS NOT NULL THEN weight ELSE 0 END)",
-    "positive_weight": "SUM(CASE WHEN label = {0} THEN weight ELSE 0 END)",
-    "weight_squares": "SUM(CASE WHEN label IS NOT NULL THEN weight * weight ELSE 0 END)",
-}
-# Scores are rounded as `core.rounding` does where that can move one into another cell. That of a
-# float is -36.8 to 36.8 in logits unless it is small, so that only small ones are clipped.
-_QUERY: Final = f"""\
-WITH bayescal_rows AS (
-  {{rows}}
-), bayescal_scores AS (
-  SELECT {{kept}}, CASE
-    WHEN given < 1e-4 OR given > 1 THEN given
-    WHEN {{single}} THEN given
-    ELSE {{rounded}} / 1e12
-  END AS score
-  FROM bayescal_rows
-), bayescal_cells AS (
-  SELECT {{kept}}, score, CASE
-    WHEN score >= 0 AND score <= 1 AND {{valid}} THEN CASE
-      WHEN score = 0 THEN {ZERO}
-      WHEN score = 1 THEN {ONE}
-      ELSE CAST(GREATEST(FLOOR({PER_LOGIT} * LN(score / (1 - score))), {ZERO + 1}) AS {{whole}})
-    END
-  END AS cell
-  FROM bayescal_scores{{where}}
-)
-SELECT {{keys}},
-  {{sums}}
-FROM bayescal_cells
-GROUP BY {{keys}}
-"""
-
-
-def _name(text: str, what: str, sql: _Dialect) -> str:
-    """A name of a table or of a column, quoted."""
-    if not text or not text.isprintable():
-        raise InputError(
-            f"{what} must have a name of printable characters; got {shown(text)}. Pass the name as "
-            "it is, without quotes."
-        )
-    return sql.name(text)
+def _aliased(columns: Mapping[str, str], between: str) -> str:
+    """Columns of a SELECT by their names."""
+    return between.join(f"{what} AS {name}" for name, what in columns.items())
 
 
 def _labels(pos_label: Any, neg_label: Any) -> tuple[Label, Label]:
@@ -236,10 +151,100 @@ def _labels(pos_label: Any, neg_label: Any) -> tuple[Label, Label]:
     return positive, negative
 
 
-def _literal(label: Label, sql: _Dialect) -> str:
-    """A label, written out."""
-    if isinstance(label, str):
-        return sql.word(label)
-    if not -_MOST_LABEL <= label <= _MOST_LABEL:
-        raise InputError(f"a label must be a number of 64 bits; got {shown(label)}. Pass a word.")
-    return str(label).upper()
+def _printable(text: str, what: str) -> str:
+    """A word that can stand in a query."""
+    if not text or not text.isprintable():
+        raise InputError(
+            f"{what} must be a word of printable characters; got {shown(text)}. Pass it as it is, "
+            "without quotes."
+        )
+    return text
+
+
+def _doubled(text: str, sign: str) -> str:
+    """Quote by a sign, which is doubled within."""
+    return f"{sign}{text.replace(sign, sign * 2)}{sign}"
+
+
+def _escaped(text: str, sign: str) -> str:
+    """Quote by a sign; a backslash stands before signs and backslashes within."""
+    return sign + re.sub(rf"([\\{sign}])", r"\\\1", text) + sign
+
+
+def _postgres(text: str) -> str:
+    """Quote so that it does not matter whether a backslash escapes in plain literals."""
+    return "E" + _escaped(text, "'") if "\\" in text else _doubled(text, "'")
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """What engines write in ways of their own."""
+
+    quote: Callable[[str], str]
+    word: Callable[[str], str]
+    double: str = "DOUBLE"
+    whole: str = "BIGINT"
+    single: str | None = "FLOAT"
+    """Type of floats of 32 bits, where there is one: such scores are not rounded."""
+
+    def name(self, text: str, what: str) -> str:
+        """Name of a table or a column."""
+        return self.quote(_printable(text, what))
+
+    def literal(self, label: Label) -> str:
+        """A label, written out."""
+        if isinstance(label, str):
+            return self.word(_printable(label, "a label"))
+        if abs(label) >= 1 << 63:
+            raise InputError(f"a label must have 64 bits at most; got {shown(label)}. Pass a word.")
+        return str(label).upper()
+
+
+_NAME, _WORD = partial(_doubled, sign='"'), partial(_doubled, sign="'")
+_TICKS, _ESCAPED = partial(_doubled, sign="`"), partial(_escaped, sign="'")
+_DIALECTS: Final = {
+    "duckdb": _Dialect(_NAME, _WORD),
+    "spark": _Dialect(_TICKS, _ESCAPED),
+    "bigquery": _Dialect(partial(_escaped, sign="`"), _ESCAPED, "FLOAT64", "INT64", None),
+    "postgres": _Dialect(_NAME, _postgres, "DOUBLE PRECISION", single="REAL"),
+}
+_SUMS: Final = {
+    "rows": "COUNT(label)",
+    "positives": "COUNT(CASE WHEN label = {0} THEN 1 END)",
+    "score_sum": "SUM(score)",
+    "unlabeled": "COUNT(*) - COUNT(label)",
+}
+_SUMS_OF_WEIGHTS: Final = {
+    "weight_sum": "SUM(CASE WHEN label IS NOT NULL THEN weight ELSE 0 END)",
+    "positive_weight": "SUM(CASE WHEN label = {0} THEN weight ELSE 0 END)",
+    "weight_squares": "SUM(CASE WHEN label IS NOT NULL THEN weight * weight ELSE 0 END)",
+}
+# 1.5 times 2^52: a float of at most 2^51 that it is added to loses its fraction, halves to even.
+_TO_WHOLE: Final = "6755399441055744e0"
+# Scores are rounded as `core.rounding` does where that can move one into another cell. The largest
+# float below 1 is 36.7 in logits, so that only small scores are clipped.
+_QUERY: Final = f"""\
+WITH bayescal_rows AS (
+  {{rows}}
+), bayescal_scores AS (
+  SELECT {{kept}}, CASE
+    WHEN given < 1e-4 OR given > 1 THEN given
+    WHEN {{single}} THEN given
+    ELSE ((given * 1e12 + {_TO_WHOLE}) - {_TO_WHOLE}) / 1e12
+  END AS score
+  FROM bayescal_rows
+), bayescal_cells AS (
+  SELECT {{kept}}, score, CASE
+    WHEN score >= 0 AND score <= 1 AND {{valid}} THEN CASE
+      WHEN score = 0 THEN {ZERO}
+      WHEN score = 1 THEN {ONE}
+      ELSE CAST(GREATEST(FLOOR({PER_LOGIT} * LN(score / (1 - score))), {ZERO + 1}) AS {{whole}})
+    END
+  END AS cell
+  FROM bayescal_scores{{where}}
+)
+SELECT {{keys}},
+  {{sums}}
+FROM bayescal_cells
+GROUP BY {{keys}}
+"""

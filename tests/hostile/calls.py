@@ -44,6 +44,7 @@ LEFT_OUT = {
     "read_pu_scores": "is called with files",
     "load": "is called with files",
     "count_rows": "is called with files",
+    "counts_sql": "takes names",
     "interval_measure_of_rows": "is called with files",
     "load_many": "is called with files",
     "save": "writes files",

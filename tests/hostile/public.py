@@ -441,6 +441,7 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "bayescal.fit_many.data": lambda: {"a": data("ece")},
     "bayescal.prior_sensitivity.quantity": lambda: "ece",
     # Single functions.
+    **{f"bayescal.counts_sql.{name}": lambda: "t" for name in ("table", "label", "score")},
     "bayescal.BinCounts.count": lambda: [4, 6],
     "bayescal.BinCounts.positives": lambda: [1, 5],
     "bayescal.BinCounts.mean_score": lambda: [0.25, 0.75],
