@@ -114,7 +114,11 @@ def _numbers(values: Any, name: str) -> Floats:
     found = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
     if found.ndim != 1:
         raise InputError(f"{name} must have one dimension; got shape {found.shape}. Pass a column.")
-    _refuse(~np.isfinite(found), found, name, "must be a finite number", "Leave out such rows.")
+    remedy = (
+        "Correct or leave out rows of the table whose score is missing or outside [0, 1], or whose "
+        "label is neither of the two: bayescal.counts_sql gives them the cell NULL."
+    )
+    _refuse(~np.isfinite(found), found, name, "must be a finite number", remedy)
     return found
 
 

@@ -130,6 +130,27 @@ def test_a_row_that_cannot_be_used_has_no_cell_and_is_not_lost(column, value, di
     found = run(translated(query, dialect), t=pa.table(columns))
     assert found[["rows", "unlabeled"]].sum().sum() == 4
     assert found[found["cell"].isna()][["rows", "unlabeled"]].sum().sum() == 1
+    with pytest.raises(InputError, match=r"cell must be a finite number.*cell NULL"):
+        bc.Counts.from_frame(found, group="group")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_relation_becomes_counts_that_give_the_posterior_of_the_rows(dtype):
+    score, label = rows(3, dtype=dtype)
+    query = bc.counts_sql("t", label="y", score=["p", "q"], group="g")
+    group = np.where(np.arange(len(score)) % 3, "b", "a")
+    table = pa.table({"p": score, "q": score[::-1], "y": label, "g": group})
+    with duckdb.connect() as engine:
+        engine.register("t", table)
+        found = bc.Counts.from_frame(engine.sql(query), classifier="classifier", group="group")
+    assert (list(found), found.groups) == (["p", "q"], ("a", "b"))
+    one, two = found["p"], bc.Counts.from_arrays(label, score)
+    np.testing.assert_array_equal(one.cell, two.cell)
+    np.testing.assert_allclose(one.score, two.score, rtol=0, atol=1e-11)
+    ours, theirs = (bc.fit(bc.ece, counts, method="direct", seed=1) for counts in (one, two))
+    # Means of the cells that a curve is fitted to differ in their last digits.
+    for var in ("tce", "ece"):
+        np.testing.assert_allclose(bc.interval(ours, var), bc.interval(theirs, var), atol=1e-6)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
