@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayescal.core.checks import check_is, listing
+from bayescal.core.checks import check_is, check_known, listing
 from bayescal.core.count_files import write_counts
 from bayescal.core.count_frames import WHOLE
 from bayescal.core.errors import InputError
@@ -60,10 +60,14 @@ class CountTable(Mapping[str, "Counts"]):
                 "Leave the groups out, or count all by group."
             )
         self.groups = tuple(sorted(names - {WHOLE}))
+        self._sums: dict[str, Counts] = {}
 
     def __getitem__(self, classifier: str) -> Counts:
         """Counts of all rows of a classifier."""
-        return joined(self._parts[classifier].values(), lambda one, other: one + other)
+        if classifier not in self._sums:
+            parts = self._parts[classifier].values()
+            self._sums[classifier] = joined(parts, lambda one, other: one + other)
+        return self._sums[classifier]
 
     def __iter__(self) -> Iterator[str]:
         """Names of the classifiers."""
@@ -72,6 +76,50 @@ class CountTable(Mapping[str, "Counts"]):
     def __len__(self) -> int:
         """Number of classifiers."""
         return len(self._parts)
+
+    def each(self, change: Callable[[Counts], Counts]) -> CountTable:
+        """Change the counts of each classifier and group.
+
+        Parameters
+        ----------
+        change : callable
+            Takes and returns counts.
+
+        Returns
+        -------
+        CountTable
+            Of what it returns.
+        """
+        return CountTable(
+            {
+                name: {group: change(counts) for group, counts in own.items()}
+                for name, own in self._parts.items()
+            }
+        )
+
+    def groups_of(self, classifier: str) -> dict[str, Counts]:
+        """Counts of a classifier by group.
+
+        Parameters
+        ----------
+        classifier : str
+            Its name.
+
+        Returns
+        -------
+        dict of str to Counts
+            Of each group that it has rows of.
+
+        Raises
+        ------
+        InputError
+            If there is no such classifier, or there are no groups.
+        """
+        check_known(classifier, tuple(self._parts), "classifier", "the table of counts")
+        if not self.groups:
+            raise InputError("groups_of() needs groups; got none. Count the rows by group.")
+        own = self._parts[classifier]
+        return {group: own[group] for group in self.groups if group in own}
 
     def by_group(self) -> dict[str, CountTable]:
         """Split the counts by their groups, as `bayescal.fit_many` takes them.

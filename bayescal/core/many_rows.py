@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol, Unpack
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.cell_sums import CountedColumns
 from bayescal.core.checks import check_columns, check_flag, check_whole, checked_words
+from bayescal.core.count_table import CountTable
 from bayescal.core.counts import MOST_CELLS, Counts, check_labeled
 from bayescal.core.partial_sums import Batch, Several, summed
 from bayescal.core.partitions import rows_of
@@ -29,7 +30,7 @@ def count_rows(
     binning: Binning | None = None,
     n_cells: int | None = 100,
     **fields: Unpack[BinningFields],
-) -> dict[str, Counts]:
+) -> CountTable:
     r"""Count labelled rows into bins, reading them partition by partition.
 
     Parameters
@@ -56,7 +57,7 @@ def count_rows(
 
     Returns
     -------
-    dict of str to Counts
+    CountTable
         What `bayescal.fit` of `bayescal.ece` and of `bayescal.agnostic` takes, by score column.
 
     Raises
@@ -92,9 +93,7 @@ def count_rows(
         from_logits=from_logits,
         weight=weight,
     )
-    return {
-        name: replace(counts, binning=chosen, n_cells=n_cells) for name, counts in found.items()
-    }
+    return CountTable(found).each(lambda one: replace(one, binning=chosen, n_cells=n_cells))
 
 
 def counted(

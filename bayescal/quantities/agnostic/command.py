@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -63,7 +64,7 @@ def priors_from_text(text: str) -> Priors:
     return in_words(text, {"curve": curve}, "curve or curve:SCALE")
 
 
-def read(given: Given) -> Scores | dict[str, Counts]:
+def read(given: Given) -> Scores | Mapping[str, Counts]:
     """Read the file, or count its rows in batches where they are too many to hold."""
     table, columns = shared.open_columns(given)
     whole = given["weight"] is not None or columns.classes is not None
@@ -82,7 +83,7 @@ class _Rows(NamedTuple):
     cost: float
 
 
-def estimates(data: Scores | dict[str, Counts], given: Given) -> Estimates:
+def estimates(data: Scores | Mapping[str, Counts], given: Given) -> Estimates:
     """Estimate each classifier's measure, and the cost of the rule."""
     from bayescal.core.plausibility import signs_of_scores
     from bayescal.quantities.agnostic.data import data_warnings
@@ -91,7 +92,7 @@ def estimates(data: Scores | dict[str, Counts], given: Given) -> Estimates:
     rule = _rule(given)
     found = (
         [({"classifier": name}, _of_counts(counts, rule)) for name, counts in data.items()]
-        if isinstance(data, dict)
+        if isinstance(data, Mapping)
         else [(dict(task.coords), _of_task(task, rule)) for task in data.tasks()]
     )
     rows = [
@@ -113,7 +114,7 @@ def estimates(data: Scores | dict[str, Counts], given: Given) -> Estimates:
             for name, counts in data.items()
             for said in data_warnings(problem_of(name, counts, [0.0, 1.0]))
         ]
-        if isinstance(data, dict)
+        if isinstance(data, Mapping)
         else signs_of_scores(data)
     )
     shown = {"case": "", "n": "rows", "c": "c_emp", "lower": "from", "upper": "to", "sign": "sign"}

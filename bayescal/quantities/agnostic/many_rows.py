@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayescal.core.checks import check_is
+from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
 from bayescal.core.many_rows import counted
 from bayescal.core.tied_rows import TiedRows
@@ -67,7 +68,7 @@ def count_rows(
     pos_label: Any = 1,
     from_logits: bool = False,
     decision: DecisionRule | Mapping[str, DecisionRule] | None = None,
-) -> dict[str, Counts]:
+) -> CountTable:
     r"""Count labelled and unlabelled rows by cells of the score, partition by partition.
 
     Parameters
@@ -88,7 +89,7 @@ def count_rows(
 
     Returns
     -------
-    dict of str to Counts
+    CountTable
         What `bayescal.fit` of `bayescal.agnostic` takes, by score column; `bayescal.count_rows`
         returns the same.
 
@@ -115,7 +116,8 @@ def count_rows(
     ([1, 1, 1], [0, 1, 0])
     """
     named_rules(decision)
-    return counted(data, label=label, score=score, pos_label=pos_label, from_logits=from_logits)
+    found = counted(data, label=label, score=score, pos_label=pos_label, from_logits=from_logits)
+    return CountTable(found)
 
 
 def problem_of(name: str, counts: Counts, edges: Sequence[float]) -> IntervalProblem:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from bayescal.core.checks import check_choice, check_data, check_is
 from bayescal.core.columns import Label
+from bayescal.core.count_frames import ALONE
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.plausibility import class_signs
@@ -49,7 +50,7 @@ def plan(
 
     Parameters
     ----------
-    data : Scores, Counts or mapping of str to Counts
+    data : Scores, Counts, CountTable or mapping of str to Counts
         Scores with labels, where rows without count as unlabelled ones; or counts by classifier.
     priors : Priors
         Priors.
@@ -72,8 +73,9 @@ def plan(
         If the data are of another class, hold no labelled row, weights or groups, or unlabelled
         rows or rules are not such.
     """
-    data = {"classifier": data} if isinstance(data, Counts) else data
-    check_data(data, (Scores, Mapping), "agnostic", "Scores(y_true=..., y_prob=...)", Counts)
+    kinds = (Scores, Counts, Mapping)
+    check_data(data, kinds, "agnostic", "Scores(y_true=..., y_prob=...)", Counts)
+    data = {ALONE: data} if isinstance(data, Counts) else data
     check_is(priors, Priors, "priors", "Pass bayescal.agnostic.Priors().")
     check_choice(multiclass, _MULTICLASS, "multiclass")
     rules = named_rules(decision)
@@ -111,6 +113,11 @@ def _of_counts(
         raise InputError(
             "unlabeled cannot be added to counts. Count rows without a label with the others: "
             "their label is missing."
+        )
+    if groups := getattr(data, "groups", ()):
+        raise InputError(
+            f"agnostic has no groups; got {len(groups)}. Pass the counts of one group, of "
+            "counts.by_group(), or those of all: dict(counts)."
         )
     for counts in data.values():
         if counts.weighted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from bayescal.core import score_options as shared
@@ -84,7 +84,7 @@ def estimates(data: Data, given: Given) -> Estimates:
             for part in _parts(data, given["multiclass"] or "top-label")
         ]
     else:
-        assert isinstance(data, dict)
+        assert isinstance(data, Mapping)
         rows = [_row({"classifier": name}, found.bins) for name, found in data.items()]
         signs = [
             f"{name}: {sign}"

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, fine_counts
 from bayescal.core.bins.edges import strategy_name
 from bayescal.core.checks import check_rows
+from bayescal.core.count_frames import ALONE
+from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
 from bayescal.core.plausibility import label_signs
 from bayescal.core.scores import Scores
 from bayescal.core.tasks import Task
 from bayescal.curves.cells import Problem
+from bayescal.quantities.ece.estimator import by_group
 from bayescal.quantities.ece.priors import CurveAverage, Priors, SmoothCurve
 
-type Data = Scores | BinCounts | Mapping[str, Counts]
+type Data = Scores | BinCounts | CountTable
 """Rows, the counts of one classifier, or counts by classifier."""
 
 # Fine enough that the score hardly varies inside a cell, few enough to sample in no time.
 CELLS = 100
+# Cells of each group's scores; fewer than of all rows, as groups have fewer.
+GROUP_CELLS = 50
 
 
 def problems(data: Data, priors: Priors, binning: Binning, multiclass: str) -> list[Problem]:
@@ -30,9 +37,26 @@ def problems(data: Data, priors: Priors, binning: Binning, multiclass: str) -> l
         check_rows(data.n, "the counts")
         return [Problem({"classifier": "classifier"}, data.evened(), data)]
     fine = is_fine(priors)
-    if isinstance(data, Mapping):
-        return [_of_counts(name, found, fine) for name, found in data.items()]
+    if isinstance(data, CountTable):
+        return [_of_counts({"classifier": name}, found, fine) for name, found in data.items()]
     return [problem_of(task, fine, binning) for task in data.tasks(multiclass)]
+
+
+def problems_by_group(
+    data: Scores | CountTable, priors: Priors, binning: Binning, multiclass: str
+) -> Iterator[list[Problem]]:
+    """Count the groups with labelled rows, of one classifier (and class) at a time."""
+    fine = is_fine(priors)
+    if isinstance(data, CountTable):
+        for name in data:
+            yield [
+                _of_counts({"classifier": name, "group": group}, found, fine, GROUP_CELLS)
+                for group, found in data.groups_of(name).items()
+                if found.n_labeled
+            ]
+        return
+    for task in data.tasks(multiclass):
+        yield [problem_of(part, fine, binning, GROUP_CELLS) for part in by_group(task)]
 
 
 def is_fine(priors: Priors) -> bool:
@@ -40,22 +64,35 @@ def is_fine(priors: Priors) -> bool:
     return isinstance(priors.label_rate, CurveAverage | SmoothCurve)
 
 
-def _of_counts(name: str, found: Counts, fine: bool) -> Problem:
+def _of_counts(
+    coords: Mapping[str, str], found: Counts, fine: bool, most: int | None = None
+) -> Problem:
     bins = found.bins
-    cells = found.cells if fine else None
-    return Problem({"classifier": name}, (bins if cells is None else cells).evened(), bins)
+    if not fine or found.n_cells is None:
+        return Problem(coords, bins.evened(), bins)
+    n_cells = found.n_cells if most is None else min(found.n_cells, most)
+    return Problem(coords, found.cells_of(found.binning, n_cells).evened(), bins)
 
 
-def by_classifier(data: Any, binning: Binning | None) -> Any:
-    """Name counts that have no name, and let all have the bins that are asked for."""
+def in_table(data: Any, binning: Binning | None) -> Any:
+    """Put counts into a table, with the bins that are asked for."""
     if isinstance(data, Counts):
-        data = {"classifier": data}
-    if binning is None or not isinstance(data, Mapping):
+        data = {ALONE: data}
+    if not isinstance(data, Mapping):
         return data
-    return {
-        name: replace(found, binning=binning) if isinstance(found, Counts) else found
-        for name, found in data.items()
-    }
+    table = data if isinstance(data, CountTable) else CountTable(data)
+    if binning is not None:
+        table = table.each(lambda counts: replace(counts, binning=binning))
+    return _with_one_number(table) if table.groups else table
+
+
+def _with_one_number(table: CountTable) -> CountTable:
+    """Let all groups have one number of bins, where it follows the rows."""
+    found = {name: table.groups_of(name).values() for name in table}
+    rows = np.mean(
+        [one.labeled.effective_n for own in found.values() for one in own if one.n_labeled]
+    )
+    return table.each(lambda one: replace(one, binning=one.binning.resolve(rows)))
 
 
 def problem_of(task: Task, fine: bool, binning: Binning, n_cells: int = CELLS) -> Problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -71,7 +71,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(
-    data: Scores | Task | BinCounts | Counts,
+    data: Scores | Task | BinCounts | Counts | Mapping[str, Counts],
     binning: Binning | None = None,
     *,
     multiclass: str = "top-label",
@@ -81,7 +81,7 @@ def estimate(
 
     Parameters
     ----------
-    data : Scores, Task, BinCounts or Counts
+    data : Scores, Task, BinCounts, Counts, CountTable or mapping of str to Counts
         Scores with labels (rows without are left out), or rows already counted; the options below
         do not touch `BinCounts`.
     binning : Binning, optional
@@ -144,7 +144,11 @@ def estimate(
     if isinstance(data, Counts):
         own = binning is None and not fields
         return _of_bins(data.bins if own else data.bins_of(Binning.of(binning, **fields)))
-    check_data(data, (Scores, BinCounts, Counts), "estimate", "Scores(y_true=..., y_prob=...)")
+    kinds = (Scores, BinCounts, Counts, Mapping)
+    check_data(data, kinds, "estimate", "Scores(y_true=..., y_prob=...)", Counts)
+    if isinstance(data, Mapping):
+        parts = [estimate(counts, binning, **fields) for counts in data.values()]
+        return _stack(parts, [len(parts)] * (len(parts) > 1))
     cases = [_of_bins(bin_scores(task, binning, **fields)) for task in data.tasks(multiclass)]
     by_class = not data.is_binary and multiclass != "top-label"
     dims = [data.n_classifiers] * (data.n_classifiers > 1) + [data.n_classes] * by_class

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Unpack
 
@@ -18,6 +18,7 @@ from bayescal.core.checks import (
     check_seed,
     check_whole,
 )
+from bayescal.core.count_frames import ALONE
 from bayescal.core.counts import Counts
 from bayescal.core.if_calibrated import (
     SIMULATIONS,
@@ -35,7 +36,7 @@ from bayescal.quantities.ece.estimator import estimate
 
 
 def expected_if_calibrated(
-    data: Scores | BinCounts | Counts,
+    data: Scores | BinCounts | Counts | Mapping[str, Counts],
     binning: Binning | None = None,
     *,
     multiclass: str = "top-label",
@@ -48,7 +49,7 @@ def expected_if_calibrated(
 
     Parameters
     ----------
-    data : Scores, BinCounts or Counts
+    data : Scores, BinCounts, Counts, CountTable or mapping of str to Counts
         As for `bayescal.ece.estimate`.
     binning : Binning, optional
         Bins; by default 15 of equal mass, or those of `Counts`.
@@ -107,14 +108,17 @@ def expected_if_calibrated(
     check_number(prob, "prob", "(0, 1)", "Pass 0.9 for 90%.")
     n = check_whole(n_simulations, "n_simulations", most=MOST_DRAWN)
     seed = check_seed(seed)
-    kinds = (Scores, BinCounts, Counts)
-    check_data(data, kinds, "expected_if_calibrated", "Scores(y_true=..., y_prob=...)")
+    kinds = (Scores, BinCounts, Counts, Mapping)
+    check_data(data, kinds, "expected_if_calibrated", "Scores(y_true=..., y_prob=...)", Counts)
     found = estimate(data, binning, multiclass=multiclass, **fields)
-    simulated = (
-        _of_scores(data, Binning.of(binning, **fields), multiclass, n, seed)
-        if isinstance(data, Scores)
-        else [("classifier", _of_counts(data, binning, fields, n, seed))]
-    )
+    if isinstance(data, Scores):
+        simulated = _of_scores(data, Binning.of(binning, **fields), multiclass, n, seed)
+    else:
+        table = data if isinstance(data, Mapping) else {ALONE: data}
+        simulated = (
+            (name, _of_counts(counts, binning, fields, n, stream(seed, name)))
+            for name, counts in table.items()
+        )
     observed = np.ravel(found.ece)
     return [
         compared(name, values, float(one), prob)
@@ -146,7 +150,11 @@ def _of_tasks(tasks: Sequence[Task], binning: Binning, n: int, rng: np.random.Ge
 
 
 def _of_counts(
-    data: BinCounts | Counts, binning: Binning | None, fields: BinningFields, n: int, seed: int
+    data: BinCounts | Counts,
+    binning: Binning | None,
+    fields: BinningFields,
+    n: int,
+    rng: np.random.Generator,
 ) -> Floats:
     """Simulated estimates from counts by cells, or by bins where there are no others."""
     if isinstance(data, BinCounts):
@@ -155,5 +163,5 @@ def _of_counts(
         own = data.binning if binning is None and not fields else Binning.of(binning, **fields)
         cells, bins = data.cells_of(own, data.n_cells or CELLS), data.bins_of(own)
     check_rows(cells.n, "the labelled rows")
-    place, rng = cells.place_in(bins.edges), stream(seed, "classifier")
+    place = cells.place_in(bins.edges)
     return of_cells(cells.mean_score, cells.share, cells.count, place, n, rng)

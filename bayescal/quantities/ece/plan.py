@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
-from bayescal.core.checks import check_data, check_is
+from bayescal.core.checks import check_data, check_is, check_rows
 from bayescal.core.columns import MISSING, Label
+from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
 from bayescal.core.plausibility import class_signs
 from bayescal.core.quantity import Case, CaseArrays, Floats, Plan
@@ -23,12 +24,12 @@ from bayescal.curves.shared_rows import shared_rows
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
 from bayescal.quantities.ece.data import (
     Data,
-    by_classifier,
+    in_table,
     is_fine,
-    problem_of,
     problems,
+    problems_by_group,
 )
-from bayescal.quantities.ece.estimator import by_group, resolved
+from bayescal.quantities.ece.estimator import resolved
 from bayescal.quantities.ece.grouped_posterior import GROUPED_VARIABLES, GroupedCase, without_ends
 from bayescal.quantities.ece.posterior import EceCase
 from bayescal.quantities.ece.priors import CurveAverage, Priors
@@ -63,12 +64,8 @@ def influence(task: Task, cells: BinCounts, sign: Floats) -> Floats:
     return np.asarray(weighted_influence(found, task.weight), dtype=np.float32)
 
 
-# Cells of each group's scores; fewer than of all rows, as groups have fewer.
-GROUP_CELLS = 50
-
-
 def plan(
-    data: Data | Counts,
+    data: Data | Counts | Mapping[str, Counts],
     priors: Priors,
     *,
     binning: Binning | None = None,
@@ -78,8 +75,8 @@ def plan(
 
     Parameters
     ----------
-    data : Scores, BinCounts, Counts or mapping of str to Counts
-        Scores with labels, one problem's counts, or counts by classifier.
+    data : Scores, BinCounts, Counts, CountTable or mapping of str to Counts
+        Scores with labels, one problem's counts, or counts by classifier (and group).
     priors : Priors
         Priors.
     binning : Binning, optional
@@ -100,15 +97,15 @@ def plan(
     InputError
         If the data are of another class, or hold no labelled row.
     """
-    rows: Data = by_classifier(data, binning)
-    kinds = (Scores, BinCounts, Mapping)
-    check_data(rows, kinds, "ece", "Scores(y_true=..., y_prob=...)", Counts)
+    kinds = (Scores, BinCounts, Counts, Mapping)
+    check_data(data, kinds, "ece", "Scores(y_true=..., y_prob=...)", Counts)
+    rows: Data = in_table(data, binning)
     check_is(priors, Priors, "priors", "Pass bayescal.ece.Priors().")
     bins = resolved(Binning.of(binning), rows)
     attrs = _attributes(rows, bins, multiclass) | weighing(priors.label_rate)
-    if isinstance(rows, Scores) and rows.group is not None:
-        tasks = rows.tasks(multiclass)
-        parts = [case for task in tasks for case in _of_groups(task, priors, bins)]
+    if not isinstance(rows, BinCounts) and rows.groups:
+        found = problems_by_group(rows, priors, bins, multiclass)
+        parts = [case for own in found for case in _of_groups(own, rows.groups, priors)]
         pooled = any(isinstance(case, GroupedCase) for case in parts)
         return Plan(parts, attrs, variables=GROUPED_VARIABLES if pooled else ())
     cases = [
@@ -129,17 +126,14 @@ def _notes(data: Data, coords: Mapping[str, str]) -> Sequence[str]:
     return class_signs(data, coords["classifier"]) if isinstance(data, Scores) else ()
 
 
-def _of_groups(task: Task, priors: Priors, binning: Binning) -> Sequence[Case]:
+def _of_groups(found: Sequence[Problem], groups: Collection[str], priors: Priors) -> Sequence[Case]:
     """One model for all groups that share a curve; independent ones otherwise."""
-    fine = is_fine(priors)
-    parts = by_group(task)
-    found = [problem_of(part, fine, binning, GROUP_CELLS) for part in parts]
+    check_rows(len(found), "the labelled rows")
+    held = {problem.coords["group"] for problem in found}
     notes = [
-        f"group {name} has no labelled row and is left out."
-        for name in task.groups
-        if name not in {part.coords["group"] for part in parts}
+        f"group {name} has no labelled row and is left out." for name in groups if name not in held
     ]
-    if fine and _have_a_curve(found, priors):
+    if is_fine(priors) and _have_a_curve(found, priors):
         return [GroupedCase.of(found, priors, notes)]
     return [case_of(problem, priors, notes) for problem in found]
 
@@ -154,7 +148,7 @@ def _attributes(data: Data, binning: Binning, multiclass: str) -> dict[str, Any]
     """What was binned, and how: root attributes of the result."""
     if isinstance(data, BinCounts):
         return _of_counts(data, data.n, (0, 1))
-    if isinstance(data, Mapping):
+    if isinstance(data, CountTable):
         counts = next(iter(data.values()))
         return _of_counts(counts.bins, counts.n_obs, counts.classes)
     return {
