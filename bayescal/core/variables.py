@@ -173,13 +173,12 @@ CALIBRATION_CURVE: Final = (
 )
 CELLS: Final = undrawn("events", "cell_count", "cell_score", dims=("cell",))
 CURVE_DRAWS: Final = (
-    *named("curve/rate", "curve/mass", "curve/wide_rate", dims=("cell",), role=CURVE),
+    *named("curve/rate", "curve/mass", dims=("cell",), role=CURVE),
     *named("curve/given_rate", "curve/given_mass", dims=("cell",), role=CURVE),
     *named("curve/component", role=CURVE),
 )
 """Group ``curve``: label rate and mass of cells, and each draw's place in the components.
-`given_rate` is given miscalibration, as `given_mass` where masses depend on the curve; `wide_rate`
-is of the smooth and rough curves alone, for rates of rows and costs."""
+`given_rate` is given miscalibration, as `given_mass` where masses depend on the curve."""
 SHARED_ROWS: Final = undrawn(
     *("shared_rows/cell", "shared_rows/label", "shared_rows/weight"), dims=("shared_row",)
 )

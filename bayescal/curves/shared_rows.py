@@ -12,10 +12,10 @@ from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.streams import stream
 from bayescal.core.tasks import Task
 
-# A correlation over 20,000 rows has a standard error of .007 at most.
-MOST: Final = 20_000
-# Rows times cases: thousands of classes take fewer rows each, down to a standard error of .03.
-_MOST_PLACES: Final = 4_000_000
+# A correlation over 5,000 rows has a standard error of .014 at most.
+MOST: Final = 5_000
+# Rows times cases: many classes take fewer rows each, down to a standard error of .03.
+_MOST_PLACES: Final = 500_000
 _FEWEST: Final = 1000
 
 

@@ -14,7 +14,9 @@ from bayescal.core.variables import ERROR, LESS, METRIC, Variable
 ALL: Final = "all"
 """Drawn from the whole posterior, so that a calibrated classifier has its exact value."""
 MISCALIBRATED: Final = "miscalibrated"
-"""Drawn given miscalibration: where the curve is fixed, the rate of a row has no spread left."""
+"""Drawn given miscalibration: where the curve is fixed, its numbers have no spread left."""
+ROWS: Final = "rows"
+"""Drawn from the labelled rows alone: a mean over rows needs no curve."""
 
 
 class Measure(NamedTuple):
@@ -33,7 +35,7 @@ class Measure(NamedTuple):
         What it is, in a sentence.
     better : {"less", "more"}, optional
         Which of two values is better; None where neither is.
-    components : {"all", "miscalibrated"}
+    components : {"all", "miscalibrated", "rows"}
         Which draws of the curve it is computed from, see Notes.
     options : tuple of str
         Names of the function's further parameters, in the order of a name such as ``cost:0.2,5``.
@@ -45,12 +47,22 @@ class Measure(NamedTuple):
     Notes
     -----
     An error is exactly 0, and a slope exactly 1, in the draws in which the classifier is
-    calibrated: with ``components="all"`` they are a part of the posterior. A rate of rows or a cost
-    is known all too well in these draws, where the scores themselves are the rates, and its
-    interval would collapse around the value that the scores promise. With
-    ``components="miscalibrated"`` it is computed from the smooth and rough curves, which come as
-    near to calibration as the labels have it; segments are left out, as half of them are
-    calibrated.
+    calibrated: with ``components="all"`` they are a part of the posterior. Other numbers are known
+    all too well in these draws, where the scores themselves are the rates, and their intervals
+    would collapse around the value that the scores promise: ``components="miscalibrated"`` leaves
+    these draws out.
+
+    A rate of rows or a cost is a mean over rows, or made of such means. No curve has to be smooth
+    for it: with ``components="rows"`` rates are those of the Bayesian bootstrap, which gives rows
+    Dirichlet weights [1]_. Two rows are added to those with labels, whose own labels are tosses of
+    a coin: one has the score of a row at random, the other a score anywhere in [0, 1]. Without
+    them, no false positive among few rows would mean that there are none. From unlabelled rows,
+    such a measure is drawn given miscalibration.
+
+    References
+    ----------
+    .. [1] D. B. Rubin, "The Bayesian bootstrap", Annals of Statistics 9(1), 1981.
+       https://doi.org/10.1214/aos/1176345338
     """
 
     name: str

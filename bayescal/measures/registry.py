@@ -15,7 +15,7 @@ from bayescal.core.checks import check_known, check_number, listing
 from bayescal.core.errors import InputError
 from bayescal.core.variables import LESS, MORE
 from bayescal.measures import decisions, discrimination, errors, recalibration, scores, smooth_ece
-from bayescal.measures.measure import ALL, MISCALIBRATED, Measure, with_options
+from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, with_options
 
 ENTRY_POINTS: Final = "bayescal.measures"
 
@@ -80,9 +80,19 @@ def _of_rows(
     options: tuple[str, ...] = (),
 ) -> Measure:
     meaning = _meaning(function)
-    return Measure(
-        name, title, function, meaning, better, MISCALIBRATED, options, undefined, reference
-    )
+    return Measure(name, title, function, meaning, better, ROWS, options, undefined, reference)
+
+
+def _of_curve(
+    name: str,
+    title: str,
+    function: Callable[..., Any],
+    reference: str,
+    better: str | None = LESS,
+    undefined: str = "",
+) -> Measure:
+    found = _of_rows(name, title, function, reference, better, undefined)
+    return found._replace(components=MISCALIBRATED)
 
 
 def _meaning(function: Callable[..., Any]) -> str:
@@ -110,19 +120,19 @@ OWN: Final = (
     _signed("citl", "calibration in the large", recalibration.citl, CALSTER),
     _of_rows("brier", "Brier score", scores.brier, MURPHY),
     _error("brier_miscalibration", "Brier, miscalibration", scores.brier_miscalibration, MURPHY),
-    _of_rows(
+    _of_curve(
         "brier_discrimination", "Brier, discrimination", scores.brier_discrimination, MURPHY, MORE
     ),
     _of_rows("brier_uncertainty", "Brier, uncertainty", scores.brier_uncertainty, MURPHY, None),
     _of_rows("scaled_brier", "scaled Brier score", scores.scaled_brier, MURPHY, MORE, _ONE_LABEL),
-    _of_rows("log_loss", "log loss", scores.log_loss, MURPHY, LESS, _WRONG_END),
+    _of_curve("log_loss", "log loss", scores.log_loss, MURPHY, LESS, _WRONG_END),
     _error(
         "log_loss_miscalibration",
         "log loss, miscalibration",
         scores.log_loss_miscalibration,
         MURPHY,
     )._replace(undefined=_WRONG_END),
-    _of_rows(
+    _of_curve(
         "log_loss_discrimination",
         "log loss, discrimination",
         scores.log_loss_discrimination,

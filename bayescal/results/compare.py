@@ -111,7 +111,10 @@ def difference(
     Metrics of all classifiers are in one posterior: draws are subtracted one by one, those in which
     the metric is undefined left out, and the interval is equal-tailed.
 
-    Calibration errors, measures, and the metrics of some quantities, are fitted classifier by
+    So are measures of rows, such as the Brier score or the AUC, where classifiers share rows: a
+    draw has the same weights of the rows for all.
+
+    Calibration errors, other measures, and the metrics of some quantities, are fitted classifier by
     classifier. Shared rows make two errors dependent: labels that by chance flatter one classifier
     flatter a similar one too. The two sets of draws are therefore coupled by a Gaussian copula,
     whose correlation is that of the two estimates over the rows: stored in the group
@@ -135,7 +138,9 @@ def difference(
     metrics = {one.name for one in access.answers(tree) if one.role == METRIC}
     if {first, second} <= metrics:
         return of_two_variables(tree, pair)
-    return (couple_pair if is_fitted_apart(tree, name) else of_paired_draws)(tree, pair)
+    if access.has_variable(tree, schema.PAIRED, name):
+        return of_paired_draws(tree, pair, schema.PAIRED)
+    return couple_pair(tree, pair) if is_fitted_apart(tree, name) else of_paired_draws(tree, pair)
 
 
 def check_comparable(tree: xr.DataTree, what: str) -> None:
@@ -170,10 +175,10 @@ def find_pair(tree: xr.DataTree, pair: Pair) -> tuple[access.ResultSlice, access
     return access.find_case(tree, first, *where), access.find_case(tree, second, *where)
 
 
-def of_paired_draws(tree: xr.DataTree, pair: Pair) -> Difference:
+def of_paired_draws(tree: xr.DataTree, pair: Pair, source: str = schema.POSTERIOR) -> Difference:
     """Subtract draw by draw what one posterior holds of both."""
     where = "" if pair.group is None else f" in group {pair.group}"
-    draws = [access.flat_draws(tree, pair.var, case) for case in find_pair(tree, pair)]
+    draws = [access.flat_draws(tree, pair.var, case, source) for case in find_pair(tree, pair)]
     found = _draw_by_draw(pair, draws, f"{pair.var!r}{where} is")
     return replace(found, title=access.described(tree, pair.var).title)
 

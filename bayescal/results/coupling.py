@@ -14,9 +14,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.measures.measure import MISCALIBRATED
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.measure import GIVEN, curve_cells, held_cells
+from bayescal.results.bootstrap import cells_with_rows
+from bayescal.results.measure import curve_cells
 
 type Floats = NDArray[np.float64]
 type Function = Callable[[Floats, Floats, Floats], Any]
@@ -69,13 +71,13 @@ def _influence(tree: xr.DataTree, function: Function, case: ResultSlice) -> Floa
     A row of cell m moves its rate by ``(y - rate_m) / w_m`` and the masses w towards e_m, those of
     a population that is all of this cell.
     """
-    every, score, masses = curve_cells(tree, case, GIVEN)
+    every, score, masses = curve_cells(tree, case, MISCALIBRATED)
     rate, mass = (draws.reshape(-1, len(score)) for draws in (every, masses))
     label, stored = (
         access.variable(tree, schema.SHARED_ROWS, name, case).to_numpy()
         for name in ("label", schema.CELL)
     )
-    cell = np.argsort(held_cells(tree, case))[stored]
+    cell = np.argsort(cells_with_rows(tree, case)[2])[stored]
     by_rate, by_mass = slopes(function, rate, score, mass)
     residual = label - rate.mean(axis=0)[cell]
     found = (by_rate / mass.mean(axis=0))[cell] * residual + by_mass[cell]

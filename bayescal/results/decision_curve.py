@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import checked_numbers, listing
 from bayescal.core.errors import InputError
-from bayescal.measures.measure import MISCALIBRATED
+from bayescal.measures.measure import ROWS
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.bootstrap import RATE
 from bayescal.results.intervals import tail
-from bayescal.results.measure import RATE, check_curve, curve_cells
+from bayescal.results.measure import check_curve, curve_cells
 from bayescal.results.strategies import Benefit, Chances, benefit, chances
 from bayescal.results.text import UNRELIABLE, fixed, in_words, probability, several
 
@@ -104,15 +105,14 @@ def decision_curve(
     status                   "ok" or "NOT CONVERGED"
     =======================  =====================================================
 
-    Draws are those given miscalibration, with equal-tailed intervals, as of `bayescal.measure` by
-    the name "net_benefit". A draw has the rates and the masses of all scores, so that net benefit
-    and prevalence vary together. Strategies that tie share P(best); a classifier that treats all
-    rows, or none, ties with that strategy and is not useful.
+    Draws are those of the Bayesian bootstrap, with equal-tailed intervals, as of `bayescal.measure`
+    by the name "net_benefit"; see `Measure`. A draw has the rates and the masses of all scores, so
+    that net benefit and prevalence vary together. Strategies that tie share P(best); a classifier
+    that treats all rows, or none, ties with that strategy and is not useful.
 
-    Classifiers are fitted one by one, each with its own draws of the prevalence. For P(best) and
-    EVPI they are given one prevalence, and their net benefits are coupled by a Gaussian copula with
-    the correlations that their shared rows give. Without shared rows, as in results with groups and
-    files of earlier versions, P(best) and EVPI of several classifiers are NaN; all else remains.
+    For P(best) and EVPI of several classifiers a draw has the same weights of their shared rows, so
+    that strategies which treat the same rows tie. Without shared rows, as in results with groups
+    and files of earlier versions, these are NaN; all else remains.
 
     References
     ----------
@@ -134,7 +134,7 @@ def decision_curve(
     check_curve(result)
     alpha = tail(prob)
     cases = _cases(result, class_, group)
-    curves = [curve_cells(result, case, MISCALIBRATED) for case in cases]
+    curves = [curve_cells(result, case, ROWS) for case in cases]
     top = max(float(curve.score.max()) for curve in curves)
     at = _grid(top) if thresholds is None else _checked(thresholds)
     found = [benefit(*curve, at) for curve in curves]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import xarray as xr
@@ -14,21 +14,25 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_is, check_known
 from bayescal.core.errors import InputError
 from bayescal.core.variables import ERROR, Variable, to_json
-from bayescal.measures.measure import ALL, MISCALIBRATED, Measure, as_variable
+from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, as_variable
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.bootstrap import (
+    MASS,
+    RATE,
+    Cells,
+    Draws,
+    cells_with_rows,
+    draw_cells,
+    joint_values,
+    rows_of,
+)
 
 type Floats = NDArray[np.float64]
 type _Found = dict[str, xr.DataArray]
 
-RATE: Final = "rate"
-MASS: Final = "mass"
-
-GIVEN: Final = "given"
-"""Curves given miscalibration, for the upper ends of errors."""
-_KINDS: Final = {ALL: ("",), GIVEN: ("given_", ""), MISCALIBRATED: ("wide_", "given_", "")}
-"""Prefixes of the rates and masses of a kind of curve: the first that a result has counts."""
+_GIVEN: Final = "given_"
 
 
 def measure(
@@ -63,7 +67,7 @@ def measure(
     The estimand is the number that the population has: the curve P(Y = 1 | score), and how its
     scores are distributed. Draws of errors, slopes and of your own functions are of the whole
     posterior, in which the classifier may be calibrated; those of rates of rows and costs, such as
-    the Brier score, the AUC or the net benefit, are given miscalibration (see `Measure`).
+    the Brier score, the AUC or the net benefit, are of the labelled rows alone (see `Measure`).
 
     Cells are narrow ranges of the score, about 100, or each one score where there are fewer. Rows
     of one cell count as tied, and a threshold within a cell falls on the side of the mean score.
@@ -99,13 +103,13 @@ def with_measures(tree: xr.DataTree, specs: Sequence[str | Measure]) -> xr.DataT
             one.name: given[one.name] for one in added if one.components == ALL
         },
         schema.POINT_ESTIMATE: known,
+        schema.PAIRED: _along(tree, _paired(tree, added)),
     }
-    found = xr.DataTree.from_dict(
-        {
-            name: node.dataset.assign(more[name]) if name in more else node.dataset
-            for name, node in tree.children.items()
-        }
-    )
+    groups = {name: node.to_dataset() for name, node in tree.children.items()}
+    for name, values in more.items():
+        if values or name in groups:
+            groups[name] = groups.get(name, xr.Dataset()).assign(values)
+    found = xr.DataTree.from_dict(groups)
     records = [as_variable(one, one.name if one.name in known else None) for one in added]
     found.attrs = {
         **tree.attrs,
@@ -178,14 +182,6 @@ def _curves(tree: xr.DataTree) -> list[ResultSlice]:
     return found
 
 
-class _Cells(NamedTuple):
-    """The curve of one case at its cells with rows."""
-
-    rate: Floats  # (chain, draw, cell)
-    score: Floats  # (cell,)
-    mass: Floats  # (chain, draw, cell)
-
-
 def _draws(tree: xr.DataTree, one: Measure) -> xr.DataArray:
     """Draws of a measure from its own components, (chain, draw, ...)."""
     found = _empty(tree).rename(one.name)
@@ -199,20 +195,55 @@ def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Fou
     """Draws of measures from their own components, and given miscalibration."""
     like = _empty(tree)
     every, given = ({one.name: like.copy() for one in wanted} for _ in range(2))
+    of_rows = [one for one in wanted if one.components == ROWS]
+    of_curve = [one for one in wanted if one.components != ROWS]
     for case in _curves(tree):
-        own, whole = curve_cells(tree, case, GIVEN), curve_cells(tree, case, ALL)
-        wide = curve_cells(tree, case, MISCALIBRATED)
-        other = (own.rate != whole.rate).any(axis=-1) | (own.mass != whole.mass).any(axis=-1)
-        rest = _Cells(whole.rate[None, other], whole.score, whole.mass[None, other])
         place = _place(like, case)
-        for one in wanted:
-            values = _of_case(own if one.components == ALL else wide, one, case)
+        if of_rows:
+            cells = curve_cells(tree, case, ROWS)
+            for one in of_rows:
+                every[one.name].loc[place] = _of_case(cells, one, case)
+        if of_curve:
+            own, whole = curve_cells(tree, case, MISCALIBRATED), curve_cells(tree, case, ALL)
+            other = (own.rate != whole.rate).any(axis=-1) | (own.mass != whole.mass).any(axis=-1)
+            rest = Cells(whole.rate[None, other], whole.score, whole.mass[None, other])
+        for one in of_curve:
+            values = _of_case(own, one, case)
             given[one.name].loc[place] = values
             if one.components == ALL and other.any():
                 # Most draws are of the same curve in both, and need no second evaluation.
                 values[other] = _of_case(rest, one, case)[0]
             every[one.name].loc[place] = values
     return every, given
+
+
+def _paired(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
+    """Draws of measures of rows for classifiers that share rows, the same rows in each draw."""
+    of_rows = [one for one in wanted if one.components == ROWS]
+    if not of_rows or schema.SHARED_ROWS not in tree.children:
+        return {}
+    like = _empty(tree)
+    found = {one.name: like.copy() for one in of_rows}
+    shape = tuple(like.sizes[dim] for dim in schema.DRAW_DIMS)
+
+    def values(*cells: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.stack([one.function(*cells) for one in of_rows])
+
+    for cases in _by_classifier(tree):
+        drawn = joint_values(tree, values, cases)
+        for case, own in zip(cases, drawn, strict=True):
+            for one, draws in zip(of_rows, own, strict=True):
+                found[one.name].loc[_place(like, case)] = draws.reshape(shape)
+    return found
+
+
+def _by_classifier(tree: xr.DataTree) -> list[list[ResultSlice]]:
+    """The cases of each class and group."""
+    found: dict[tuple[str | None, str | None], list[ResultSlice]] = {}
+    for case in access.cases(tree):
+        found.setdefault((case.class_, case.group), []).append(case)
+    return list(found.values())
 
 
 def _empty(tree: xr.DataTree) -> xr.DataArray:
@@ -227,7 +258,7 @@ def _place(found: xr.DataArray, case: ResultSlice) -> dict[str, Any]:
     return {dim: at for dim, at in case.sel.items() if dim in found.dims}
 
 
-def _of_case(cells: _Cells, one: Measure, case: ResultSlice) -> Floats:
+def _of_case(cells: Cells, one: Measure, case: ResultSlice) -> Floats:
     """Values of a measure, which must be numbers."""
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.array(one.function(*cells), dtype=np.float64)
@@ -246,32 +277,22 @@ def _of_case(cells: _Cells, one: Measure, case: ResultSlice) -> Floats:
     return values
 
 
-def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> _Cells:
-    """The curve of a case: of the whole posterior, given miscalibration, or wide."""
-    score, held = _constant(tree, case)[0], held_cells(tree, case)
+def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
+    """The curve of a case: of the whole posterior, given miscalibration, or of its rows alone."""
+    rows = rows_of(tree, case) if of == ROWS else None
+    score, _, held = cells_with_rows(tree, case)
+    if rows is not None:
+        mass = _of_kind(tree, MASS, of, case)[..., held]
+        rng = access.stream_of(tree, schema.SHARED_ROWS, *case.names)
+        rate, score, flat = draw_cells(rows, mass.reshape(-1, len(held)), Draws.of(tree), rng)
+        return Cells(rate.reshape(mass.shape), score, flat.reshape(mass.shape))
     rate, mass = (_of_kind(tree, name, of, case) for name in (RATE, MASS))
     rate, score = rate[..., held], score[held]
     # A result keeps rates in single precision: a score as near as that is its own rate.
     rate = np.where(np.abs(rate - score) > np.spacing(np.float32(1)) * score, rate, score)
-    if of != ALL and not _has(tree, schema.CURVE, f"given_{RATE}"):
+    if of != ALL and not _has(tree, schema.CURVE, f"{_GIVEN}{RATE}"):
         rate = np.where((rate == score).all(axis=-1, keepdims=True), np.nan, rate)
-    return _Cells(rate, score, mass[..., held])
-
-
-def _constant(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats]:
-    """Scores and rows of the cells of a case, (cell,) each."""
-    score, rows = (
-        np.asarray(access.variable(tree, schema.CONSTANT_DATA, name, case).values, np.float64)
-        for name in (schema.CELL_SCORE, schema.CELL_COUNT)
-    )
-    return score, rows
-
-
-def held_cells(tree: xr.DataTree, case: ResultSlice) -> NDArray[np.intp]:
-    """Cells with rows, in the order of their scores."""
-    score, rows = _constant(tree, case)
-    held = np.flatnonzero(rows > 0)
-    return held[np.argsort(score[held], kind="stable")]
+    return Cells(rate, score, mass[..., held])
 
 
 def _has(tree: xr.DataTree, group: str, name: str) -> bool:
@@ -280,28 +301,28 @@ def _has(tree: xr.DataTree, group: str, name: str) -> bool:
 
 def _of_kind(tree: xr.DataTree, name: str, kind: str, case: ResultSlice) -> Floats:
     """Rates or masses of a kind of curve by cell, (chain, draw, cell)."""
-    names = (f"{prefix}{name}" for prefix in _KINDS[kind])
-    own = next(one for one in names if _has(tree, schema.CURVE, one))
+    own = f"{_GIVEN}{name}"
+    if kind == ALL or not _has(tree, schema.CURVE, own):
+        own = name
     held = access.variable(tree, schema.CURVE, own, case).transpose(*schema.DRAW_DIMS, schema.CELL)
     return np.asarray(held.values, dtype=np.float64)
 
 
 def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
     """Measures of the labelled rows as counted, where they have a value and rows no weights."""
-    weighted = _has(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N)
-    if not wanted or weighted or "n_labeled" not in tree.attrs:
+    if not wanted or _has(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N):
         return {}
     like = _empty(tree).isel(dict.fromkeys(schema.DRAW_DIMS, 0), drop=True)
     found = {one.name: like.copy().rename(one.name) for one in wanted}
     for case in _curves(tree):
-        score, rows = _constant(tree, case)
-        held = held_cells(tree, case)
-        events = np.asarray(access.cell_events(tree, case).values, np.float64)[held]
-        rate, mass = events / rows[held], rows[held] / rows.sum()
-        cells = _Cells(rate[None, None], score[held], mass[None, None])
+        rows = rows_of(tree, case)
+        if rows is None:
+            return {}
+        place, (rate, score, mass) = _place(like, case), rows.cells
         for one in wanted:
             with np.errstate(divide="ignore", invalid="ignore"):
-                found[one.name].loc[_place(like, case)] = np.asarray(one.function(*cells)).item()
+                value = one.function(rate[None], score, mass[None])
+            found[one.name].loc[place] = np.asarray(value).item()
     return {name: values for name, values in found.items() if np.isfinite(values).all()}
 
 

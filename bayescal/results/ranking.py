@@ -119,10 +119,11 @@ def best(
     -----
     Metrics of all classifiers are in one posterior: a rank's probability is its share of draws.
     Each draw is of all classifiers on the same rows under the same labels, so that what is common
-    to them cancels. Draws in which the metric is undefined are left out.
+    to them cancels. Draws in which the metric is undefined are left out. So it is with measures of
+    rows, such as the Brier score or the AUC, where classifiers share rows.
 
-    Calibration errors, measures, and the metrics of some quantities, are fitted one by one. Their
-    draws are coupled by a Gaussian copula with their correlations over the shared rows, as
+    Calibration errors, other measures, and the metrics of some quantities, are fitted one by one.
+    Their draws are coupled by a Gaussian copula with their correlations over the shared rows, as
     `difference` does for two.
 
     Classifiers that are equal in a draw share its ranks in equal parts; those of equal probability
@@ -144,9 +145,10 @@ def best(
             f"a ranking needs to know whether more of {name!r} is better, which its quantity does "
             f"not say. Choose from {', '.join(known)}, or compare with bayescal.difference."
         )
-    if is_fitted_apart(tree, name):
+    paired = access.has_variable(tree, schema.PAIRED, name)
+    if is_fitted_apart(tree, name) and not paired:
         return rank_coupled(tree, name, class_, group)
-    draws = access.variable(tree, schema.POSTERIOR, name)
+    draws = access.variable(tree, schema.PAIRED if paired else schema.POSTERIOR, name)
     return by_rank_shares(tree, draws, better == MORE, class_, group)
 
 

@@ -30,7 +30,7 @@ def test_what_is_said_of_a_measure(name):
     assert one.name == name
     assert one.meaning.endswith(".")
     assert "http" in one.reference
-    assert one.components in ("all", "miscalibrated")
+    assert one.components in ("all", "miscalibrated", "rows")
     assert one.better in ("less", "more", None)
 
 

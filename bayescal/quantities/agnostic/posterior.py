@@ -147,7 +147,6 @@ class AgnosticCase:
             curve={
                 **kept_curve(cells.count, posterior.rate, cell_mass, posterior.component, size),
                 "given_rate": kept_rates(cells.count, given.rate, size),
-                "wide_rate": kept_rates(cells.count, rates, size),
             },
             prior=self._implied(CurvePosterior.prior(average, PRIOR_DRAWS, rng).wide, rng),
             posterior_predictive={"events": nonempty_cells(events, cells.count, size)},

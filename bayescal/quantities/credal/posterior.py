@@ -213,14 +213,13 @@ class CredalCase:
         `CALIBRATED` and `ROW_DESCRIPTIONS`. Of another prior every draw is of one curve, which
         counts as smooth; its cells are those of the rank, with the score at their mean rank.
         """
-        lead, given, wide = rates.shape[:-1], rates, rates
+        lead, given = rates.shape[:-1], rates
         component = np.full(lead, COMPONENTS.index(SMOOTH))
         if self._averages:
             rates, given = draws["cell_rate"], draws["miscalibrated_cell_rate"]
-            wide = draws["wide_cell_rate"]
             component = draws["component"]
         mass = draw_masses(self.problem.count, lead[:-1], rng)
-        kept = {"rate": rates, "given_rate": given, "wide_rate": wide, "mass": mass}
+        kept = {"rate": rates, "given_rate": given, "mass": mass}
         curve = {name: values.astype(np.float32) for name, values in kept.items()}
         return curve | {"component": component.astype(np.int8)}
 

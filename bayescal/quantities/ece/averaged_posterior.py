@@ -16,7 +16,6 @@ from bayescal.curves.cells import (
     Problem,
     curve_scores,
     evidence_warnings,
-    kept_rates,
     nonempty_cells,
 )
 from bayescal.curves.posterior import CurvePosterior
@@ -119,10 +118,6 @@ def average_arrays(
     return replace(
         found,
         posterior={**found.posterior, "description": posterior.component},
-        curve={
-            **found.curve,
-            "wide_rate": kept_rates(problem.cells.count, posterior.wide.rate, n_cells),
-        },
         descriptions=_errors_by_component(problem, rates, rng),
         log_prior={"curve": posterior.log_prior()},
         model_average={

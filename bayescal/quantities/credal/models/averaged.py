@@ -170,7 +170,6 @@ class _Curve:
         kept: dict[str, Any] = {
             "cell_rate": self._at_cells(found),
             "miscalibrated_cell_rate": self._at_cells(found.miscalibrated),
-            "wide_cell_rate": self._at_cells(found.wide),
             "component": found.component,
         }
         return {**self._kept(found), **kept}

@@ -1,0 +1,207 @@
+"""Draws of a population from its labelled rows alone: the Bayesian bootstrap, with two rows added.
+
+Rates of rows and costs need no curve: they are means over rows, to which each row adds its own
+score and label. Their posterior is that of Dirichlet weights of the rows, D. B. Rubin, Annals of
+Statistics 9, 1981. It knows nothing that the rows do not show: of 100 rows without a false positive
+it would say that there are none. Two rows are therefore added, each with a weight as any other and
+a label by a coin: one has the score of a row at random, the other a score anywhere in [0, 1].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+
+type Floats = NDArray[np.float64]
+type Whole = NDArray[np.intp]
+
+RATE: Final = "rate"
+MASS: Final = "mass"
+_WEIGHTS_AT_ONCE: Final = 1 << 22
+
+
+class Cells(NamedTuple):
+    """The curve of one case at its cells with rows, scores increasing."""
+
+    rate: Floats  # (..., cell)
+    score: Floats  # (cell,)
+    mass: Floats  # (..., cell)
+
+
+class Rows(NamedTuple):
+    """Labelled rows by cell, of weighted ones their effective numbers."""
+
+    score: Floats  # (cell,)
+    number: Floats  # (cell,)
+    events: Floats  # (cell,)
+
+    @property
+    def cells(self) -> Cells:
+        """The rows as they are, as one draw."""
+        rate, mass = self.events / self.number, self.number / self.number.sum()
+        return Cells(rate[None], self.score, mass[None])
+
+
+class Draws(NamedTuple):
+    """How many draws a fit had, and which of them a selection has left."""
+
+    number: int
+    kept: Whole
+
+    @classmethod
+    def of(cls, tree: xr.DataTree) -> Draws:
+        """Of a result, whose coordinates say where its draws are among those of the fit."""
+        rate = access.variable(tree, schema.CURVE, RATE)
+        at = [np.atleast_1d(rate[dim].to_numpy()) for dim in schema.DRAW_DIMS]
+        shape = [int(tree.attrs.get(f"{dim}s", 0)) for dim in schema.DRAW_DIMS]
+        if any(own.min() < 0 or own.max() >= size for own, size in zip(at, shape, strict=True)):
+            at = [np.arange(len(own)) for own in at]
+            shape = list(map(len, at))
+        return cls(math.prod(shape), np.ravel(at[0][:, None] * shape[1] + at[1]))
+
+
+class _Added(NamedTuple):
+    """The added rows of all draws: where scores are taken from, labels and weights, (draw,)."""
+
+    row: Floats  # a row at random, as a share of all
+    anywhere: Floats  # a score at random
+    positive: NDArray[np.bool_]  # (2, draw)
+    weight: Floats  # (2, draw)
+
+    @classmethod
+    def draw(cls, number: int, rng: np.random.Generator) -> _Added:
+        row, anywhere = rng.random((2, number))
+        positive = rng.random((2, number)) < 0.5
+        return cls(row, anywhere, positive, rng.standard_exponential((2, number)))
+
+    def at(self, kept: Whole) -> _Added:
+        """Of some draws."""
+        rest = self.positive[:, kept], self.weight[:, kept]
+        return _Added(self.row[kept], self.anywhere[kept], *rest)
+
+
+def rows_of(tree: xr.DataTree, case: ResultSlice) -> Rows | None:
+    """The labelled rows of a case by cell; None where masses depend on the curve."""
+    depends = access.has_variable(tree, schema.CURVE, "given_mass")
+    if depends or "n_labeled" not in tree.attrs:
+        return None
+    score, count, held = cells_with_rows(tree, case)
+    events = np.asarray(access.cell_events(tree, case).values, np.float64)
+    return Rows(score[held], count[held], np.clip(events[held], 0, count[held]))
+
+
+def cells_with_rows(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats, Whole]:
+    """Scores and rows of all cells (cell,), and which have rows, by their scores."""
+    score, rows = (
+        np.asarray(access.variable(tree, schema.CONSTANT_DATA, name, case).values, np.float64)
+        for name in (schema.CELL_SCORE, schema.CELL_COUNT)
+    )
+    held = np.flatnonzero(rows > 0)
+    return score, rows, held[np.argsort(score[held], kind="stable")]
+
+
+def draw_cells(rows: Rows, mass: Floats, draws: Draws, rng: np.random.Generator) -> Cells:
+    """Draws for drawn masses (draw, cell) of the cells, which are Dirichlet by the rows in them."""
+    number, kept = draws
+    positive, negative = (
+        rng.standard_gamma(np.broadcast_to(shape, (number, len(shape))))[kept]
+        for shape in (rows.events, rows.number - rows.events)
+    )
+    both = positive + negative
+    rate = np.where(both > 0, positive / np.where(both > 0, both, 1), rows.events / rows.number)
+    every = mass * rng.standard_gamma(rows.number.sum(), number)[kept, None]
+    added = _Added.draw(number, rng).at(kept)
+    row = np.searchsorted(np.cumsum(rows.number) / rows.number.sum(), added.row)
+    return _with_added(every * rate, every * (1 - rate), rows.score, row, added)
+
+
+def _with_added(
+    positive: Floats, negative: Floats, score: Floats, row: Whole, added: _Added
+) -> Cells:
+    """Add two rows to each draw (draw, cell): one in the cell `row`, one nearest to its score."""
+    draw = np.arange(len(row))
+    nearest = np.searchsorted((score[1:] + score[:-1]) / 2, added.anywhere)
+    cells = (np.minimum(row, len(score) - 1), nearest)
+    for cell, is_positive, weight in zip(cells, added.positive, added.weight, strict=True):
+        positive[draw, cell] += weight * is_positive
+        negative[draw, cell] += weight * ~is_positive
+    mass = positive + negative
+    rate = np.divide(positive, mass, out=np.zeros_like(mass), where=mass > 0)
+    return Cells(rate, score, mass / mass.sum(axis=1, keepdims=True))
+
+
+def joint_values(
+    tree: xr.DataTree, function: Callable[..., Any], cases: Sequence[ResultSlice]
+) -> Floats:
+    """Draws of a function of the curve for classifiers of the same rows, (case, ..., draw).
+
+    Notes
+    -----
+    All classifiers have the same weights of the rows. A result keeps some of many rows: draws then
+    vary about the value of all rows, by as much as so many rows leave.
+    """
+    every = [rows_of(tree, case) for case in cases]
+    known = [rows for rows in every if rows is not None]
+    draws = Draws.of(tree)
+    cells = _joint_cells(tree, known, cases, draws.number)
+    values = np.stack([function(*one) for one in cells])
+    share = tree[schema.SHARED_ROWS].sizes["shared_row"] / int(tree.attrs["n_labeled"])
+    if share < 1:
+        center = np.stack([function(*one.cells) for one in known])
+        values = center + np.sqrt(share) * (values - np.nanmean(values, axis=-1, keepdims=True))
+    return values[..., draws.kept]
+
+
+def _joint_cells(
+    tree: xr.DataTree, known: Sequence[Rows], cases: Sequence[ResultSlice], number: int
+) -> list[Cells]:
+    """Cells of each classifier, (draw, cell), under common weights of the rows."""
+    rng = access.stream_of(tree, schema.SHARED_ROWS)
+    stored = [_stored(tree, case) for case in cases]
+    size = len(stored[0][0])
+    added = _Added.draw(number, rng)
+    row = np.minimum((added.row * size).astype(np.intp), size - 1)
+    sums = [
+        _indicator(cell, label, weight, len(rows.score))
+        for rows, (cell, label, weight) in zip(known, stored, strict=True)
+    ]
+    found = [np.empty((number, 2, len(rows.score))) for rows in known]
+    step = max(1, _WEIGHTS_AT_ONCE // size)
+    for start in range(0, number, step):
+        part = slice(start, min(start + step, number))
+        weight = rng.standard_exponential((size, part.stop - start))
+        for total, one in zip(found, sums, strict=True):
+            total[part] = (one @ weight).T.reshape(-1, *total.shape[1:])
+    return [
+        _with_added(total[:, 0], total[:, 1], rows.score, cell[row], added)
+        for total, rows, (cell, _, _) in zip(found, known, stored, strict=True)
+    ]
+
+
+def _stored(tree: xr.DataTree, case: ResultSlice) -> tuple[Whole, Whole, Floats]:
+    """Cell, label and weight of the rows that a result keeps, (shared_row,) each."""
+    label, number = (
+        access.variable(tree, schema.SHARED_ROWS, name, case).to_numpy().astype(np.intp)
+        for name in ("label", schema.CELL)
+    )
+    cell = np.argsort(cells_with_rows(tree, case)[2])[number]
+    weight = np.ones(len(label))
+    if access.has_variable(tree, schema.SHARED_ROWS, schema.WEIGHT):
+        given = access.variable(tree, schema.SHARED_ROWS, schema.WEIGHT, case).to_numpy()
+        weight = given * given.sum() / (given.astype(np.float64) ** 2).sum()
+    return cell, label, weight
+
+
+def _indicator(cell: Whole, label: Whole, weight: Floats, n_cells: int) -> csr_array:
+    """From weights of rows to sums of positive rows by cell, then of negative ones."""
+    place = cell + n_cells * (1 - label)
+    return csr_array((weight, (place, np.arange(len(cell)))), shape=(2 * n_cells, len(cell)))

@@ -1,0 +1,125 @@
+"""The Bayesian bootstrap of rows with two rows added: closed forms, pairing, many rows, weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import bayescal as bc
+from bayescal.measures.discrimination import accuracy
+from bayescal.measures.scores import prevalence
+from bayescal.results import access
+from bayescal.results.bootstrap import Draws, Rows, draw_cells, joint_values, rows_of
+from bayescal.results.measure import with_measures
+from tests.several import result_of
+
+RNG = np.random.default_rng(3)
+# KS tests of some thousand draws: a right program fails one in a million.
+LEAST = 1e-6
+
+
+def fit(data: bc.Scores, **options: object) -> xr.DataTree:
+    return bc.fit(bc.ece, data, method="direct", draws=1000, chains=2, seed=20, **options)
+
+
+def panel(n: int, weight: np.ndarray | None = None) -> bc.Scores:
+    rng = np.random.default_rng(8)
+    score = rng.beta(1.5, 1.5, n)
+    label = (rng.random(n) < score**1.3).astype(int)
+    # The same calls and ranks as those of the first, and others.
+    scores = {"first": score, "same": score**1.01, "other": np.clip(score + 0.2, 0, 0.999)}
+    return bc.Scores.stack(scores, y_true=label, sample_weight=weight)
+
+
+def agrees(draws: np.ndarray, events: int, n: int) -> bool:
+    """Whether a share of events is that of n rows and two with labels by a coin."""
+    parts = [stats.beta(events + k, n - events + 2 - k) for k in range(3)]
+    chance = np.array([0.25, 0.5, 0.25])
+    proper = np.array([0 < events + k < n + 2 for k in range(3)])
+    inside = draws[(draws > 1e-12) & (draws < 1 - 1e-12)]
+    # Without either label among all rows the share is 0 or 1.
+    of_ends = stats.binomtest(len(draws) - len(inside), len(draws), chance[~proper].sum())
+    chance = np.where(proper, chance, 0) / chance[proper].sum()
+
+    def distribution(x: np.ndarray) -> np.ndarray:
+        return sum(p * one.cdf(x) for p, one in zip(chance, parts, strict=True) if p)
+
+    return min(of_ends.pvalue, stats.kstest(inside, distribution).pvalue) > LEAST
+
+
+@pytest.mark.parametrize("events", [(0.0, 3.0, 5.0), (0.0, 0.0, 0.0), (10.0, 7.0, 5.0)])
+def test_the_overall_rate_is_a_mixture_of_beta_distributions(events: tuple[float, ...]) -> None:
+    rows = Rows(np.array([0.1, 0.4, 0.8]), np.array([10.0, 7.0, 5.0]), np.array(events))
+    mass = RNG.dirichlet(rows.number, 4000)
+    cells = draw_cells(rows, mass, Draws(4000, np.arange(4000)), RNG)
+    np.testing.assert_allclose(cells.mass.sum(axis=1), 1)
+    assert agrees(prevalence(*cells), int(sum(events)), 22)
+    # Of ten rows of one label the next may have the other.
+    assert np.ptp(cells.rate[:, 0]) > 0
+
+
+def test_one_added_row_has_a_score_anywhere() -> None:
+    rows = Rows(np.array([0.01, 0.9]), np.array([1000.0, 1.0]), np.array([0.0, 0.0]))
+    mass = np.tile([1000 / 1001, 1 / 1001], (4000, 1))
+    cells = draw_cells(rows, mass, Draws(4000, np.arange(4000)), RNG)
+    # .545 of [0, 1] is nearer to .9, and a coin makes it positive; the row at random hardly is.
+    assert np.mean(cells.rate[:, 1] > 0) == pytest.approx(0.545 / 2, abs=4 * (0.25 / 4000) ** 0.5)
+
+
+def test_what_classifiers_share_is_the_same_in_each_draw() -> None:
+    data = panel(900)
+    tree, cases = fit(data), access.cases(fit(data))
+    first, same, other = joint_values(tree, prevalence, cases)
+    np.testing.assert_allclose(first, same, atol=1e-12)
+    np.testing.assert_allclose(first, other, atol=1e-12)
+    events = int(np.sum(data.y_true))
+    assert agrees(first, events, 900)
+    # Calls of cells that .5 cuts may differ: those of the exact rows are within one cell.
+    alone = bc.measure(tree, "accuracy", threshold=0.5).sel(classifier="other").values.ravel()
+    joint = joint_values(tree, accuracy, cases)[2]
+    assert stats.ks_2samp(alone, joint).pvalue > LEAST
+
+
+def test_classifiers_that_rank_alike_tie() -> None:
+    tree = fit(panel(900))
+    apart = bc.difference(tree, "first", "same", "auc")
+    assert abs(apart.mean) < 1e-3
+    assert apart.correlation > 0.999
+    assert bc.best(tree, "auc").prob_best.values[:2] == pytest.approx(0.48, abs=0.1)
+
+
+def test_of_many_rows_some_are_kept_and_vary_as_all_do() -> None:
+    n = 40_000
+    data = panel(n)
+    tree = fit(data)
+    cases = access.cases(tree)
+    assert tree["shared_rows"].sizes["shared_row"] < n
+    values = joint_values(tree, prevalence, cases)
+    share = np.mean(np.asarray(data.y_true))
+    np.testing.assert_allclose(values.mean(axis=1), share, rtol=1e-9)
+    # 2,000 draws of 5,000 rows: the standard deviation is known to 2 %.
+    expected = np.sqrt(share * (1 - share) / n)
+    np.testing.assert_allclose(values.std(axis=1), expected, rtol=0.1)
+
+
+def test_weights_count_as_so_many_rows_as_they_are_worth() -> None:
+    weight = np.where(np.arange(800) % 4 == 0, 3.0, 0.5)
+    data = panel(800, weight)
+    tree = fit(data)
+    label = np.asarray(data.y_true)
+    share, effective = np.average(label, weights=weight), weight.sum() ** 2 / (weight**2).sum()
+    for values in (
+        joint_values(tree, prevalence, access.cases(tree))[0],
+        bc.measure(tree, "prevalence").sel(classifier="first").values,
+    ):
+        # Two rows are added to some 600, and the spread of 2,000 draws is known to 2 %.
+        assert values.mean() == pytest.approx(share, abs=0.004)
+        assert values.std() == pytest.approx(np.sqrt(share * (1 - share) / effective), rel=0.1)
+
+
+def test_rows_without_labels_have_none() -> None:
+    tree = result_of("pu_ece")
+    assert rows_of(tree, access.cases(tree)[0]) is None
+    assert "brier" not in with_measures(tree, ["brier"])["point_estimate"]
