@@ -23,16 +23,23 @@ class TiedRows:
     weights: Floats | None = None  # of negative and positive rows, and their squares, (3, score)
 
     @property
+    def mass(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Numbers, or weights, of all rows and of the positive ones, (score,)."""
+        if self.weights is None:
+            return self.rows, self.positives
+        return self.weights[:2].sum(axis=0), self.weights[POSITIVE]
+
+    @property
     def size(self) -> Whole:
         """What ranks count: rows, or units of weight, (score,)."""
-        return self.rows if self.weights is None else weight_units(self.weights[:2].sum(axis=0))
+        return self.rows if self.weights is None else weight_units(self.mass[0])
 
     @property
     def effective_n(self) -> float:
         """Number of rows; of weighted ones the effective number."""
         if self.weights is None:
             return int(self.rows.sum())
-        return float(self.weights[:2].sum() ** 2 / self.weights[2].sum())
+        return float(self.mass[0].sum() ** 2 / self.weights[2].sum())
 
     def edges(self, n_bins: int, strategy: Strategy) -> Floats:
         """Edges of bins, (bin + 1,)."""
@@ -57,7 +64,7 @@ class TiedRows:
     def count(self, edges: Floats, closed: str = "right", strategy: str = "edges") -> BinCounts:
         """Count the rows into bins."""
         place, size = self.place(edges, closed), len(edges) - 1
-        weight = self.rows if self.weights is None else self.weights[:2].sum(axis=0)
+        weight, positives = self.mass
 
         def total(values: NDArray[Any]) -> NDArray[Any]:
             found = np.zeros(size, values.dtype)
@@ -74,13 +81,13 @@ class TiedRows:
             total(weight * self.score) / np.where(rows > 0, mass, np.nan), lowest, highest
         )
         if self.weights is None:
-            return BinCounts(edges, rows, total(self.positives), mean, closed, strategy)
+            return BinCounts(edges, rows, total(positives), mean, closed, strategy)
         return effective_counts(
             edges,
             rows=rows,
             weight=mass,
             squares=total(self.weights[2]),
-            positive_weight=total(self.weights[POSITIVE]),
+            positive_weight=total(positives),
             mean_score=mean,
             closed=closed,
             strategy=strategy,

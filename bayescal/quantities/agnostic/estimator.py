@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice, check_data
+from bayescal.core.checks import check_choice, check_data, check_rows
+from bayescal.core.counts import Counts
 from bayescal.core.scores import Scores
 from bayescal.core.tasks import Task
-from bayescal.quantities.agnostic.intervals import IntervalMeasure, interval_measure
+from bayescal.quantities.agnostic.intervals import Extremes, IntervalMeasure, interval_measure
 
 type Value = np.float64 | NDArray[np.float64]
 
@@ -42,13 +43,16 @@ class Estimate(NamedTuple):
     sign: Value
 
 
-def estimate(data: Scores | Task, *, multiclass: str = "top-label") -> Estimate:
+def estimate(
+    data: Scores | Task | Counts | Mapping[str, Counts], *, multiclass: str = "top-label"
+) -> Estimate:
     """Estimate the calibration measure over all score intervals.
 
     Parameters
     ----------
-    data : Scores or Task
-        Scores with labels; rows without are left out. Sample weights count.
+    data : Scores, Task, Counts, CountTable or mapping of str to Counts
+        Scores with labels; rows without are left out. Sample weights count. Of counts an interval
+        ends where a cell does, which changes `c` by some hundredths of its standard error.
     multiclass : {"top-label", "class-wise", "supremum"}, default "top-label"
         Of more than two classes: is the predicted class right; is each class the true one, with a
         dim ``class``; or the largest of the latter, the paper's extension.
@@ -80,8 +84,13 @@ def estimate(data: Scores | Task, *, multiclass: str = "top-label") -> Estimate:
     """
     if isinstance(data, Task):
         return _of([_measure(data)], [])
-    check_data(data, (Scores,), "estimate", "Scores(y_true=..., y_prob=...)")
+    kinds = (Scores, Counts, Mapping)
+    check_data(data, kinds, "estimate", "Scores(y_true=..., y_prob=...)", Counts)
     check_choice(multiclass, MULTICLASS, "multiclass")
+    if isinstance(data, Counts):
+        return _of([measure_of_counts(data)], [])
+    if isinstance(data, Mapping):
+        return _of([measure_of_counts(one) for one in data.values()], [len(data)] * (len(data) > 1))
     by_class = not data.is_binary and multiclass != "top-label"
     tasks = data.tasks("class-wise" if by_class else "top-label")
     found = [_measure(task) for task in tasks]
@@ -94,6 +103,16 @@ def estimate(data: Scores | Task, *, multiclass: str = "top-label") -> Estimate:
 
 def _measure(task: Task) -> IntervalMeasure:
     return interval_measure(task.score, label=task.event, weight=task.weight)
+
+
+def measure_of_counts(counts: Counts) -> IntervalMeasure:
+    """The measure of counted rows, those of a narrow cell tied."""
+    check_rows(counts.n_labeled, "the counts")
+    held = counts.labeled
+    rows, positives = held.mass
+    sums = np.cumsum(rows * held.score - positives)
+    found = Extremes().including(sums, held.score).over(float(rows.sum()))
+    return found.measure(float(held.score[-1]))
 
 
 def _of(found: Sequence[IntervalMeasure], dims: Sequence[int]) -> Estimate:

@@ -11,8 +11,8 @@ from bayescal.core.counts import Counts
 from bayescal.core.plausibility import area_under_roc
 from bayescal.core.tasks import Task
 from bayescal.quantities.agnostic.decisions import DecisionRule, actual_cost, estimated_cost
-from bayescal.quantities.agnostic.estimator import Estimate, estimate
-from bayescal.quantities.agnostic.intervals import Extremes, IntervalMeasure
+from bayescal.quantities.agnostic.estimator import Estimate, estimate, measure_of_counts
+from bayescal.quantities.agnostic.intervals import IntervalMeasure
 from bayescal.quantities.agnostic.roc import roc
 
 type Floats = NDArray[np.float64]
@@ -82,10 +82,7 @@ class CountFigures:
     def of(cls, counts: Counts) -> CountFigures:
         """Take the rows of one classifier."""
         labels = np.column_stack([counts.rows - counts.positives, counts.positives])
-        held = counts.labeled
-        sums = np.cumsum(held.rows * held.score - held.positives)
-        found = Extremes().including(sums, held.score).over(counts.n_labeled)
-        return cls(found.measure(float(held.score[-1])), counts.score, labels, counts.unlabeled)
+        return cls(measure_of_counts(counts), counts.score, labels, counts.unlabeled)
 
     @property
     def n(self) -> int:

@@ -253,7 +253,7 @@ class Extremes(NamedTuple):
             high = (float(sums[most]), float(score[most]))
         return Extremes(*low, *high)
 
-    def over(self, n: int) -> Extremes:
+    def over(self, n: float) -> Extremes:
         """Divide the sums by the number of rows."""
         return self._replace(low=self.low / n, high=self.high / n)
 
