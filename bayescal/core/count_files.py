@@ -19,6 +19,7 @@ from bayescal.core.cell_sums import ONE, PER_LOGIT, ZERO, units_of
 from bayescal.core.checks import shown
 from bayescal.core.columns import arrow_to_numpy
 from bayescal.core.errors import InputError
+from bayescal.core.shared_counts import SharedCounts
 from bayescal.core.tables import PARQUET_MAGIC
 from bayescal.core.writing import check_writable, checked_path, write_bytes
 
@@ -29,6 +30,8 @@ type Parts[Part] = Mapping[str, Mapping[str, Part]]
 """By classifier and group."""
 type Fields = tuple[Any, ...]
 """Those of `Counts`, in their order."""
+type Read = tuple[dict[str, dict[str, Fields]], SharedCounts | None, bool]
+"""Fields by classifier and group, pairs, and whether it is a table."""
 
 VERSION: Final = 1
 # What cells are, and what scores are summed up in.
@@ -47,20 +50,31 @@ _WEIGHTS: Final = ("negative_weight", "positive_weight", "weight_squares")
 _KEPT: Final = ("labels", "pos_label", "n_read", "n_cells")
 
 
-def write_counts(path: str | os.PathLike[str], parts: Parts[Counts], *, table: bool) -> Path:
-    """Write counts, of a table or alone."""
+def write_counts(
+    path: str | os.PathLike[str],
+    parts: Parts[Counts],
+    pairs: SharedCounts | None,
+    *,
+    table: bool,
+) -> Path:
+    """Write counts, of a table or alone; behind their cells come the combinations of pairs."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     target = check_writable(path)
     every = [(name, group, one) for name, own in parts.items() for group, one in own.items()]
     columns = [_columns(one) for *_, one in every]
+    if pairs is not None:
+        columns.append(_combinations(pairs, columns[0]))
     held = {name: np.concatenate([own[name] for own in columns]) for name in columns[0]}
     header = {
         "version": VERSION,
         "grid": _GRID,
         "table": table,
         "parts": [_part(*part) for part in every],
+        "pairs": None
+        if pairs is None
+        else {"classifiers": pairs.classifiers, "shift": pairs.shift},
     }
     words = pa.table({name: pa.array(values) for name, values in held.items()})
     buffer = io.BytesIO()
@@ -73,8 +87,8 @@ def write_counts(path: str | os.PathLike[str], parts: Parts[Counts], *, table: b
     return target
 
 
-def read_counts(path: str | os.PathLike[str]) -> tuple[dict[str, dict[str, Fields]], bool]:
-    """Read the fields of counts from a file that is as it was written; whether of a table."""
+def read_counts(path: str | os.PathLike[str]) -> Read:
+    """Read the fields of counts from a file that is as it was written."""
     source = checked_path(path)
     if not source.is_file():
         raise InputError(f"counts must be a file; there is none at {source}. Check the path.")
@@ -117,7 +131,13 @@ def _part(classifier: str, group: str, counts: Counts) -> dict[str, Any]:
     return {"classifier": classifier, "group": group, "cells": cells, "binning": binning, **kept}
 
 
-def _parsed(content: bytes, source: Path) -> tuple[dict[str, dict[str, Fields]], bool]:
+def _combinations(pairs: SharedCounts, like: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Pairs in the columns of counts."""
+    blank = {name: np.zeros(len(pairs.key), values.dtype) for name, values in like.items()}
+    return blank | {"cell": pairs.key, "rows": pairs.rows, "positives": pairs.rows * pairs.label}
+
+
+def _parsed(content: bytes, source: Path) -> Read:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(io.BytesIO(content)) as file:
@@ -136,7 +156,11 @@ def _parsed(content: bytes, source: Path) -> tuple[dict[str, dict[str, Fields]],
         rows = slice(first, first := first + part["cells"])
         own = {name: values[rows] for name, values in columns.items()}
         found.setdefault(part["classifier"], {})[part["group"]] = _fields(own, part)
-    return found, header["table"]
+    pairs = None
+    if header["pairs"] is not None:
+        names, shift = tuple(header["pairs"]["classifiers"]), header["pairs"]["shift"]
+        pairs = SharedCounts(names, shift, columns["cell"][first:], columns["rows"][first:])
+    return found, pairs, header["table"]
 
 
 def _fields(columns: Mapping[str, NDArray[Any]], part: Mapping[str, Any]) -> Fields:

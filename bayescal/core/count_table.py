@@ -12,6 +12,8 @@ from bayescal.core.count_files import write_counts
 from bayescal.core.count_frames import WHOLE
 from bayescal.core.errors import InputError
 from bayescal.core.partial_sums import joined
+from bayescal.core.shared_counts import SharedCounts
+from bayescal.core.tasks import Task
 
 if TYPE_CHECKING:
     from bayescal.core.counts import Counts
@@ -26,11 +28,20 @@ class CountTable(Mapping[str, "Counts"]):
     ----------
     parts : mapping of str to Counts, or of str to mapping of str to Counts
         Counts by classifier, or by classifier and group.
+    pairs : SharedCounts, optional
+        Rows of all classifiers counted together, by which they are compared; made by `count_rows`
+        and `Counts.from_scores`.
 
     Attributes
     ----------
     groups : tuple of str
         Names of the groups, sorted; empty without groups.
+
+    Notes
+    -----
+    The counts of each classifier say nothing of which rows are whose, so that classifiers are
+    compared as if on rows of their own: labels that by chance flatter both count against either.
+    With `pairs` the posteriors are coupled as those of rows are.
 
     Raises
     ------
@@ -48,7 +59,11 @@ class CountTable(Mapping[str, "Counts"]):
     8
     """
 
-    def __init__(self, parts: Mapping[str, Counts] | Mapping[str, Mapping[str, Counts]]) -> None:
+    def __init__(
+        self,
+        parts: Mapping[str, Counts] | Mapping[str, Mapping[str, Counts]],
+        pairs: SharedCounts | None = None,
+    ) -> None:
         check_is(parts, Mapping, "parts", "Pass counts by classifier.")
         if not parts:
             raise InputError("parts must hold counts; got none. Count some rows.")
@@ -60,6 +75,14 @@ class CountTable(Mapping[str, "Counts"]):
                 "Leave the groups out, or count all by group."
             )
         self.groups = tuple(sorted(names - {WHOLE}))
+        if pairs is not None:
+            check_is(pairs, SharedCounts, "pairs", "Leave it out.")
+            if set(pairs.classifiers) != set(self._parts):
+                raise InputError(
+                    f"pairs must be of the classifiers {listing(self._parts)}; got "
+                    f"{listing(pairs.classifiers)}. Count the same scores."
+                )
+        self.pairs = pairs
         self._sums: dict[str, Counts] = {}
 
     def __getitem__(self, classifier: str) -> Counts:
@@ -94,8 +117,22 @@ class CountTable(Mapping[str, "Counts"]):
             {
                 name: {group: change(counts) for group, counts in own.items()}
                 for name, own in self._parts.items()
-            }
+            },
+            self.pairs,
         )
+
+    def shared_tasks(self) -> list[Task]:
+        """Make rows of all classifiers that stand for those counted together.
+
+        Returns
+        -------
+        list of Task
+            One a classifier, on the same rows; none where rows were not counted together.
+        """
+        if self.pairs is None:
+            return []
+        tasks = {task.coords["classifier"]: task for task in self.pairs.tasks(self)}
+        return [tasks[name] for name in self]
 
     def groups_of(self, classifier: str) -> dict[str, Counts]:
         """Counts of a classifier by group.
@@ -161,17 +198,24 @@ class CountTable(Mapping[str, "Counts"]):
         OutputError
             If the file cannot be written.
         """
-        return write_counts(path, self._parts, table=True)
+        return write_counts(path, self._parts, self.pairs, table=True)
 
     def __add__(self, other: CountTable) -> CountTable:
         """Count the rows of both, by classifier and group."""
         check_is(other, CountTable, "what is added to a table of counts", "Make it a CountTable.")
-        return CountTable(
-            {
-                name: _plus(self._parts.get(name, {}), other._parts.get(name, {}))
-                for name in dict.fromkeys([*self, *other])
-            }
-        )
+        pairs = None
+        if self.pairs is not None and other.pairs is not None:
+            pairs = self.pairs.plus(other.pairs)
+        elif self.pairs is not None or other.pairs is not None:
+            raise InputError(
+                "tables of counts that add up must both have pairs, or none; got one with and one "
+                "without. Count both alike, or make CountTable(dict(table)) of the former."
+            )
+        parts = {
+            name: _plus(self._parts.get(name, {}), other._parts.get(name, {}))
+            for name in dict.fromkeys([*self, *other])
+        }
+        return CountTable(parts, pairs)
 
     def __radd__(self, other: object) -> CountTable:
         """Begin with 0, as the built-in `sum` does."""

@@ -20,6 +20,7 @@ from bayescal.core.cell_sums import (
     POSITIVE,
     UNLABELED,
     ZERO,
+    CellSums,
     CountedColumns,
     Floats,
     Held,
@@ -29,6 +30,7 @@ from bayescal.core.cell_sums import (
     units_of,
 )
 from bayescal.core.checks import (
+    check_flag,
     check_is,
     check_rows,
     check_some_weight,
@@ -41,6 +43,8 @@ from bayescal.core.count_table import CountTable
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, binary_classes, checked_label
 from bayescal.core.rounding import round_scores
+from bayescal.core.scores import Scores, check_unweighted
+from bayescal.core.shared_counts import SharedCounts
 from bayescal.core.tied_rows import TiedRows
 
 MOST_CELLS: Final = 100_000
@@ -240,6 +244,67 @@ class Counts:
             return parts[ALONE][WHOLE]
         return CountTable(parts)
 
+    @classmethod
+    def from_scores(cls, scores: Scores, *, pairs: bool = False) -> CountTable:
+        """Count the rows of several classifiers, by group where they have groups.
+
+        Parameters
+        ----------
+        scores : Scores
+            Binary scores.
+        pairs : bool, default False
+            Whether to count the rows of all classifiers together too, up to 8 of them, so that
+            their posteriors are coupled as those of rows are.
+
+        Returns
+        -------
+        CountTable
+            By classifier and group.
+
+        Raises
+        ------
+        InputError
+            If there are several classes, or `pairs` are of one classifier, of more than 8, or of
+            weighted rows.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> scores = bc.Scores.stack({"a": [0.2, 0.9], "b": [0.4, 0.6]}, y_true=[0, 1])
+        >>> bc.Counts.from_scores(scores, pairs=True)
+        <CountTable: classifiers 'a', 'b'; n_obs 2>
+        """
+        check_is(scores, Scores, "scores", "Pass bayescal.Scores(y_true=..., y_prob=...).")
+        check_flag(pairs, "pairs")
+        if not scores.is_binary:
+            raise InputError(
+                f"counts must be of two classes; got {scores.n_classes}. Pass scores.top_label(), "
+                "or scores.one_vs_rest(class_label)."
+            )
+        kind = np.array([NEGATIVE, POSITIVE, UNLABELED], np.int8)[scores.y_true]
+        group, names = scores.group, scores.groups or (WHOLE,)
+
+        def counted(score: NDArray[np.floating], rows: Any) -> Counts:
+            weight = scores.sample_weight
+            sums = CellSums(weight is not None)
+            sums.add(score[rows], kind[rows], None if weight is None else weight[rows])
+            return cls(*sums.held(), scores.classes, scores.classes[1], len(kind[rows]))
+
+        parts = {
+            name: {
+                one: counted(score, slice(None) if group is None else group == place)
+                for place, one in enumerate(names)
+            }
+            for name, score in zip(scores.classifiers, scores.y_prob, strict=True)
+        }
+        if not pairs:
+            return CountTable(parts)
+        check_unweighted(scores, "pairs")
+        labeled = kind != UNLABELED
+        each = zip(scores.classifiers, scores.y_prob, strict=True)
+        together = {name: score[labeled] for name, score in each}
+        return CountTable(parts, SharedCounts.of_rows(together, kind[labeled] == POSITIVE))
+
     @property
     def classes(self) -> tuple[Label, Label]:
         """The negative and the positive label."""
@@ -424,7 +489,7 @@ class Counts:
         -----
         The file is Parquet, which other programs read too; only `load` compares its checksum.
         """
-        return write_counts(path, {ALONE: {WHOLE: self}}, table=False)
+        return write_counts(path, {ALONE: {WHOLE: self}}, None, table=False)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Counts | CountTable:
@@ -455,12 +520,12 @@ class Counts:
         ...     bc.Counts.load(path)
         <Counts: n_obs 2, n_labeled 2; 2 cells; classes 0, 1>
         """
-        found, table = read_counts(path)
+        found, pairs, table = read_counts(path)
         parts = {
             name: {group: cls(*fields) for group, fields in own.items()}
             for name, own in found.items()
         }
-        return CountTable(parts) if table else parts[ALONE][WHOLE]
+        return CountTable(parts, pairs) if table else parts[ALONE][WHOLE]
 
     def __repr__(self) -> str:
         """Count rows and cells, and name the classes."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.quantity import CaseArrays
+from bayescal.core.tasks import Task
 from bayescal.quantities.agnostic.decisions import DecisionRule
 from bayescal.quantities.agnostic.figures import RowFigures
 from bayescal.quantities.agnostic.posterior import AgnosticCase
@@ -23,7 +24,19 @@ class Influence(NamedTuple):
     score: Floats
 
 
-def correlations(cases: Sequence[AgnosticCase], found: Sequence[CaseArrays]) -> dict[str, Floats]:
+class SharedRows(NamedTuple):
+    """Rows that classifiers share, or that stand for them: labelled ones, and other scores."""
+
+    task: Task
+    unlabeled: NDArray[np.floating]
+
+
+type Part = tuple[AgnosticCase, SharedRows, CaseArrays]
+
+
+def correlations(
+    cases: Sequence[AgnosticCase], rows: Sequence[SharedRows], found: Sequence[CaseArrays]
+) -> dict[str, Floats]:
     """Correlation of each metric over shared rows, ([class,] classifier, classifier).
 
     Notes
@@ -35,10 +48,8 @@ def correlations(cases: Sequence[AgnosticCase], found: Sequence[CaseArrays]) -> 
     unlabelled rows the scores are given, and the labels alone are uncertain.
     """
     classes = list(dict.fromkeys(case.coords.get("class", "") for case in cases))
-    matrices = [
-        _of_one([pair for pair in zip(cases, found, strict=True) if _class(pair[0]) == name])
-        for name in classes
-    ]
+    parts = list(zip(cases, rows, found, strict=True))
+    matrices = [_of_one([part for part in parts if _class(part[0]) == name]) for name in classes]
     if len(classes) == 1:
         return matrices[0]
     return {name: np.stack([one[name] for one in matrices]) for name in matrices[0]}
@@ -48,20 +59,21 @@ def _class(case: AgnosticCase) -> str:
     return case.coords.get("class", "")
 
 
-def _of_one(pairs: Sequence[tuple[AgnosticCase, CaseArrays]]) -> dict[str, Floats]:
+def _of_one(parts: Sequence[Part]) -> dict[str, Floats]:
     """Correlations of the classifiers of one class."""
-    rates = [_rates(case, arrays) for case, arrays in pairs]
-    by_case = [influences(case, rate) for (case, _), rate in zip(pairs, rates, strict=True)]
-    figures = [rows_of(case) for case, _ in pairs]
-    cells = [case.problem.cells for case, _ in pairs]
-    places = [own.find(rows.task.score) for own, rows in zip(cells, figures, strict=True)]
-    rest = [own.find(rows.unlabeled) for own, rows in zip(cells, figures, strict=True)]
+    rates = [_rates(case, arrays) for case, _, arrays in parts]
+    by_case = [influences(case, rate) for (case, *_), rate in zip(parts, rates, strict=True)]
+    every = [(case.problem.cells, rows) for case, rows, _ in parts]
+    places = [own.find(rows.task.score) for own, rows in every]
+    rest = [own.find(rows.unlabeled) for own, rows in every]
+    figures = parts[0][0].problem.figures
+    n_labeled, n_all = figures.n, figures.n + figures.n_unlabeled
     found = {}
     for name in by_case[0]:
         by_label = np.stack(
             [
                 own[name].label[place] * (rows.task.event - rate[place])
-                for own, place, rows, rate in zip(by_case, places, figures, rates, strict=True)
+                for own, place, (_, rows), rate in zip(by_case, places, every, rates, strict=True)
             ]
         )
         by_score = np.stack(
@@ -70,20 +82,20 @@ def _of_one(pairs: Sequence[tuple[AgnosticCase, CaseArrays]]) -> dict[str, Float
                 for own, *both in zip(by_case, places, rest, strict=True)
             ]
         )
-        of_labels = by_label @ by_label.T / by_label.shape[1] ** 2
-        of_scores = np.atleast_2d(np.cov(by_score, bias=True)) / by_score.shape[1]
+        of_labels = by_label @ by_label.T / by_label.shape[1] / n_labeled
+        of_scores = np.atleast_2d(np.cov(by_score, bias=True)) / n_all
         found[name] = _normed(of_labels + of_scores)
-        if figures[0].n_unlabeled:
+        if figures.n_unlabeled:
             found[f"unlabeled_{name}"] = _normed(of_labels)
-    return {name: matrix for name, matrix in found.items() if name in pairs[0][1].posterior}
+    return {name: matrix for name, matrix in found.items() if name in parts[0][2].posterior}
 
 
-def rows_of(case: AgnosticCase) -> RowFigures:
-    """The rows of a case, which correlation is over."""
+def rows_of(case: AgnosticCase) -> SharedRows:
+    """The rows of a case."""
     figures = case.problem.figures
     if not isinstance(figures, RowFigures):
         raise TypeError("only rows in memory show what classifiers share")
-    return figures
+    return SharedRows(figures.task, figures.unlabeled)
 
 
 def _rates(case: AgnosticCase, arrays: CaseArrays) -> Floats:

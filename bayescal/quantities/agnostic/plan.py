@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
+
 from bayescal.core.checks import check_choice, check_data, check_is
 from bayescal.core.columns import Label
 from bayescal.core.count_frames import ALONE
+from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.plausibility import class_signs
@@ -19,7 +22,7 @@ from bayescal.core.variables import Variable
 from bayescal.curves.average import weighing
 from bayescal.curves.shared_rows import shared_rows
 from bayescal.quantities.agnostic import VARIABLES
-from bayescal.quantities.agnostic.correlation import correlations, rows_of
+from bayescal.quantities.agnostic.correlation import SharedRows, correlations, rows_of
 from bayescal.quantities.agnostic.data import (
     checked,
     checked_unlabeled,
@@ -65,7 +68,7 @@ def plan(
     -------
     Plan
         A case a classifier (and class), and how their metrics correlate over shared rows, which
-        counts do not tell.
+        counts without `pairs` do not say.
 
     Raises
     ------
@@ -95,11 +98,18 @@ def plan(
     ]
     if data.n_classifiers == 1:
         return Plan(cases, attrs, None, _variables(rules))
-    paired = {**attrs, "pairing": "shared rows"}
-    shared = shared_rows(
-        [rows_of(case).task for case in cases], [case.problem.labeled.cells for case in cases]
+    rows = [rows_of(case) for case in cases]
+    return _paired(Plan(cases, attrs, None, _variables(rules)), cases, rows)
+
+
+def _paired(plan: Plan, cases: Sequence[AgnosticCase], rows: Sequence[SharedRows]) -> Plan:
+    """Let classifiers be compared over rows that they share."""
+    shared = shared_rows([one.task for one in rows], [case.problem.labeled.cells for case in cases])
+    return plan._replace(
+        attrs={**plan.attrs, "pairing": "shared rows"},
+        correlate=partial(correlations, cases, rows),
+        shared_rows=shared,
     )
-    return Plan(cases, paired, partial(correlations, cases), _variables(rules), shared)
 
 
 def _of_counts(
@@ -133,7 +143,10 @@ def _of_counts(
     first = next(iter(data.values()))
     attrs = _attributes(first.n_obs, first.n_labeled, first.classes, "binary", rules)
     attrs |= weighing(priors.label_rate)
-    return Plan(cases, attrs, None, _variables(rules))
+    plan = Plan(cases, attrs, None, _variables(rules))
+    tasks = data.shared_tasks() if isinstance(data, CountTable) else ()
+    rows = [SharedRows(task, np.zeros(0)) for task in tasks]
+    return _paired(plan, cases, rows) if rows else plan
 
 
 def _variables(rules: Mapping[str, DecisionRule]) -> tuple[Variable, ...]:

@@ -112,13 +112,20 @@ def plan(
         case_of(problem, priors, _notes(rows, problem.coords))
         for problem in problems(rows, priors, bins, multiclass)
     ]
-    if not isinstance(rows, Scores) or rows.n_classifiers == 1:
+    tasks = _shared_tasks(rows, multiclass)
+    if not tasks:
         return Plan(cases, attrs)
-    tasks = rows.tasks(multiclass)
     shared = shared_rows(tasks, [case.problem.cells for case in cases])
-    by_classifier_alone = len(cases) == rows.n_classifiers
+    by_classifier_alone = len({case.coords["classifier"] for case in cases}) == len(cases)
     correlate = partial(error_correlation, tasks, cases) if by_classifier_alone else None
     return Plan(cases, attrs, correlate, shared_rows=shared)
+
+
+def _shared_tasks(data: Data, multiclass: str) -> Sequence[Task]:
+    """The binary problems of rows that several classifiers share; none of one classifier."""
+    if isinstance(data, Scores):
+        return data.tasks(multiclass) if data.n_classifiers > 1 else ()
+    return data.shared_tasks() if isinstance(data, CountTable) else ()
 
 
 def _notes(data: Data, coords: Mapping[str, str]) -> Sequence[str]:
