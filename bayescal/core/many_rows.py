@@ -12,8 +12,11 @@ from bayescal.core.cell_sums import CountedColumns
 from bayescal.core.checks import check_columns, check_flag, check_whole, checked_words
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import MOST_CELLS, Counts, check_labeled
+from bayescal.core.errors import InputError
 from bayescal.core.partial_sums import Batch, Several, summed
 from bayescal.core.partitions import rows_of
+from bayescal.core.rows_together import counted_together
+from bayescal.core.shared_counts import check_together
 
 # Columns of scores that are counted at a time: each takes up to 40 MB in each thread.
 _TOGETHER: Final = 8
@@ -29,6 +32,7 @@ def count_rows(
     weight: str | None = None,
     binning: Binning | None = None,
     n_cells: int | None = 100,
+    pairs: bool = False,
     **fields: Unpack[BinningFields],
 ) -> CountTable:
     r"""Count labelled rows into bins, reading them partition by partition.
@@ -52,6 +56,9 @@ def count_rows(
     n_cells : int or None, default 100
         Cells within the bins that a calibration curve is fitted to, as many as for rows in memory;
         None for bins alone.
+    pairs : bool, default False
+        Whether to count the rows of all classifiers together too, up to 8 of them without weights,
+        in one reading more, so that `bayescal.difference` compares them as it does rows.
     **fields
         `n_bins`, `strategy` and `closed`, as of `Binning`.
 
@@ -85,6 +92,12 @@ def count_rows(
     chosen = Binning.of(binning, **fields)
     if n_cells is not None:
         check_whole(n_cells, "n_cells", most=MOST_CELLS)
+    if check_flag(pairs, "pairs"):
+        check_together(checked_words(score, "score"))
+        if weight is not None:
+            raise InputError(
+                f"pairs must be of rows without weights; got {weight!r}. Leave it out."
+            )
     found = counted(
         data,
         label=label,
@@ -93,7 +106,9 @@ def count_rows(
         from_logits=from_logits,
         weight=weight,
     )
-    return CountTable(found).each(lambda one: replace(one, binning=chosen, n_cells=n_cells))
+    together = counted_together(data, label, list(found), pos_label, from_logits) if pairs else None
+    table = CountTable(found, together)
+    return table.each(lambda one: replace(one, binning=chosen, n_cells=n_cells))
 
 
 def counted(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -144,7 +144,7 @@ def _added(key: Whole, rows: Whole) -> tuple[Whole, Whole]:
     return found, total
 
 
-def check_together(classifiers: tuple[str, ...]) -> None:
+def check_together(classifiers: Collection[str]) -> None:
     """Check that there are some classifiers, and not too many, to count rows together of."""
     if not 2 <= len(classifiers) <= _MOST_CLASSIFIERS:
         raise InputError(
