@@ -47,7 +47,7 @@ def test_cells_are_rows_with_one_score():
     assert padded == of_rows(score, 1 - label)
 
 
-@pytest.mark.parametrize(("n", "share"), [(10, 0.5), (40, 0.5), (40, 0.1), (500, 0.5), (500, 0.02)])
+@pytest.mark.parametrize(("n", "share"), [(10, 0.5), (40, 0.1), (500, 0.02)])
 @pytest.mark.parametrize("spread", [0.0, 0.45])
 def test_chance_seldom_looks_reversed(n, share, spread):
     # An AUC of 1/2, with scores of positives spread as those of negatives are, or all at both ends,

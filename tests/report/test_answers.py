@@ -107,7 +107,7 @@ def test_what_the_cases_are() -> None:
 @pytest.mark.mcmc
 def test_many_cases_are_cut_to_the_worst() -> None:
     classes = tuple(f"class {i}" for i in range(MOST_ROWS + 5))
-    view = View(make_result(("a",), classes=classes, draws=10), 0.9)
+    view = View(make_result(("a",), classes=classes, draws=10, n=200), 0.9)
     page = Page(f"<div>{answer(view)}</div>")
     rows = [e for e in page.all("th") if e.attrs["scope"] == "row"]
     assert len(rows) == MOST_ROWS > MOST_SENTENCES
