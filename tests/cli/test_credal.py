@@ -112,16 +112,6 @@ def test_estimates_of_all_rows_without_a_posterior(
     assert "no interval" in printed
 
 
-def test_three_classes(folder: Path) -> None:
-    asked = ["--label", "species", "--score", "cat", "--score", "dog", "--score", "eel"]
-    result = run(*both(folder, "3"), *asked, "--multiclass", *QUICK, "--json")
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    assert found["classes"] == ["cat", "dog", "eel"]
-    assert {row["class"] for row in found["rows"]} == {"cat", "dog", "eel"}
-    assert found["results"][0]["case"] == "cal3"
-
-
 def test_a_failed_fit_is_said_and_has_its_exit_code(folder: Path) -> None:
     few = ["--prior", "steps:5", "--draws", 50, "--tune", 50, "--seed", 3, "--quick"]
     result = run(*both(folder), *COLUMNS[:4], *few)

@@ -39,18 +39,6 @@ def files(tmp_path_factory):
     return folder, logits
 
 
-def test_rows_are_calibrated_as_in_python(files):
-    folder, logits = files
-    out = folder / "p.csv"
-    given = [str(folder / "r.nc"), str(folder / "rows.csv"), "--score", "z_*", "--from-logits"]
-    assert main(["calibrate", *given, "-o", str(out)]) == 0
-    with out.open() as file:
-        rows = list(csv.DictReader(file))
-    found = np.array([[float(row[f"p_{k}"]) for k in range(10)] for row in rows])
-    result = bc.load(folder / "r.nc")
-    np.testing.assert_allclose(found, bc.temperature.calibrate(result, logits), rtol=1e-12)
-
-
 def test_estimates_have_a_line_a_class(files, capsys):
     folder, _ = files
     given = ["--label", "y", "--multiclass", "--score", "z_*", "--from-logits"]

@@ -68,14 +68,6 @@ def test_options_reach_the_fit(files: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_groups_are_rows_of_the_table(files: Path) -> None:
-    arguments = ["--label", "y", "--score", "bold", "--group", "region", "--quick", "--json"]
-    result = run("ece", files / "scores.csv", *arguments)
-    assert result.exit_code == 0, result.output
-    assert [row["case"] for row in json.loads(result.stdout)["results"]] == ["north", "south"]
-
-
-@pytest.mark.slow
 def test_the_report_is_written_and_its_place_said(files: Path, tmp_path: Path) -> None:
     output = tmp_path / "calibration.html"
     result = run("report", files / "scores.csv", *BOTH, "-o", output, "--title", "<b>Ours</b>")

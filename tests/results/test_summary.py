@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import toy_quantity
 import xarray as xr
@@ -97,13 +96,6 @@ MAKE = {
     "metrics": lambda: make_panel_result(("a", "b"), draws=100),
     "rows": lambda: make_credal_result(("a", "b")),
 }
-VERBS = {
-    "summary": lambda tree: bc.summary(tree, 0.8),
-    "interval": lambda tree: bc.interval(tree, access.main(tree).name, 0.8),
-    "difference": lambda tree: bc.difference(tree, "a", "b"),
-    "best": bc.best,
-    "power_scale": bc.power_scale,
-}
 
 
 def toy(names=("a", "b"), n_labeled=50):
@@ -126,24 +118,6 @@ def toy(names=("a", "b"), n_labeled=50):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", MAKE)
-@pytest.mark.parametrize("verb", VERBS)
-def test_verbs_answer_or_refuse_with_a_remedy(kind: str, verb: str) -> None:
-    tree = MAKE[kind]()
-    if kind == "rows" and verb in ("difference", "best"):
-        with pytest.raises(bc.InputError, match=r"bayescal\.summary"):
-            VERBS[verb](tree)
-        return
-    found = VERBS[verb](tree)
-    if isinstance(found, pd.DataFrame):
-        assert {"a", "b"} == set(found["classifier"])
-    elif isinstance(found, xr.DataArray):
-        assert found.dims[-1] == "ci_bound"
-    else:
-        assert "a" in found.text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", MAKE)
 def test_what_terminals_json_and_files_show(kind: str) -> None:
     tree = MAKE[kind]()
     table = table_of(tree, 0.9)
@@ -158,6 +132,12 @@ def test_what_terminals_json_and_files_show(kind: str) -> None:
     json.dumps(best_records(tree), allow_nan=False)
     with pytest.raises(bc.InputError, match="prob must be a number in"):
         bc.summary(tree, 1.0)
+
+
+@pytest.mark.parametrize("ask", [bc.best, lambda tree: bc.difference(tree, "a", "b")])
+def test_rows_are_neither_ranked_nor_compared(ask) -> None:
+    with pytest.raises(bc.InputError, match=r"bayescal\.summary"):
+        ask(MAKE["rows"]())
 
 
 def test_every_kind_is_concluded_on() -> None:
@@ -305,12 +285,6 @@ def test_groups_one_classifier_no_labels_and_a_failed_fit() -> None:
     assert set(bc.summary(make_panel_result(labeled=False))["status"]) == {"NO LABELS"}
 
 
-def test_intervals_are_equal_tailed(tree: xr.DataTree) -> None:
-    found = bc.interval(tree, "ece", prob=0.9)
-    assert found.attrs["ci_kind"] == "eti"
-    assert found.dims == ("classifier", "ci_bound")
-
-
 def test_the_difference_is_of_paired_draws(tree: xr.DataTree) -> None:
     found = bc.difference(tree, "a", "c", "accuracy", 0.5)
     one, two = (tree["posterior"]["accuracy"].sel(classifier=k).values.ravel() for k in "ac")
@@ -343,11 +317,6 @@ def test_what_has_no_difference(tree: xr.DataTree) -> None:
     empty["posterior"]["auc"] = empty["posterior"]["auc"] * np.nan
     with pytest.raises(InputError, match="undefined in every draw"):
         bc.difference(empty, "a", "b", "auc")
-
-
-def test_power_scaling_reads_it(tree: xr.DataTree) -> None:
-    frame = bc.power_scale(tree, "accuracy")
-    assert list(frame["classifier"]) == ["a", "b", "c"]
 
 
 def test_power_scaling_names_what_is_undefined() -> None:

@@ -24,14 +24,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_fit_is_that_of_bayescal_fit_with_the_seed_it_names(fits) -> None:
-    key = ("north", 2)
-    seed = fits[key].attrs["seed"]
-    options = {name: value for name, value in made.OPTIONS.items() if name != "seed"}
-    alone = bc.fit("ece", made.data()[key], priors=made.PRIORS, seed=seed, **options)
-    assert alone.posterior.identical(fits[key].posterior)
-
-
 def test_draws_depend_on_seed_and_key_alone(fits) -> None:
     other = dict(reversed(list(made.data(4).items())[1:]))
     found = bc.fit_many("ece", iter(other.items()), priors=made.PRIORS, **made.OPTIONS)

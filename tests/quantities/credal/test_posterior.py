@@ -132,14 +132,6 @@ def test_results_do_not_grow_with_the_rows():
     assert sizes[1] < 1.1 * sizes[0]
 
 
-def test_several_classifiers_are_fitted_apart():
-    score, label = np.linspace(0.02, 0.98, 40), np.arange(40) % 2
-    both = bc.Scores.stack({"a": score, "b": score[::-1]}, y_true=label)
-    result = fit(bc.CalibrationSplit(calibration=both, target=both))
-    assert result["posterior"].sizes["classifier"] == 2
-    check(result)
-
-
 def test_fingerprints_differ_with_the_data():
     cases = [bc.credal.plan(binary(seed=seed), STEPS).cases[0].fingerprint() for seed in (1, 1, 2)]
     assert cases[0] == cases[1] != cases[2]

@@ -6,12 +6,10 @@ from scipy.special import expit, logit
 from scipy.stats import kstest
 
 import bayescal as bc
-from bayescal.core.bins.binning import Binning
 from bayescal.core.variables import dims_of
 from bayescal.curves.priors import COMPONENTS, CurveAverage
 from bayescal.quantities.ece import VARIABLES
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
-from bayescal.quantities.ece.plan import plan
 from bayescal.quantities.ece.posterior import EceCase
 from bayescal.quantities.ece.priors import IndependentBins, Priors, SmoothCurve
 from tests.quantities.ece.made import of_counts, problem
@@ -236,18 +234,6 @@ def test_nuts_and_importance_sampling_agree(name):
         assert weights[0] == pytest.approx(weights[1], abs=0.1)
 
 
-def test_groups_have_descriptions_of_their_own():
-    rng = np.random.default_rng(3)
-    score, label = bc.datasets.ece.truth("over").sample(400, rng)
-    scores = bc.Scores(y_true=label, y_prob=score, group=np.repeat(["a", "b"], 200))
-    tree = bc.fit(bc.ece, scores, method="direct", draws=1000, seed=1, n_bins=4)
-    assert tree["descriptions"]["tce"].dims == ("chain", "draw", "group", "description")
-    assert tree["model_average"]["weight"].dims == ("group", "description")
-    np.testing.assert_allclose(tree["model_average"]["weight"].sum("description"), 1)
-    assert tree["posterior"]["description"].dims == ("chain", "draw", "group")
-    assert tree["given_miscalibration"]["tce"].dims == ("chain", "draw", "group")
-
-
 def test_groups_of_scores_0_and_1_alone_have_no_curve_to_share():
     rng = np.random.default_rng(4)
     label = rng.integers(0, 2, 300)
@@ -267,11 +253,3 @@ def test_groups_of_scores_0_and_1_alone_have_no_curve_to_share():
     expected = [error[group == name].mean() for name in ("a", "b")]
     # The prior of an error rate, about 0.007, draws to itself as by some rows.
     np.testing.assert_allclose(tce(hard), expected, atol=0.02)
-
-
-def test_each_classifier_has_an_average():
-    rng = np.random.default_rng(3)
-    score, label = bc.datasets.ece.truth("over").sample(200, rng)
-    pair = bc.Scores.stack({"one": score, "two": score**1.2}, y_true=label)
-    cases = plan(pair, Priors(), binning=Binning(4)).cases
-    assert [type(case) for case in cases] == [AveragedCase, AveragedCase]

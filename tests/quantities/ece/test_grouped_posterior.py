@@ -4,14 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
 from scipy.special import expit
 
 import bayescal as bc
 from bayescal.core.bins.binning import Binning
 from bayescal.curves.average import POWER
 from bayescal.curves.priors import COMPONENTS
-from bayescal.plots import comparison, posterior, reliability
 from bayescal.quantities.ece import IndependentBins, Priors
 from bayescal.quantities.ece.calibrated import log_calibrated
 from bayescal.quantities.ece.grouped_posterior import GroupedCase
@@ -73,6 +71,11 @@ def test_the_result_has_a_dim_group(scores, tree):
     assert tree["posterior"]["common"].dims == ("chain", "draw", "basis")
     assert tree["posterior"]["pooling"].dims == ("chain", "draw")
     assert tree["model_average"]["p_calibrated"].dims == ("group",)
+    assert tree["model_average"]["weight"].dims == ("group", "description")
+    np.testing.assert_allclose(tree["model_average"]["weight"].sum("description"), 1)
+    assert tree["descriptions"]["tce"].dims == ("chain", "draw", "group", "description")
+    for group, name in (("posterior", "description"), ("given_miscalibration", "tce")):
+        assert tree[group][name].dims == ("chain", "draw", "group")
     assert tree["bounds"]["deviation"].dims == ("group",)
     assert [case.group for case in result_cases(tree)] == groups
     assert tree.attrs["status"] == "ok"
@@ -188,13 +191,6 @@ def test_separate_cases_say_once_what_is_left_out(scores):
 
 
 @pytest.mark.slow
-def test_several_classifiers_with_groups():
-    tree = bc.fit(bc.ece, make(classifiers=2), **DIRECT)
-    assert set(tree["posterior"]["ece"].dims) == {"classifier", "chain", "draw", "group"}
-    assert len(bc.summary(tree)) == 6
-
-
-@pytest.mark.slow
 def test_classes_and_groups():
     rng = np.random.default_rng(2)
     p = rng.dirichlet((1, 2, 3), 300)
@@ -206,50 +202,6 @@ def test_classes_and_groups():
     own = bc.Scores(y_true=label[150:], y_prob=p[150:])
     expected = bc.ece.estimate(own, n_bins=6, multiclass="marginal").ece
     assert found.plug_in == pytest.approx(float(expected))
-
-
-def test_summary_and_intervals(scores, tree):
-    table = bc.summary(tree)
-    assert table["group"].tolist() == list(scores.groups)
-    ends = bc.interval(tree, "tce")
-    assert ends.dims == ("group", "ci_bound")
-    assert table["tce_lower"].tolist() == ends.sel(ci_bound="lower").values.tolist()
-    assert (table["status"] == "ok").all()
-
-
-@pytest.mark.slow
-def test_netcdf_round_trip(tree, tmp_path):
-    bc.save(tree, tmp_path / "groups.nc")
-    back = bc.load(tmp_path / "groups.nc")
-    for group in tree.children:
-        for name, values in tree[group].data_vars.items():
-            np.testing.assert_array_equal(back[group][name].values, values.values)
-            assert back[group][name].dims == values.dims
-    assert back.attrs == tree.attrs
-
-
-@pytest.mark.slow
-def test_report(tree, tmp_path):
-    page = tmp_path / "groups.html"
-    bc.report(tree, page)
-    text = page.read_text()
-    for name in SIZES:
-        assert name in text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "plot",
-    [
-        comparison.plot_comparison,
-        posterior.plot_posterior,
-        posterior.plot_prior_posterior,
-        reliability.plot_reliability,
-    ],
-)
-def test_plots(tree, plot):
-    plot(tree)
-    plt.close("all")
 
 
 @pytest.mark.slow
@@ -267,12 +219,6 @@ def test_a_checkpoint_is_used_again(scores, tmp_path: Path, monkeypatch: pytest.
         assert again["posterior"][name].dims == first["posterior"][name].dims
     with pytest.raises(AssertionError, match="fitted again"):
         bc.fit(bc.ece, make(seed=2), checkpoint=tmp_path, **DIRECT)
-
-
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_draws(scores, tree):
-    again = bc.fit(bc.ece, scores, **DIRECT)
-    np.testing.assert_array_equal(again["posterior"]["tce"], tree["posterior"]["tce"])
 
 
 @pytest.mark.mcmc

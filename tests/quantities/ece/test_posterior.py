@@ -83,10 +83,6 @@ def test_one_class_only_gives_a_warning(positives, word):
     assert "check the labels" in sentence
 
 
-def test_two_classes_need_no_warning():
-    assert data_warnings(of_counts([5, 6], [0, 1], [0.2, 0.7])) == []
-
-
 def test_earlier_warnings_come_first():
     made = case_of(of_counts([5, 6], [0, 0], [0.2, 0.7]), Priors(), ["something else."])
     assert made.warnings[0] == "something else."

@@ -83,12 +83,6 @@ def test_names_cover_all_truths():
         truth("calibratd")
 
 
-def test_samples_are_scores():
-    score, label = truth("far_over").sample(100, seed=1)
-    scores = Scores(y_true=label, y_prob=score)
-    assert scores.classes == (0, 1)
-
-
 def test_a_panel_scores_the_same_rows():
     panel = sample_panel(100_000, seed=2)
     scores = Scores.stack(panel.score, y_true=panel.label)

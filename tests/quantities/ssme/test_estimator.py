@@ -61,17 +61,6 @@ def test_every_variant_returns_probabilities(choice, make):
         assert np.isfinite(values).all()
 
 
-def test_mixture_finds_labels_that_clusters_tell():
-    """Wide kernels on well separated classes: almost every label is recovered."""
-    scores, truth = binary(n=400, m=5)
-    found = estimate(scores, settings=WIDE, n_draws=None)
-    assert (found.prob_label.argmax(axis=1) == truth).mean() > 0.97
-    exact = metrics(score_matrix(scores).probs, np.eye(2)[truth])
-    # Wide kernels blur the border between the classes, which costs a few points of certainty.
-    np.testing.assert_allclose(found.accuracy, exact.accuracy, atol=0.06)
-    np.testing.assert_allclose(found.auc, exact.auc, atol=0.06)
-
-
 def test_draws_average_to_the_expectation_where_metrics_are_linear():
     scores, _ = binary()
     drawn = estimate(scores, settings=WIDE, n_draws=4000)
@@ -346,22 +335,6 @@ def test_the_release_starts_without_weights():
     once = KDESettings(max_epochs=1, tolerance=0.0)
     expected = by_hand(coords, start, known, labeled, once, widths)
     np.testing.assert_allclose(found.prob_label, expected, rtol=0, atol=1e-11)
-
-
-@pytest.mark.parametrize("weight", [1.0, 4.0])
-def test_one_bandwidth_is_clamped_label_propagation(weight):
-    """Prior and class mass cancel: q <- rows of K w q divided by their sums, known labels kept."""
-    coords, start, known, labeled = made()
-    settings = KDESettings(max_epochs=30, tolerance=0.0, labeled_weight=weight)
-    found = fit(coords, start, known, labeled, settings, np.full(3, 0.5))
-    kernel = np.exp(-squared_distances(coords) / (2 * 0.5**2))
-    q = start.copy()
-    q[labeled] = known
-    for _ in range(30):
-        q = kernel @ (np.where(labeled, weight, 1.0)[:, np.newaxis] * q)
-        q /= q.sum(axis=1, keepdims=True)
-        q[labeled] = known
-    np.testing.assert_allclose(found.prob_label, q, rtol=0, atol=1e-11)
 
 
 def test_long_run_is_the_harmonic_solution():

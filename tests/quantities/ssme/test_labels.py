@@ -59,11 +59,6 @@ def test_without_draws_probabilities_are_labels(matrix):
     np.testing.assert_array_equal(found.auc, metrics(matrix.probs, PROB).auc)
 
 
-def test_groups(matrix):
-    found = expected_metrics(matrix, PROB, 50, np.random.default_rng(3), by_group=True)
-    assert found.accuracy.shape == (2, 2)
-
-
 def test_a_metric_that_no_draw_has(matrix):
     certain = np.tile([1.0, 0.0], (5, 1))
     found = expected_metrics(matrix, certain, 10, np.random.default_rng(4))
@@ -150,14 +145,6 @@ def test_the_density_is_the_categorical_to_the_power():
     observed, power = np.array([0, 2, 1, 1, 0, 2]), np.array([1, 0.5, 0.3, 0, 0, 0.9])
     expected = (power * log_softmax(ETA, axis=1)[np.arange(6), observed]).sum()
     assert log_density(power, observed) == pytest.approx(expected)
-
-
-def test_a_power_of_one_is_pymc_s_categorical():
-    observed = np.array([0, 2, 1, 1, 0, 2])
-    with pm.Model() as model:
-        pm.Categorical("label", logit_p=ETA, observed=observed)
-    expected = float(model.compile_logp(mode=PLAIN)({}))
-    assert log_density(np.ones(6), observed) == pytest.approx(expected)
 
 
 def test_labels_are_drawn_as_they_come_whatever_the_power():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.calibration import calibration_curve
 from sklearn.metrics import (
     accuracy_score,
     average_precision_score,
@@ -280,43 +279,6 @@ def test_bins_of_equal_width_are_closed_on_the_right():
     bins = membership(score, CONVENTIONS["equal-width"])
     # Rows 0 and 1 are in the first bin, then one each; empty bins have no column.
     np.testing.assert_array_equal(bins, np.eye(4)[[0, 0, 1, 2, 3]])
-
-
-def test_bins_of_equal_mass_hold_as_many_rows_each():
-    score, _ = binned_case(n=200)
-    bins = membership(score, CONVENTIONS["equal-mass"])
-    np.testing.assert_array_equal(bins.sum(axis=0), np.full(10, 20))
-    place = bins.argmax(axis=1)
-    assert (np.diff(place[score.argsort()]) >= 0).all()
-
-
-def test_ties_share_a_bin():
-    score = np.repeat([0.2, 0.4], [30, 10])
-    bins = membership(score, CONVENTIONS["equal-mass"])
-    assert (bins.sum(axis=1) == 1).all()
-    assert len(np.unique(bins[:30], axis=0)) == len(np.unique(bins[30:], axis=0)) == 1
-
-
-@pytest.mark.parametrize("name", ["equal-mass", "equal-width"])
-def test_gaps_of_hard_labels_are_those_of_scikit_learn(name):
-    convention = CONVENTIONS[name]
-    score, label = binned_case(n=300, seed=4)
-    bins = membership(score, convention)
-    found = [
-        binned_errors(
-            moments(score, bins), label[np.newaxis], np.ones((1, 300)), mass_weighted=weighted
-        )
-        for weighted in (False, True)
-    ]
-    rate, mean = calibration_curve(
-        label, score, n_bins=convention.n_bins, strategy=convention.strategy
-    )
-    gap = np.abs(rate - mean)
-    share = bins.mean(axis=0)
-    # Rounding; no score lies on an edge, where the two sides would matter.
-    np.testing.assert_allclose(found[0][0], gap.mean(), atol=1e-12)
-    np.testing.assert_allclose(found[1][0], share @ gap, atol=1e-12)
-    np.testing.assert_allclose([found[0][1], found[1][1]], gap.max(), atol=1e-12)
 
 
 @pytest.mark.parametrize("mass_weighted", [False, True])

@@ -43,22 +43,6 @@ def test_one_classifier_weighs_all():
     assert agreement_weights(matrix(1, m=1)).tolist() == [1.0]
 
 
-def test_identical_classifiers_weigh_alike():
-    weights = agreement_weights(np.repeat(matrix(1, m=1), 50, axis=0))
-    np.testing.assert_allclose(weights, 1 / 50, rtol=1e-12)
-
-
-def test_the_order_of_classifiers_is_theirs():
-    probs = matrix(2)
-    np.testing.assert_allclose(agreement_weights(probs[::-1]), agreement_weights(probs)[::-1])
-
-
-def test_one_that_contradicts_the_others_weighs_least():
-    good = np.array([[0.95, 0.05], [0.1, 0.9], [0.8, 0.2]])
-    weights = agreement_weights(lifted(np.stack([good, good, good[:, ::-1]])))
-    assert weights.argmin() == 2
-
-
 def test_the_floor_keeps_rows_whole_and_others_nearly_as_they_are():
     found = lifted(np.array([[0.0, 1.0], [1e-9, 1 - 1e-9], [0.3, 0.7]]))
     np.testing.assert_allclose(found.sum(axis=1), 1)
