@@ -1,7 +1,5 @@
 """The measure against all pairs of scores, and its properties."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -48,15 +46,6 @@ def test_weighted_rows_against_all_pairs():
         assert found.c == pytest.approx(over_all_pairs(score, label, weight), abs=1e-12)
 
 
-def test_whole_weights_repeat_rows():
-    rng = np.random.default_rng(22)
-    score, label = drawn(rng, 200)
-    times = rng.integers(0, 4, len(score))
-    found = interval_measure(score, label=label, weight=times)
-    again = interval_measure(np.repeat(score, times), label=np.repeat(label, times))
-    assert found == pytest.approx(again, abs=1e-12)
-
-
 def test_the_interval_attains_the_measure_with_its_sign():
     rng = np.random.default_rng(23)
     for _ in range(300):
@@ -88,24 +77,6 @@ def test_more_rows_than_a_block_with_ties_across_its_end():
 
 
 @pytest.mark.slow
-@given(
-    st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=1, max_size=30),
-)
-def test_exact_in_fractions(rows):
-    score = [Fraction(eighths, 8) for eighths, _ in rows]
-    surplus = {end: Fraction(0) for end in sorted(set(score))}
-    for value, (_, happened) in zip(score, rows, strict=True):
-        surplus[value] += value - happened
-    sums = [Fraction(0)]
-    for value in surplus.values():
-        sums.append(sums[-1] + value)
-    expected = (max(sums) - min(sums)) / len(rows)
-    found = interval_measure([float(value) for value in score], label=[label for _, label in rows])
-    # Eighths are exact in floating point; the one division rounds.
-    assert found.c == pytest.approx(float(expected), abs=1e-15)
-
-
-@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(0, 1, width=32), st.booleans()), min_size=1, max_size=40))
 def test_float32_orders_and_bounds(rows):
     score = np.array([value for value, _ in rows], dtype=np.float32)
@@ -114,15 +85,6 @@ def test_float32_orders_and_bounds(rows):
     assert 0 <= found.ks <= found.c <= 1
     assert found.c <= 2 * found.ks + 1e-12
     assert found.c == pytest.approx(interval_measure(score.astype(float), label=label).c, abs=1e-12)
-
-
-def test_order_of_rows_does_not_matter():
-    rng = np.random.default_rng(26)
-    score, label = drawn(rng, 500)
-    order = rng.permutation(len(score))
-    assert interval_measure(score[order], label=label[order]) == interval_measure(
-        score, label=label
-    )
 
 
 @pytest.mark.parametrize("label", [[0, 1, 1], [-1, 1, 1], [False, True, True], [0.0, 1.0, 1.0]])

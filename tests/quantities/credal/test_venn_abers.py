@@ -88,28 +88,6 @@ def test_a_thousand_random_cases_equal_another_program_to_the_last_bit(venn_aber
         assert np.array_equal(merged(p0, p1), prob[:, 1])
 
 
-@given(st.integers(0, 10_000))
-def test_both_rise_with_the_score_and_p1_is_above_p0(seed):
-    score, label, new = random_rows(seed)
-    p0, p1 = fit_ivap(score, label=label).predict(np.sort(new))
-    assert (np.diff(p0) >= 0).all()
-    assert (np.diff(p1) >= 0).all()
-    # At least one row more in the denominator.
-    assert (p1 - p0 >= 1 / (len(score) + 1) - 1e-15).all()
-    point = merged(p0, p1)
-    assert (p0 <= point).all()
-    assert (point <= p1).all()
-
-
-def test_only_the_order_of_scores_matters():
-    score, label, new = random_rows(0)
-    plain = fit_ivap(score, label=label).predict(new)
-    logit = fit_ivap(np.log(score / (1 - score)), label=label).predict(np.log(new / (1 - new)))
-    shuffled = np.random.default_rng(1).permutation(len(score))
-    assert np.array_equal(plain, logit)
-    assert np.array_equal(plain, fit_ivap(score[shuffled], label=label[shuffled]).predict(new))
-
-
 def test_one_row_and_labels_all_alike():
     p0, p1 = fit_ivap([0.5], label=[1]).predict([0.4, 0.5, 0.6])
     assert p0.tolist() == [0, 0.5, 0.5]
@@ -253,17 +231,6 @@ def test_each_class_is_calibrated_against_the_rest():
         p0, p1 = fit_ivap(score[:, k], label=label == k).predict(new[:, k])
         assert np.array_equal(lower[:, k], p0)
         assert np.array_equal(upper[:, k], p1)
-
-
-def test_two_classes_are_each_others_complement():
-    # Scores whose complement is exact, so that ties stay ties.
-    rng = np.random.default_rng(2)
-    first = rng.integers(0, 65, 100) / 64
-    score, label = np.column_stack([first, 1 - first]), rng.integers(0, 2, 100)
-    lower, upper = fit_one_vs_rest(score, label=label).predict(score)
-    # 1 - p rounds once more than p itself.
-    np.testing.assert_allclose(lower[:, 0], 1 - upper[:, 1], atol=1e-15)
-    np.testing.assert_allclose(upper[:, 0], 1 - lower[:, 1], atol=1e-15)
 
 
 def test_rows_that_stand_for_several_are_that_often_there():

@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import approx_fprime, minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, log_loss
+from sklearn.metrics import accuracy_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayescal.core.errors import InputError
@@ -18,7 +18,6 @@ from bayescal.quantities.pu_ece.classifier import (
     risk_parts,
     upu_risk,
 )
-from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.simulator import digits
 
 values = arrays(np.float64, st.integers(1, 8), elements=st.floats(-5, 5))
@@ -72,16 +71,6 @@ def test_the_imbalanced_risk_is_that_of_the_definition(p, u, pi, target, loss, c
     )
 
 
-def test_the_imbalanced_risk_is_that_of_rows_with_the_target_share():
-    rng = np.random.default_rng(4)
-    positive, negative = rng.normal(1, 1, 20), rng.normal(-1, 1, 180)
-    unlabeled = np.concatenate([positive, negative])
-    value = LOSSES["logistic"].value
-    balanced = 0.5 * value(positive).mean() + 0.5 * value(-negative).mean()
-    found = imbalanced_nnpu_risk(positive, unlabeled, class_prior=0.1)
-    assert found == pytest.approx(balanced, abs=1e-12)
-
-
 def test_a_correction_must_be_known_and_not_below_zero():
     with pytest.raises(InputError, match="correction must be one of 'max', 'abs'"):
         nnpu_risk([1.0], [1.0], class_prior=0.5, correction="relu")
@@ -117,15 +106,6 @@ def test_the_unbiased_risk_is_that_of_labelled_rows_on_average(loss):
     assert found == pytest.approx(labelled, abs=1e-12)
 
 
-def test_the_logistic_risk_is_the_log_loss_of_scikit_learn():
-    rng = np.random.default_rng(2)
-    positive, negative = rng.normal(1, 1, 40), rng.normal(-1, 1, 60)
-    unlabeled = np.concatenate([positive, negative])
-    label = np.repeat([1, 0], [40, 60])
-    expected = log_loss(label, 1 / (1 + np.exp(-unlabeled)))
-    assert upu_risk(positive, unlabeled, class_prior=0.4) == pytest.approx(expected, abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("positive", "unlabeled", "options", "message"),
     [
@@ -144,7 +124,6 @@ def test_what_is_no_decision_value_is_refused(positive, unlabeled, options, mess
 @parametrize_with_checks(
     [
         PUClassifier(),
-        PUClassifier(0.05, non_negative=False, loss="sigmoid"),
         PUClassifier(hidden=2, alpha=0.01, random_state=0),
     ]
 )
@@ -295,20 +274,6 @@ def test_a_hidden_layer_learns_what_no_line_separates():
     unlabeled = s == 0
     assert accuracy_score(y[unlabeled], linear.predict(x[unlabeled])) < 0.8
     assert accuracy_score(y[unlabeled], layered.predict(x[unlabeled])) > 0.95
-
-
-def test_digits_are_told_apart_without_one_negative_label():
-    from bayescal.quantities.pu_ece.estimator import estimate
-
-    data = digits(seed=1)
-    fitted = PUClassifier(data.class_prior, alpha=0.01).fit(data.train, data.selected)
-    assert accuracy_score(data.label, fitted.predict(data.unlabeled)) > 0.8
-    scores = PUScores(
-        positive=fitted.predict_proba(data.positive)[:, 1],
-        unlabeled=fitted.predict_proba(data.unlabeled)[:, 1],
-    )
-    found = estimate(scores, class_prior=data.class_prior, n_bins=7)
-    assert 0 < found.ece < 0.2
 
 
 def test_any_two_labels_do_the_last_one_positive():

@@ -1,6 +1,5 @@
 """Mixtures of Gaussians: densities, draws, the true error, and what is fitted to logits."""
 
-import math
 from itertools import pairwise
 
 import numpy as np
@@ -132,21 +131,6 @@ def test_normal_logits_give_the_error_of_the_closed_form(truth):
     found = tce_from_logits(positive, negative, class_prior=truth.class_prior, max_components=1)
     # 20,000 quantiles have a variance short of 1 by 2e-4.
     assert found.tce == pytest.approx(truth.tce, abs=2e-4)
-
-
-def test_with_one_component_it_is_the_integral_of_fitted_normals():
-    rng = np.random.default_rng(3)
-    positive, negative = rng.normal(1, 2, 50), rng.normal(-2, 0.3, 80)
-    found = tce_from_logits(positive, negative, class_prior=0.2, max_components=1)
-
-    def integrand(z):
-        joint = 0.2 * stats.norm.pdf(z, positive.mean(), positive.std())
-        other = 0.8 * stats.norm.pdf(z, negative.mean(), negative.std())
-        return abs(joint - (joint + other) / (1 + math.exp(-z)))
-
-    pieces = [(-20, -3), (-3, -2), (-2, -1), (-1, 0), (0, 20)]
-    expected = sum(integrate.quad(integrand, *piece, limit=200)[0] for piece in pieces)
-    assert found.tce == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_mixtures_fitted_are_returned():
