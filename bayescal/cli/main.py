@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _OTHERS: Final = {
     "calibrate": "extras",
+    "count": "count",
+    "count-sql": "count",
     "report": "report",
     "plan": "plan",
     "demo": "extras",
@@ -53,7 +55,7 @@ class _Commands(_Quantities):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _OTHERS:
             module = import_module(f"bayescal.cli.{_OTHERS[cmd_name]}")
-            command = getattr(module, cmd_name)
+            command = getattr(module, cmd_name.replace("-", "_"))
             assert isinstance(command, click.Command)
             return command
         if cmd_name == "sensitivity":
@@ -111,7 +113,7 @@ def _command(
     """The click command of a quantity's specification."""
     return click.Command(
         name,
-        params=parameters(quantity.COMMAND.arguments, options),
+        params=parameters(quantity.COMMAND, options),
         callback=lambda **given: run(quantity, given),
         help=about,
         short_help=quantity.TITLE,

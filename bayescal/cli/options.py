@@ -9,7 +9,8 @@ from typing import Final
 
 import click
 
-from bayescal.core.command import Command, Option
+from bayescal.core.command import Command, Given, Option
+from bayescal.core.count_options import are_counts
 
 PATH: Final = click.Path(path_type=Path)
 OUTPUT: Final = Option(
@@ -143,10 +144,31 @@ def report_options(command: Command) -> list[Option]:
     return [*own, MEASURE, *SAMPLING]
 
 
-def parameters(arguments: Iterable[str], options: Iterable[Option]) -> list[click.Parameter]:
-    """Click's parameters."""
-    files = [click.Argument([name.lower()], type=PATH, metavar=name) for name in arguments]
-    return [*files, *(click_option(option) for option in options)]
+def parameters(command: Command, options: Iterable[Option]) -> list[click.Parameter]:
+    """Click's parameters; of counts there may be several files, which need no option."""
+    if not command.counts:
+        files = [
+            click.Argument([name.lower()], type=PATH, metavar=name) for name in command.arguments
+        ]
+        return [*files, *map(click_option, options)]
+    file = click.Argument(
+        ["file"],
+        type=PATH,
+        nargs=-1,
+        required=True,
+        metavar="FILE...",
+        callback=lambda _context, _parameter, files: files if len(files) > 1 else files[0],
+    )
+    return [file, *(click_option(replace(option, required=False)) for option in options)]
+
+
+def check_required(command: Command, given: Given) -> None:
+    """Refuse a table without the options that name its columns."""
+    if command.counts and are_counts(given):
+        return
+    for option in (*command.options, command.prior):
+        if option.required and not given[option.name]:
+            raise click.UsageError(f"Missing option '{option.flag}'.")
 
 
 def click_option(option: Option) -> click.Option:

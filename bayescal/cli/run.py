@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayescal.cli.errors import FAILED, NOT_CONVERGED, OK, Interrupted, as_options, one_line, warn
-from bayescal.cli.options import MEASURE, fit_options, sensitivity_options
+from bayescal.cli.options import MEASURE, check_required, fit_options, sensitivity_options
 from bayescal.cli.output import (
     TABLES,
     outputs,
@@ -72,6 +72,7 @@ def _run(
     with in_terms_of(options):
         files = outputs(given)
         _check_values(options, given)
+        check_required(command, given)
         if given.get("estimate_only"):
             return _estimates(quantity, given, files)
         settings = settings_of(given)

@@ -96,6 +96,8 @@ class Command:
     """A sentence printed below the table of a result."""
     reports: bool = False
     """Whether ``bayescal report FILE`` fits this quantity to a table of scores."""
+    counts: bool = False
+    """Whether FILE may be files of counts, which add up."""
     curve: bool = False
     """Whether a result holds draws of a calibration curve, of which ``--measure`` is a number."""
     write_rows: Callable[[Any, Path, float, Callable[[str, int, int], None] | None], Any] | None = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bayescal.core import score_options as shared
 from bayescal.core.command import Command, Estimates, Given, Option, in_words, row_of
+from bayescal.core.count_options import are_counts, sum_of
 from bayescal.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,6 +67,9 @@ def priors_from_text(text: str) -> Priors:
 
 def read(given: Given) -> Scores | Mapping[str, Counts]:
     """Read the file, or count its rows in batches where they are too many to hold."""
+    if are_counts(given):
+        # Of all groups, which this quantity does not have.
+        return dict(sum_of(given))
     table, columns = shared.open_columns(given)
     whole = given["weight"] is not None or columns.classes is not None
     if whole or not shared.too_large(table, 1, MOST_ROWS):
@@ -146,7 +150,8 @@ def _rule(given: Given) -> DecisionRule | None:
 COMMAND = Command(
     help="Measure the calibration of the scores in FILE over all score intervals, with the costs "
     "of a decision rule and the ROC curve. FILE is CSV or Parquet. Rows without a label count as "
-    "unlabelled ones. Files too large for memory are read in batches.",
+    "unlabelled ones. Files too large for memory are read in batches. FILE... may be counts of "
+    "bayescal count, which are added up.",
     example="agnostic scores.csv --label y --score forest --decision costs.toml -o costs.html",
     options=(
         shared.LABEL,
@@ -176,5 +181,6 @@ COMMAND = Command(
     ),
     read=read,
     estimates=estimates,
+    counts=True,
     curve=True,
 )

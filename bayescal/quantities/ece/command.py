@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from bayescal.core import score_options as shared
 from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words, row_of
+from bayescal.core.count_options import are_counts, sum_of
 
 if TYPE_CHECKING:
     from bayescal.core.bins.bin_counts import BinCounts
@@ -49,6 +51,11 @@ def priors_from_text(text: str) -> Priors:
 
 def read(given: Given) -> Data:
     """Read the file, or count its rows in batches where they are too many to hold."""
+    if are_counts(given):
+        from bayescal.core.bins.binning import Binning
+
+        binning = Binning.of(None, **shared.binning_of(given))
+        return sum_of(given).each(lambda counts: replace(counts, binning=binning))
     table, columns = shared.open_columns(given)
     whole = given["group"] is not None or columns.classes is not None
     n_scores = len(columns.names)
@@ -143,7 +150,7 @@ def _mean(parts: Sequence[Row]) -> Row:
 COMMAND = Command(
     help="Measure the expected calibration error of the scores in FILE, with its posterior. FILE "
     "is CSV or Parquet. Rows without a label are left out. Files too large for memory are read "
-    "in batches.",
+    "in batches. FILE... may be counts of bayescal count, which are added up.",
     example="ece scores.csv --label y --score forest --score boosting -o calibration.html",
     options=(
         shared.LABEL,
@@ -168,5 +175,6 @@ COMMAND = Command(
     read=read,
     estimates=estimates,
     reports=True,
+    counts=True,
     curve=True,
 )
