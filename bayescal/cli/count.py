@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from bayescal.core.columns import Label
     from bayescal.core.count_table import CountTable
 
+_PAIRS: Final = Option(
+    flags=("--pairs",),
+    is_flag=True,
+    help="Count the rows of all classifiers together too, of which differences between classifiers "
+    "are narrower.",
+)
 _OPTIONS: Final = (
     shared.LABEL,
     shared.SCORE,
@@ -28,6 +34,7 @@ _OPTIONS: Final = (
     shared.WEIGHT,
     shared.POS_LABEL,
     shared.FROM_LOGITS,
+    _PAIRS,
 )
 
 
@@ -63,9 +70,8 @@ def _counted(path: Path, given: Given) -> CountTable:
 
     table = open_table(path)
     names = shared.score_columns(given, table).names
-    return shared.counted(
-        count_rows, given, table, names, weight=given["weight"], group=given["group"]
-    )
+    others = {name: given[name] for name in ("group", "weight", "pairs")}
+    return shared.counted(count_rows, given, table, names, **others)
 
 
 def _print(found: CountTable) -> None:
@@ -118,12 +124,13 @@ _SQL_OPTIONS: Final = (
 )
 
 
-def _sql(table: tuple[str, ...], **given: Any) -> None:
+def _sql(table: tuple[str, ...], pos_label: str, neg_label: str | None, **given: Any) -> None:
     from bayescal.core.counts_sql import counts_sql
 
+    positive, negative = _label(pos_label), _label(neg_label)
     with in_terms_of((shared.LABEL, *_SQL_OPTIONS)):
-        labels = {name: _label(given.pop(name)) for name in ("pos_label", "neg_label")}
-        click.echo(counts_sql(table, **labels, **given), nl=False)
+        query = counts_sql(table, pos_label=positive, neg_label=negative, **given)
+    click.echo(query, nl=False)
 
 
 def _label(word: str | None) -> Label | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import batched
 from typing import Any, Final, Protocol, Unpack
 
@@ -13,6 +14,7 @@ from bayescal.core.checks import check_columns, check_flag, check_whole, checked
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import MOST_CELLS, Counts, check_labeled
 from bayescal.core.errors import InputError
+from bayescal.core.grouped_rows import counted_by_group
 from bayescal.core.partial_sums import Batch, Several, summed
 from bayescal.core.partitions import rows_of
 from bayescal.core.rows_together import counted_together
@@ -29,6 +31,7 @@ def count_rows(
     score: str | Sequence[str],
     pos_label: Any = 1,
     from_logits: bool = False,
+    group: str | None = None,
     weight: str | None = None,
     binning: Binning | None = None,
     n_cells: int | None = 100,
@@ -49,6 +52,8 @@ def count_rows(
         The positive label.
     from_logits : bool, default False
         Whether the scores are logits.
+    group : str, optional
+        Column of the groups.
     weight : str, optional
         Column of sample weights.
     binning : Binning, optional
@@ -89,24 +94,25 @@ def count_rows(
     >>> found["p"].bins.count.tolist()
     [3, 1]
     """
-    chosen = Binning.of(binning, **fields)
+    names, chosen = checked_words(score, "score"), Binning.of(binning, **fields)
     if n_cells is not None:
         check_whole(n_cells, "n_cells", most=MOST_CELLS)
     if check_flag(pairs, "pairs"):
-        check_together(checked_words(score, "score"))
+        check_together(names)
         if weight is not None:
             raise InputError(
                 f"pairs must be of rows without weights; got {weight!r}. Leave it out."
             )
-    found = counted(
+    count = counted if group is None else partial(counted_by_group, group=group)
+    found = count(
         data,
         label=label,
-        score=score,
+        score=names,
         pos_label=pos_label,
         from_logits=from_logits,
         weight=weight,
     )
-    together = counted_together(data, label, list(found), pos_label, from_logits) if pairs else None
+    together = counted_together(data, label, names, pos_label, from_logits) if pairs else None
     table = CountTable(found, together)
     return table.each(lambda one: replace(one, binning=chosen, n_cells=n_cells))
 

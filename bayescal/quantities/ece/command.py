@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -12,6 +12,8 @@ from bayescal.core.count_options import are_counts, sum_of
 
 if TYPE_CHECKING:
     from bayescal.core.bins.bin_counts import BinCounts
+    from bayescal.core.count_table import CountTable
+    from bayescal.core.counts import Counts
     from bayescal.core.scores import Scores
     from bayescal.core.tasks import Task
     from bayescal.quantities.ece.data import Data
@@ -79,6 +81,7 @@ def read(given: Given) -> Data:
 def estimates(data: Data, given: Given) -> Estimates:
     """Estimate each classifier's calibration error, class by class and group by group."""
     from bayescal.core.bins.binning import Binning, bin_scores
+    from bayescal.core.count_table import CountTable
     from bayescal.core.plausibility import label_signs, signs_of_scores
     from bayescal.core.scores import Scores
     from bayescal.quantities.ece.estimator import resolved
@@ -91,11 +94,12 @@ def estimates(data: Data, given: Given) -> Estimates:
             for part in _parts(data, given["multiclass"] or "top-label")
         ]
     else:
-        assert isinstance(data, Mapping)
-        rows = [_row({"classifier": name}, found.bins) for name, found in data.items()]
+        assert isinstance(data, CountTable)
+        found = list(_counts(data))
+        rows = [_row(coords, counts.bins) for coords, counts in found]
         signs = [
-            f"{name}: {sign}"
-            for name, bins in ((name, found.bins) for name, found in data.items())
+            f"{' / '.join(coords.values())}: {sign}"
+            for coords, bins in ((coords, counts.bins) for coords, counts in found)
             for sign in label_signs(bins.mean_score, bins.count - bins.positives, bins.positives)
         ]
     shown = {"n": "rows"} | ({"effective_n": "effective"} if "effective_n" in rows[0] else {})
@@ -112,6 +116,17 @@ def _parts(scores: Scores, multiclass: str) -> Iterator[Task]:
 
     for task in scores.tasks(multiclass):
         yield from by_group(task)
+
+
+def _counts(table: CountTable) -> Iterator[tuple[dict[str, str], Counts]]:
+    """Counts with labels of each classifier, by group where there are groups."""
+    for name, whole in table.items():
+        if not table.groups:
+            yield {"classifier": name}, whole
+            continue
+        for group, counts in table.groups_of(name).items():
+            if counts.n_labeled:
+                yield {"classifier": name, "group": group}, counts
 
 
 def _row(coords: dict[str, str], counts: BinCounts) -> Row:
