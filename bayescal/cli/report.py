@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import batched
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
 from bayescal.cli.errors import FAILED, NOT_CONVERGED, OK, warn
-from bayescal.cli.options import MEASURE, PATH, click_option, report_options
+from bayescal.cli.options import MEASURE, PATH, check_required, click_option, report_options
 from bayescal.cli.output import check_report, say_written
 from bayescal.cli.run import (
     checkpoint,
@@ -19,13 +20,15 @@ from bayescal.cli.run import (
     settings_of,
     status_code,
 )
-from bayescal.core.checks import check_known
+from bayescal.core.checks import check_known, check_whole
 from bayescal.core.command import Command, Given, Option
+from bayescal.core.count_options import COUNTS, are_counts
 from bayescal.core.errors import InputError
 from bayescal.core.writing import check_writable
 from bayescal.quantities import quantities
 
 if TYPE_CHECKING:
+    from bayescal.core.count_table import CountTable
     from bayescal.core.quantity import Quantity
     from bayescal.core.scores import Scores
     from bayescal.results.change import Change
@@ -38,28 +41,40 @@ _WINDOW: Final = Option(
     help="Column of the window of time of each row, such as 2025-03: a report on calibration over "
     "time, for each group and classifier.",
 )
+_BY_FILE: Final = Option(
+    flags=("--by-file",),
+    is_flag=True,
+    help="Each file of counts is a window of time, named as the file, in the order given.",
+)
+_SPAN: Final = Option(
+    flags=("--span",),
+    type=int,
+    default=1,
+    metavar="NUMBER",
+    help="With --by-file: files that one window adds up, such as 7 days.",
+)
 _POOL: Final = Option(
     flags=("--pool",),
     is_flag=True,
-    help="With --window: one model for all windows of a group, which share what they have in "
+    help="With windows: one model for all windows of a group, which share what they have in "
     "common. Without it each window is fitted by itself.",
 )
 _PROCESSES: Final = Option(
-    flags=("--processes",), type=int, default=1, help="With --window: number of processes."
+    flags=("--processes",), type=int, default=1, help="With windows: number of processes."
 )
 _BASELINE: Final = Option(
     flags=("--baseline",),
     metavar="WINDOW",
-    help="With --window: window that all others are compared with, the first of each series by "
+    help="With windows: the one that all others are compared with, the first of each series by "
     "default. One whose error is above it with probability 0.95 or more is an alarm.",
 )
-_WINDOW_OPTIONS: Final = (_WINDOW, _POOL, _PROCESSES, _BASELINE)
+_WINDOW_OPTIONS: Final = (_WINDOW, _BY_FILE, _SPAN, _POOL, _PROCESSES, _BASELINE)
 
 
 class _Windows(NamedTuple):
     """Data by key, and the windows in order; pooled, a key is a group, and windows are its own."""
 
-    data: Mapping[Any, Scores]
+    data: Mapping[Any, Scores | CountTable]
     order: tuple[str, ...]
 
 
@@ -70,9 +85,11 @@ def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
     from bayescal.results.summary import series_of
 
     check_writable(output)
-    found = _read(open_table(given["file"]), given)
+    by_file = given["by_file"]
+    found = _counted(given) if by_file else _read(open_table(given["file"]), given)
     if given["baseline"] is not None:
-        check_known(given["baseline"], found.order, "window", f"column {given['window']!r}")
+        where = "the list of files" if by_file else f"column {given['window']!r}"
+        check_known(given["baseline"], found.order, "window", where)
     with checkpoint(given["checkpoint"], output) as store:
         fits = _fit(quantity, given, found, store)
         changes = _changes(fits, found, given["baseline"], given["prob"])
@@ -126,6 +143,43 @@ def _read(table: Any, given: Given) -> _Windows:
             own = tuple(order[w] for w in there)
             data[name] = select_rows(scores, rows, codes.astype(np.int32), own)
     return _Windows(data, order)
+
+
+def _counted(given: Given) -> _Windows:
+    """Add up the counts of each window, by group and window, or by group alone."""
+    from bayescal.core.checks import check_unique
+    from bayescal.core.count_options import files_of, sum_of
+    from bayescal.core.count_table import CountTable
+
+    files, data = files_of(given), dict[Any, dict[str, CountTable]]()
+    check_unique([path.stem for path in files], "window")
+    order = []
+    for part in batched(files, check_whole(given["span"], "span")):
+        names = dict.fromkeys(path.stem for path in (part[0], part[-1]))
+        order.append(" to ".join(names))
+        table = sum_of({"file": part})
+        for group, own in (table.by_group() if table.groups else {"": table}).items():
+            data.setdefault(group, {})[order[-1]] = own
+    if "" in data and len(data) > 1:
+        raise InputError("files must all have groups, or none; got some of both. Count all alike.")
+    if not given["pool"]:
+        parts = {(group, window): own[window] for group, own in data.items() for window in own}
+        return _Windows(parts, tuple(order))
+    pooled = {group: _side_by_side(own) for group, own in data.items()}
+    return _Windows(pooled, tuple(order))
+
+
+def _side_by_side(windows: Mapping[str, CountTable]) -> CountTable:
+    """Counts by classifier, with windows as groups."""
+    from bayescal.core.count_table import CountTable
+
+    names = dict.fromkeys(name for table in windows.values() for name in table)
+    return CountTable(
+        {
+            name: {window: table[name] for window, table in windows.items() if name in table}
+            for name in names
+        }
+    )
 
 
 def _fit(quantity: Quantity, given: Given, found: _Windows, store: Path) -> ManyFits:
@@ -198,12 +252,25 @@ def _provenance(given: Given, found: _Windows, command: Command) -> dict[str, st
     how = "one model for all windows of a group" if given["pool"] else "each window by itself"
     priors = command.priors_of(given, found.data)
     return {
-        "Data": Path(given["file"]).name,
-        "Windows": f"column {given['window']!r}; {how}",
+        "Data": _data(given),
+        "Windows": f"{_windows(given)}; {how}",
         "Baseline": given["baseline"] or "the first window of each series",
         "Priors": priors.describe(),
         "Seed": str(given["seed"]),
     }
+
+
+def _data(given: Given) -> str:
+    from bayescal.core.count_options import files_of
+
+    files = files_of(given)
+    return files[0].name if len(files) == 1 else f"{files[0].name} to {files[-1].name}"
+
+
+def _windows(given: Given) -> str:
+    if given["by_file"]:
+        return "a file of counts each" if given["span"] == 1 else f"{given['span']} files each"
+    return f"column {given['window']!r}"
 
 
 def _code(fits: ManyFits) -> int:
@@ -218,14 +285,26 @@ def _code(fits: ManyFits) -> int:
 
 def _check_windows(given: Given, files: tuple[Path, ...]) -> None:
     """Refuse options that windows do not go with."""
+    if given["by_file"]:
+        if not are_counts({**given, "file": files}):
+            raise click.UsageError("--by-file needs files of counts, of bayescal count.")
+        if given["window"] is not None:
+            raise click.UsageError("--window names a column; with --by-file leave it out.")
+    elif given["span"] != _SPAN.default:
+        raise click.UsageError("--span needs --by-file.")
+    elif given["window"] is not None and any(path.suffix == COUNTS for path in files):
+        raise click.UsageError("--window names a column of a table; of counts add --by-file.")
+    windows = given["by_file"] or given["window"] is not None
     for option in (_POOL, _PROCESSES, _BASELINE):
-        if given["window"] is None and (given[option.name] or False) != (option.default or False):
-            raise click.UsageError(f"{option.flag} needs --window.")
-    if given["window"] is not None and given["multiclass"]:
+        if not windows and (given[option.name] or False) != (option.default or False):
+            raise click.UsageError(f"{option.flag} needs --window, or --by-file.")
+    if not windows:
+        return
+    if given["multiclass"]:
         raise InputError("--window needs binary scores. Leave out --multiclass.")
-    if given["window"] is not None and given[MEASURE.name]:
-        raise click.UsageError("--measure does not go with --window, which keeps no curves.")
-    if given["window"] is not None and len(files) > 1:
+    if given[MEASURE.name]:
+        raise click.UsageError("--measure does not go with windows, which keep no curves.")
+    if len(files) > 1 and not given["by_file"]:
         raise click.UsageError("--window takes one table of scores.")
 
 
@@ -244,20 +323,13 @@ def _report(files: tuple[Path, ...], output: Path, title: str, **given: Any) -> 
     if any(path.suffix.casefold() == _RESULT for path in files):
         _check_results(files, given)
         return _of_results(files, output, title, given)
-    for option in (*_QUANTITY.COMMAND.options, _QUANTITY.COMMAND.prior):
-        if option.required and not given[option.name]:
-            raise click.UsageError(f"Missing option '{option.flag}'.")
-    if len(files) > 1:
-        raise click.UsageError(
-            f"a report takes one table of scores; got {len(files)}. Fit each with -o "
-            "RESULT.nc, and pass the results."
-        )
-    argument = _QUANTITY.COMMAND.arguments[0].lower()
-    if given[_WINDOW.name] is not None:
-        with in_terms_of(_OPTIONS):
-            return _of_windows(_QUANTITY, {**given, argument: files[0]}, output, title)
-    fixed = {argument: files[0], "output": (output,), "report": None}
-    return run_fit(_QUANTITY, {**given, **fixed, "estimate_only": False, "json": False}, title)
+    data = {**given, "file": files[0] if len(files) == 1 else files}
+    with in_terms_of(_OPTIONS):
+        check_required(_QUANTITY.COMMAND, data)
+        if given["by_file"] or given["window"] is not None:
+            return _of_windows(_QUANTITY, data, output, title)
+    fixed = {"output": (output,), "report": None, "estimate_only": False, "json": False}
+    return run_fit(_QUANTITY, {**data, **fixed}, title)
 
 
 def _check_results(files: tuple[Path, ...], given: dict[str, Any]) -> None:
@@ -296,7 +368,7 @@ report = click.Command(
     callback=_report,
     help="Write a calibration report: one HTML file that needs no network. FILE is a table of "
     "scores, CSV or Parquet, to be fitted first, window by window with --window; rows without a "
-    "label are left out. Or FILE... "
-    "are results (.nc) that other commands kept, of whatever quantity: the report brings them "
-    "together.",
+    "label are left out. FILE... may be counts of bayescal count, which are added up, or windows "
+    "with --by-file. Or FILE... are results (.nc) that other commands kept, of whatever quantity: "
+    "the report brings them together.",
 )

@@ -11,6 +11,7 @@ from pyarrow import parquet
 
 import bayescal as bc
 from bayescal.cli.main import cli
+from tests.report.pages import Page, words
 
 COLUMNS = ("--label", "y", "--score", "honest", "--score", "bold")
 
@@ -89,7 +90,7 @@ def test_weights_groups_and_pairs_are_kept(parts, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("line", "said"),
     [
         ("ece one.counts --label y", "--label is about columns of a table"),
         ("ece one.counts --pos-label 2", "--pos-label is about columns"),
@@ -111,10 +112,10 @@ def test_weights_groups_and_pairs_are_kept(parts, tmp_path):
         ("count-sql t --label y --score p --pos-label yes", "--neg-label must be given"),
     ],
 )
-def test_what_does_not_go_together(parts, monkeypatch, words, said):
+def test_what_does_not_go_together(parts, monkeypatch, line, said):
     monkeypatch.chdir(parts)
     Path("renamed.counts").write_bytes(Path("one.parquet").read_bytes())
-    done = run(*words.split())
+    done = run(*line.split())
     assert done.exit_code == 2, done.output
     assert said in done.stderr
     assert not Path("a.counts").exists()
@@ -127,3 +128,80 @@ def test_the_query():
     given = ("--label", "y", "--score", "p", "--pos-label", "true")
     expected = bc.counts_sql("t", label="y", score="p", pos_label=True)
     assert run("count-sql", "t", *given).stdout == expected
+
+
+@pytest.fixture(scope="module")
+def months(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of two regions and three months, the last overconfident, and counts of each month."""
+    folder, rng = tmp_path_factory.mktemp("months"), np.random.default_rng(1)
+    names = np.repeat(["m1", "m2", "m3"], 1200)
+    # Scores of two decimals, of which each has a cell of its own, so that nothing moves.
+    score = np.round(rng.random(3600), 2)
+    rows = pa.table(
+        {
+            "y": (rng.random(3600) < np.where(names == "m3", score**2.5, score)).astype(int),
+            "p": score,
+            "month": names,
+            "region": np.tile(["north", "south"], 1800),
+        }
+    )
+    parquet.write_table(rows, folder / "all.parquet")
+    for name in ("m1", "m2", "m3"):
+        parquet.write_table(rows.filter(pa.array(names == name)), folder / "part.parquet")
+        given = ("--label", "y", "--score", "p", "--group", "region")
+        done = run("count", folder / "part.parquet", *given, "-o", folder / f"{name}.counts")
+        assert done.exit_code == 0, done.output
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given", [(), ("--pool", "--baseline", "m2")])
+def test_files_are_windows_of_the_report_of_their_rows(months, tmp_path, given):
+    pages = []
+    table = ("--label", "y", "--score", "p", "--group", "region", "--window", "month")
+    counts = sorted(months.glob("m?.counts"))
+    for files, how in (((months / "all.parquet",), table), (counts, ("--by-file",))):
+        done = run("report", *files, *how, *given, "--quick", "-o", tmp_path / "page.html")
+        assert done.exit_code == 0, done.output
+        pages.append(Page((tmp_path / "page.html").read_text()))
+    ours, theirs = ([cell.text for cell in page.all("td")] for page in reversed(pages))
+    assert ours == theirs
+    assert len(ours) > 0
+    assert words(pages[1].section("answer").text) == words(pages[0].section("answer").text)
+    assert "m3" in words(pages[1].section("answer").text)
+    assert "m1.counts to m3.counts" in words(pages[1].section("provenance").text)
+
+
+@pytest.mark.slow
+def test_a_window_adds_up_files(months, tmp_path):
+    files = [months / f"m{number}.counts" for number in (1, 2, 3)]
+    given = ("--by-file", "--span", 2, "--quick", "-o", tmp_path / "page.html")
+    assert run("report", *files, *given).exit_code == 0
+    page = Page((tmp_path / "page.html").read_text())
+    cells = [cell.text for cell in page.all("td")]
+    assert cells.count("m1 to m2") == cells.count("m3") == 2
+    assert cells.count("1,200") == cells.count("600") == 2
+    given = ("--quick", "-o", tmp_path / "one.html")
+    assert run("report", *files, *given).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("all.parquet --by-file", "--by-file needs files of counts"),
+        ("m1.counts --span 7", "--span needs --by-file"),
+        ("m1.counts --by-file --span 0", "--span must be a whole number >= 1"),
+        ("m1.counts --window month", "--window names a column of a table"),
+        ("m1.counts --by-file --window month", "--window names a column"),
+        ("m1.counts m1.counts --by-file", "window names must differ; got 'm1' twice"),
+        ("m1.counts m2.counts --by-file --baseline m3", "no window 'm3'"),
+        ("m1.counts --by-file --measure e90", "--measure does not go with windows"),
+        ("m1.counts --pool", "--pool needs --window"),
+    ],
+)
+def test_what_windows_of_counts_do_not_go_with(months, monkeypatch, line, said):
+    monkeypatch.chdir(months)
+    done = run("report", *line.split(), "-o", "never.html")
+    assert done.exit_code == 2, done.output
+    assert said in done.stderr
+    assert not Path("never.html").exists()

@@ -55,7 +55,7 @@ def test_a_failed_fit_is_said(kept: Path, tmp_path: Path) -> None:
         (["ece.nc", "scores.csv"], "'scores.csv' among results"),
         (
             ["one.csv", "two.csv", "--label", "y", "--score", "p"],
-            "takes one table of scores; got 2",
+            "FILE must be one table, or files of counts (.counts); got 2",
         ),
         (["one.csv", "--label", "y"], "there is no file"),
         (["one.csv", "--score", "p"], "Missing option '--label'"),
