@@ -126,14 +126,14 @@ def write_parquet(path: Path, n: int) -> None:
 _READ = """
 import sys, time
 import bayescal as bc
-from bayescal.core.partial_sums import BATCH_ROWS
+from bayescal.core.partial_sums import batches_of
 from bayescal.core.tables import open_table
 def peak():
     # Linux: unlike ru_maxrss, it does not hand down the peak of the parent process.
     lines = open("/proc/self/status").read().splitlines()
     return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
 table = open_table(sys.argv[1])
-for batch in table.batches(["y", "p"], BATCH_ROWS):
+for batch in batches_of(table, ["y", "p"]):
     pass
 before, start = peak(), time.perf_counter()
 found = bc.count_rows(table, label="y", score="p", strategy=sys.argv[2])["p"]

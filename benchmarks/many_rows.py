@@ -15,15 +15,20 @@ import argparse
 import multiprocessing
 import resource
 import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time
+from typing import TYPE_CHECKING
 
 import _results
 import numpy as np
 from _common import print_table
 
+if TYPE_CHECKING:
+    from bayescal.core.partial_sums import Batch
+
 FILE_ROWS = 10_000_000
-BATCH_ROWS = 1 << 19
 # The power of the score that is the probability of the event.
 POWERS = {"calibrated": 1.0, "over": 1.3}
 
@@ -47,12 +52,28 @@ def generate(folder: Path, rows: int, power: float) -> None:
         partial.rename(path)
 
 
+@dataclass
+class Rows:
+    """A number of rows."""
+
+    n: int
+
+    @classmethod
+    def of(cls, batches: Iterator[Batch]) -> Rows:
+        """Go through rows."""
+        return cls(sum(len(batch.columns["score"]) for batch in batches))
+
+    def plus(self, other: Rows) -> Rows:
+        """Add those of another part."""
+        return Rows(self.n + other.n)
+
+
 def read(folder: Path) -> dict[str, float]:
-    """Read the two columns and do nothing."""
+    """Read the two columns by the same threads, and do nothing."""
+    from bayescal.core.partial_sums import summed
     from bayescal.core.tables import open_table
 
-    batches = open_table(folder).batches(["label", "score"], BATCH_ROWS)
-    return {"rows": sum(len(batch["score"]) for batch in batches)}
+    return {"rows": summed(open_table(folder), ["label", "score"], Rows.of).n}
 
 
 def bins(folder: Path) -> dict[str, float]:

@@ -42,9 +42,9 @@ def cell_of(score: Floats) -> Whole:
         place = np.log(score / (1 - score))
     place *= PER_LOGIT
     np.floor(place, out=place)
-    np.clip(place, ZERO + 1, ONE - 1, out=place)
+    # Below 1 no logit is above 37, so that what is clipped there are the scores of 1.
+    np.clip(place, ZERO + 1, ONE, out=place)
     place[score == 0] = ZERO
-    place[score == 1] = ONE
     return place.astype(np.int64)
 
 
@@ -65,10 +65,9 @@ class CellSums:
     """Sums by cell that rows are added to in place."""
 
     def __init__(self, weighted: bool = False) -> None:
-        # Rows of each kind and all their scores; weights of both labels and their squares. What a
-        # row changes lies together.
-        self._whole = np.zeros((N_CELLS, 4), np.int64)
-        self._weights = np.zeros((N_CELLS, 3 if weighted else 0))
+        # Rows of each kind and all their scores; weights of both labels and their squares.
+        self._whole = np.zeros((4, N_CELLS), np.int64)
+        self._weights = np.zeros((3 if weighted else 0, N_CELLS))
 
     def add(
         self, score: NDArray[np.floating], kind: NDArray[np.integer], weight: Floats | None = None
@@ -82,26 +81,23 @@ class CellSums:
             cell -= ZERO
             if weight is not None:
                 self._add_weights(cell, kind[block], weight[block])
-            whole, cell = self._whole.reshape(-1), np.multiply(cell, 4, out=cell)
             # May leave the range of integers and come back, as the cell's own part is taken off.
-            np.add.at(whole[3:], cell, np.rint(value, out=value).astype(np.int64))
-            cell += kind[block]
-            np.add.at(whole, cell, 1)
+            np.add.at(self._whole[3], cell, np.rint(value, out=value).astype(np.int64))
+            cell += np.multiply(kind[block], N_CELLS, dtype=np.int64)
+            np.add.at(self._whole.reshape(-1), cell, 1)
 
     def _add_weights(self, cell: Whole, kind: NDArray[np.integer], weight: Floats) -> None:
         for label in (NEGATIVE, POSITIVE):
             held = kind == label
-            np.add.at(self._weights[:, label], cell[held], weight[held])
-            np.add.at(self._weights[:, 2], cell[held], weight[held] ** 2)
+            np.add.at(self._weights[label], cell[held], weight[held])
+            np.add.at(self._weights[2], cell[held], weight[held] ** 2)
 
     def held(self) -> Held:
         """The sums of cells with rows alone."""
-        negative, positive, unlabeled, _ = self._whole.T
-        held = np.flatnonzero(negative | positive | unlabeled)
-        whole, cell = np.ascontiguousarray(self._whole[held].T), held + ZERO
+        held = np.flatnonzero(self._whole[:3].any(axis=0))
+        whole, cell = self._whole[:, held], held + ZERO
         whole[3] -= whole[:3].sum(axis=0) * lowest(cell)
-        weights = np.ascontiguousarray(self._weights[held].T)
-        return Held(cell, whole, weights)
+        return Held(cell, whole, self._weights[:, held])
 
 
 def cell_bounds(cell: Whole) -> tuple[Floats, Floats]:
@@ -136,12 +132,8 @@ class CountedColumns:
                 "one class, or the largest score with whether its class is right as the label."
             )
         check_same_length(len(value), score.name, len(code), label.name)
-        kinds = np.full(len(labels) + 1, NEGATIVE, np.int8)
-        # The last place is that of missing labels, which have the code -1.
-        kinds[MISSING] = UNLABELED
-        if positive is not None:
-            kinds[positive] = POSITIVE
-        kind = kinds[code]
+        kind = np.where(code == positive, np.int8(POSITIVE), np.int8(NEGATIVE))
+        kind[code == MISSING] = UNLABELED
         heavy = None
         if weight is not None:
             heavy = weights(weight)

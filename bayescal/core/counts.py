@@ -432,18 +432,19 @@ class Counts:
         Counts
             Of both.
         """
-        cell = np.union1d(self.cell, other.cell)
-        places = [np.searchsorted(cell, part.cell) for part in (self, other)]
+        cell = np.concatenate([self.cell, other.cell])
+        # Stable sorting merges what is sorted already.
+        order = np.argsort(cell, kind="stable")
+        cell = cell[order]
+        first = np.flatnonzero(np.diff(cell, prepend=ZERO - 1))
 
         def joined[Number: np.generic](*parts: NDArray[Number]) -> NDArray[Number]:
-            total = np.zeros((len(parts[0]), len(cell)), parts[0].dtype)
-            for place, part in zip(places, parts, strict=True):
-                total[:, place] += part
-            return total
+            rows = np.concatenate(parts, axis=1)[:, order]
+            return np.asarray(np.add.reduceat(rows, first, axis=1))
 
         return replace(
             self,
-            cell=cell,
+            cell=cell[first],
             sums=joined(self.sums, other.sums),
             weights=joined(self.weights, other.weights),
             labels=tuple(dict.fromkeys(self.labels + other.labels)),

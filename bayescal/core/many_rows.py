@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import batched
-from typing import Any, Final, Protocol, Unpack
+from typing import Any, Final, Unpack
 
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.cell_sums import CountedColumns
@@ -119,70 +119,51 @@ def count_rows(
 
 def counted(
     data: Any,
-    *,
     label: str,
     score: str | Sequence[str],
     pos_label: Any = 1,
     from_logits: bool = False,
     weight: str | None = None,
 ) -> dict[str, Counts]:
-    """Count rows by narrow cells of each score."""
-
-    def columns(some: tuple[str, ...]) -> _Columns:
-        return _Columns(label, some, pos_label, from_logits, weight)
-
-    found = counted_by(data, score, columns)
+    """Count rows by narrow cells of each score, and check that there are labels."""
+    check_columns(label=label, weight=weight)
+    check_flag(from_logits, "from_logits")
+    count = partial(
+        _counts, label=label, pos_label=pos_label, from_logits=from_logits, weight=weight
+    )
+    found = counted_by(data, score, [label, *([] if weight is None else [weight])], count)
     return {name: check_labeled(counts, label, weight) for name, counts in found.items()}
 
 
-class Countable(Protocol):
-    """Columns of a table whose rows are counted."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """All columns."""
-        ...
-
-    def counts(self, batches: Iterator[Batch]) -> Several[Counts]:
-        """Count the rows of a part, by each score."""
-        ...
-
-
 def counted_by(
-    data: Any, score: str | Sequence[str], columns: Callable[[tuple[str, ...]], Countable]
+    data: Any,
+    score: str | Sequence[str],
+    others: Sequence[str],
+    count: Callable[..., Several[Counts]],
 ) -> dict[str, Counts]:
-    """Count rows by some scores at a time, in one reading of the columns that go with them."""
+    """Count rows by some scores at a time, in one reading of the columns that go with them.
+
+    `count` is a function of the batches and of `scores`, the names of columns.
+    """
     rows, found = rows_of(data), dict[str, Counts]()
     for some in batched(checked_words(score, "score"), _TOGETHER):
-        of = columns(some)
-        found |= zip(some, summed(rows, of.names, of.counts).each, strict=True)
+        sums = summed(rows, [*others, *some], partial(count, scores=some))
+        found |= zip(some, sums.each, strict=True)
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """Which columns of a table are labels, scores and weights."""
-
-    label: str
-    scores: tuple[str, ...]
-    pos_label: Any
-    from_logits: bool
-    weight: str | None
-
-    def __post_init__(self) -> None:
-        check_columns(label=self.label, weight=self.weight)
-        check_flag(self.from_logits, "from_logits")
-
-    @property
-    def names(self) -> list[str]:
-        """All columns."""
-        return [self.label, *self.scores, *([] if self.weight is None else [self.weight])]
-
-    def counts(self, batches: Iterator[Batch]) -> Several[Counts]:
-        """Count the rows of a part."""
-        found = [CountedColumns(self.pos_label, self.weight is not None) for _ in self.scores]
-        for batch in batches:
-            weight = None if self.weight is None else batch.column(self.weight)
-            for columns, name in zip(found, self.scores, strict=True):
-                columns.add(batch.column(self.label), batch.column(name), weight, self.from_logits)
-        return Several(tuple(Counts(*columns.fields()) for columns in found))
+def _counts(
+    batches: Iterator[Batch],
+    scores: Sequence[str],
+    label: str,
+    pos_label: Any,
+    from_logits: bool,
+    weight: str | None,
+) -> Several[Counts]:
+    """Count the rows of a part."""
+    found = [CountedColumns(pos_label, weight is not None) for _ in scores]
+    for batch in batches:
+        heavy = None if weight is None else batch.column(weight)
+        for columns, name in zip(found, scores, strict=True):
+            columns.add(batch.column(label), batch.column(name), heavy, from_logits)
+    return Several(tuple(Counts(*columns.fields()) for columns in found))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol, Self, runtime_checkable
+from itertools import chain
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +16,7 @@ from bayescal.core.intake import Column
 from bayescal.core.processors import processors
 
 BATCH_ROWS: Final = 1 << 19
-# Each thread holds a batch, its copies, and sums of its own; and NumPy adds at places one thread at
-# a time, so that more do not help.
-_MOST_THREADS: Final = 4
 _END: Final = object()
-
-
-class Batched(Protocol):
-    """A table that can be read repeatedly, some rows at a time."""
-
-    def batches(
-        self, columns: Sequence[str], batch_rows: int
-    ) -> Iterator[Mapping[str, NDArray[Any]]]:
-        """Read the columns anew, in batches."""
-        ...
 
 
 class Batch(NamedTuple):
@@ -65,22 +53,12 @@ def numbered(
             first += rows
 
 
-def numbered_batches(
-    table: Batched, columns: Sequence[str], batch_rows: int = BATCH_ROWS
-) -> Iterator[Batch]:
-    """Read columns anew, in order, each batch while the one before is worked on."""
-    return numbered(read_ahead(table.batches(list(dict.fromkeys(columns)), batch_rows)))
+class Rows(Protocol):
+    """A table that can be read repeatedly."""
 
-
-def read_ahead[Part](parts: Iterator[Part]) -> Iterator[Part]:
-    """Take each part in another thread, as soon as the one before it is handed out."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(next, parts, _END)
-        while (part := coming.result()) is not _END:
-            coming = pool.submit(next, parts, _END)
-            yield part  # type: ignore[misc]  # the end is no part
+    def parts(self, columns: Sequence[str], batch_rows: int) -> Sequence[Iterator[Batch]]:
+        """Parts of the table in order, which are read when they are gone through."""
+        ...
 
 
 class Sums(Protocol):
@@ -99,8 +77,7 @@ class Several[S: Sums]:
 
     def plus(self, other: Several[S]) -> Several[S]:
         """Add those of other rows, one by one."""
-        pairs = zip(self.each, other.each, strict=True)
-        return Several(tuple(one.plus(two) for one, two in pairs))
+        return Several(tuple(map(plus, self.each, other.each)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +91,12 @@ class Labels:
     @classmethod
     def of(cls, batches: Iterator[Batch], label: str) -> Labels:
         """Go through batches."""
-        found: set[Label] = set()
-        n = n_unlabeled = 0
+        found = cls(frozenset(), 0, 0)
         for batch in batches:
             column = batch.column(label)
             codes, values = factorize(column.values, column.name)
-            found.update(values)
-            n += len(codes)
-            n_unlabeled += int((codes == MISSING).sum())
-        return cls(frozenset(found), n, n_unlabeled)
+            found = found.plus(cls(frozenset(values), len(codes), int((codes == MISSING).sum())))
+        return found
 
     def plus(self, other: Labels) -> Labels:
         """Add those of other rows."""
@@ -131,40 +105,26 @@ class Labels:
         )
 
 
-@runtime_checkable
-class InParts(Protocol):
-    """A table of which several parts can be read at a time."""
-
-    def parts(self, columns: Sequence[str], batch_rows: int) -> Sequence[Iterator[Batch]]:
-        """Parts that are read when they are gone through, in order."""
-        ...
-
-
-@runtime_checkable
-class Elsewhere(Protocol):
-    """A table whose parts are summed up where they are, by other processes perhaps."""
-
-    def summed[S: Sums](
-        self, columns: Sequence[str], batch_rows: int, sum_up: Callable[[Iterator[Batch]], S]
-    ) -> S:
-        """Add up the sums of the parts."""
-        ...
-
-
 def summed[S: Sums](
-    table: Batched,
+    table: Rows,
     columns: Sequence[str],
     sum_up: Callable[[Iterator[Batch]], S],
     batch_rows: int = BATCH_ROWS,
 ) -> S:
-    """Sum up all rows of a table."""
+    """Sum up all rows of a table; one that has `summed` does so itself, elsewhere perhaps."""
     names = list(dict.fromkeys(columns))
-    if isinstance(table, Elsewhere):
-        return table.summed(names, batch_rows, sum_up)
-    parts = table.parts(names, batch_rows) if isinstance(table, InParts) else ()
-    if len(parts) < 2:
-        return sum_up(numbered_batches(table, names, batch_rows))
-    return joined(_in_threads(sum_up, parts), lambda first, second: first.plus(second))
+    if (elsewhere := getattr(table, "summed", None)) is not None:
+        return elsewhere(names, batch_rows, sum_up)  # type: ignore[no-any-return]
+    parts = table.parts(names, batch_rows)
+    if len(parts) == 1:
+        return sum_up(read_ahead(parts[0]))
+    with ThreadPoolExecutor(min(processors(), len(parts))) as pool:
+        return joined(pool.map(sum_up, parts), plus)
+
+
+def plus[S: Sums](first: S, second: S) -> S:
+    """Add sums, as a function that workers can be sent."""
+    return first.plus(second)
 
 
 def joined[S](parts: Iterable[S], plus: Callable[[S, S], S]) -> S:
@@ -184,16 +144,17 @@ def joined[S](parts: Iterable[S], plus: Callable[[S, S], S]) -> S:
     return total
 
 
-def _in_threads[Part, S](of: Callable[[Part], S], parts: Iterable[Part]) -> Iterator[S]:
-    """Work on some parts at a time; what they come to is in their order."""
-    from concurrent.futures import Future, ThreadPoolExecutor
+def batches_of(
+    table: Rows, columns: Sequence[str], batch_rows: int = BATCH_ROWS
+) -> Iterator[Batch]:
+    """Read columns anew, in order, each batch while the one before is worked on."""
+    return read_ahead(chain.from_iterable(table.parts(list(dict.fromkeys(columns)), batch_rows)))
 
-    threads = min(processors(), _MOST_THREADS)
-    coming: deque[Future[S]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
-        for part in parts:
-            coming.append(pool.submit(of, part))
-            if len(coming) > threads:
-                yield coming.popleft().result()
-        while coming:
-            yield coming.popleft().result()
+
+def read_ahead[Part](parts: Iterator[Part]) -> Iterator[Part]:
+    """Take each part in another thread, as soon as the one before it is handed out."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, parts, _END)
+        while (part := coming.result()) is not _END:
+            coming = pool.submit(next, parts, _END)
+            yield part  # type: ignore[misc]  # the end is no part

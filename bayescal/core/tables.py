@@ -35,11 +35,12 @@ PARQUET_MAGIC: Final = b"PAR1"
 # Two changes of a file may have one time where they are nearer than the steps of the clock that
 # file systems take it from.
 _CLOCK_STEP_NS: Final = 20_000_000
-_BATCH_ROWS = 1 << 20
 _CSV_BLOCK_BYTES = 1 << 23
 _PARQUET_BUFFER_BYTES = 1 << 20
-# Rows of a part that is read by itself: many times those of its sums.
+# Rows of a part that is read by itself, many times those of its sums; and parts, which each hold
+# a batch, its copies, and sums of their own.
 _PART_ROWS = 1 << 22
+_MOST_PARTS = 4
 _DELIMITERS = ",;\t|"
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4", ".br")
 _MORE_NULLS = ["None", "<NA>"]
@@ -199,13 +200,6 @@ class Table(ABC):
         table = self._read(names)
         return {name: arrow_to_numpy(table.column(name)) for name in names}
 
-    def batches(
-        self, columns: Sequence[str], batch_rows: int = _BATCH_ROWS
-    ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Go through columns a batch of rows at a time; each call starts from the top."""
-        names = self._checked(columns)
-        yield from _arrays(self._batches(names, batch_rows), names, batch_rows)
-
     def _checked(self, columns: Sequence[str]) -> list[str]:
         """Check that columns exist; one that is asked for twice is read once."""
         names = list(dict.fromkeys(columns))
@@ -225,7 +219,8 @@ class Table(ABC):
     def _read(self, columns: list[str]) -> Any: ...
 
     @abstractmethod
-    def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]: ...
+    def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
+        """Parts in order, which are read anew when they are gone through."""
 
 
 def _arrays(
@@ -260,34 +255,26 @@ class ParquetTable(Table):
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
         """Cut the table into parts of whole row groups that can be read by threads."""
         names = self._checked(columns)
-        groups = list(self._row_groups())
-        n_rows = sum(group.rows for group in groups)
-        part_rows = max(1, n_rows / max(1, round(n_rows / _PART_ROWS)))
-        first = 0
-        cut: dict[int, tuple[int, list[_RowGroup]]] = {}
-        for group in groups:
-            # A group belongs to the part that it begins in.
-            cut.setdefault(int(first / part_rows), (first, []))[1].append(group)
-            first += group.rows
+        n_rows = self.n_rows or 0
+        n_parts = min(max(1, round(n_rows / _PART_ROWS)), _MOST_PARTS)
+        # A group belongs to the part that it begins in.
+        cut = groupby(self._row_groups(), lambda group: n_parts * group.first // n_rows)
         return [
             numbered(
-                _arrays(
-                    _read_groups(part, names, batch_rows, use_threads=False), names, batch_rows
-                ),
-                first,
+                _arrays(_read_groups(part, names, batch_rows), names, batch_rows), part[0].first
             )
-            for first, part in cut.values()
-        ]
+            for part in [list(held) for _, held in cut]
+        ] or [iter(())]
 
     def _row_groups(self) -> Iterator[_RowGroup]:
+        first = 0
         for file in self.files:
             with _open_parquet(file) as opened:
                 metadata = opened.metadata
             for number in range(metadata.num_row_groups):
-                yield _RowGroup(file, number, metadata.row_group(number).num_rows)
-
-    def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
-        yield from _read_groups(self._row_groups(), columns, batch_rows, use_threads=True)
+                if rows := metadata.row_group(number).num_rows:
+                    yield _RowGroup(file, number, first)
+                first += rows
 
 
 class _RowGroup(NamedTuple):
@@ -295,19 +282,17 @@ class _RowGroup(NamedTuple):
 
     file: DataFile
     number: int
-    rows: int
+    first: int  # number of the first row
 
 
 def _read_groups(
-    groups: Iterable[_RowGroup], columns: Sequence[str], batch_rows: int, use_threads: bool
+    groups: Iterable[_RowGroup], columns: Sequence[str], batch_rows: int
 ) -> Iterator[Any]:
-    """Read row groups, columns side by side or in this thread."""
+    """Read row groups."""
     for file, held in groupby(groups, key=lambda group: group.file):
         numbers = [group.number for group in held]
         with _open_parquet(file) as opened:
-            yield from opened.iter_batches(
-                batch_rows, row_groups=numbers, columns=list(columns), use_threads=use_threads
-            )
+            yield from opened.iter_batches(batch_rows, row_groups=numbers, columns=list(columns))
 
 
 @contextmanager
@@ -354,7 +339,12 @@ class CsvTable(Table):
         with self.files[0].opened(self.kind) as path:
             return csv.read_csv(path, **_csv_options(self.delimiter, columns))
 
-    def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
+    def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
+        """The rows as one part."""
+        names = self._checked(columns)
+        return [numbered(_arrays(self._batches(names), names, batch_rows))]
+
+    def _batches(self, columns: list[str]) -> Iterator[Any]:
         from pyarrow import csv
 
         with self.files[0].opened(self.kind) as path:

@@ -7,6 +7,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
+from bayescal.core.partial_sums import numbered
 from tests.row_sources import ODD_CUTS, SOURCES, dask_arrays, dask_frame, data_set
 
 SCORES = bc.datasets.ece.truth("over").scores(2000, seed=1)
@@ -29,8 +30,11 @@ class Rows:
         self._columns = {name: np.asarray(values) for name, values in columns.items()}
         self.readings = 0
 
-    def batches(self, columns, batch_rows):
+    def parts(self, columns, batch_rows):
         self.readings += 1
+        return [numbered(self._batches(columns))]
+
+    def _batches(self, columns):
         for start in range(0, len(next(iter(self._columns.values()))), self._size):
             part = slice(start, start + self._size)
             yield {name: self._columns[name][part] for name in columns}
@@ -178,7 +182,10 @@ class Endless:
     def __init__(self, n_batches):
         self._n_batches = n_batches
 
-    def batches(self, columns, batch_rows):
+    def parts(self, columns, batch_rows):
+        return [numbered(self._batches())]
+
+    def _batches(self):
         for seed in range(self._n_batches):
             rng = np.random.default_rng(seed)
             score = rng.random(1 << 17)

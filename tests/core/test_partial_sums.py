@@ -8,7 +8,7 @@ import pytest
 
 from bayescal.core import partial_sums
 from bayescal.core.errors import InputError
-from bayescal.core.partial_sums import joined, numbered, numbered_batches, read_ahead, summed
+from bayescal.core.partial_sums import batches_of, joined, numbered, read_ahead, summed
 
 
 @dataclass
@@ -37,29 +37,20 @@ class Seen:
 
 
 class Table:
-    """A table in memory."""
-
-    def __init__(self, values):
-        self.values = np.asarray(values)
-
-    def batches(self, columns, batch_rows):
-        for start in range(0, len(self.values), batch_rows):
-            yield dict.fromkeys(columns, self.values[start : start + batch_rows])
-
-
-class InParts(Table):
     """A table in memory, in parts."""
 
-    def __init__(self, values, n_parts):
-        super().__init__(values)
-        self.n_parts = n_parts
+    def __init__(self, values, n_parts=1):
+        self.values = np.array_split(np.asarray(values), n_parts)
 
     def parts(self, columns, batch_rows):
-        values = np.array_split(self.values, self.n_parts)
-        first = np.cumsum([0, *map(len, values)])
+        first = np.cumsum([0, *map(len, self.values)]).tolist()
+        cut = [
+            [part[at : at + batch_rows] for at in range(0, len(part), batch_rows)]
+            for part in self.values
+        ]
         return [
-            numbered(Table(part).batches(columns, batch_rows), start)
-            for part, start in zip(values, first.tolist(), strict=False)
+            numbered([dict.fromkeys(columns, values) for values in part], start)
+            for part, start in zip(cut, first, strict=False)
         ]
 
 
@@ -70,7 +61,7 @@ VALUES = np.arange(23)
 @pytest.mark.parametrize("processors", [1, 3])
 def test_all_rows_in_order_whatever_the_number_of_threads(n_parts, processors, monkeypatch):
     monkeypatch.setattr(partial_sums, "processors", lambda: processors)
-    found = summed(InParts(VALUES, n_parts), ["p", "p"], Seen.of, batch_rows=2)
+    found = summed(Table(VALUES, n_parts), ["p", "p"], Seen.of, batch_rows=2)
     assert found.rows == list(enumerate(VALUES.tolist()))
     # Sums of floats depend on the brackets, which depend on the parts alone.
     expected = {1: "23", 2: "(12+11)", 5: "(((5+5)+(5+4))+4)"}
@@ -90,14 +81,14 @@ def test_several_parts_at_a_time():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(partial_sums, "processors", lambda: 2)
-        assert len(summed(InParts(VALUES, 2), ["p"], Waiting.of).threads) == 2
+        assert len(summed(Table(VALUES, 2), ["p"], Waiting.of).threads) == 2
 
 
 def test_of_several_faults_the_first_is_named(monkeypatch):
     monkeypatch.setattr(partial_sums, "processors", lambda: 3)
     bad = np.where(VALUES < 12, VALUES, -1)
     with pytest.raises(InputError, match="at row 12"):
-        summed(InParts(bad, 23), ["p"], Seen.of)
+        summed(Table(bad, 23), ["p"], Seen.of)
 
 
 def test_a_table_without_rows():
@@ -113,7 +104,7 @@ def test_neighbours_are_joined_a_few_times_each():
 
 
 def test_batches_know_where_they_begin():
-    batches = list(numbered_batches(Table(VALUES), ["p"], 10))
+    batches = list(batches_of(Table(VALUES, 1), ["p"], 10))
     assert [batch.first for batch in batches] == [0, 10, 20]
     assert batches[0].column("p").name == "p"
     assert batches[1].column("p").name == "p (rows counted from row 10)"

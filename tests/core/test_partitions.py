@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.core.partial_sums import summed
+from bayescal.core.partial_sums import batches_of, summed
 from bayescal.core.partitions import rows_of
 
 SCORE = np.linspace(0, 1, 23)
@@ -45,7 +45,7 @@ class Seen:
 
 
 def joined(rows, columns=("y", "p"), batch_rows=3):
-    parts = list(rows.batches(columns, batch_rows))
+    parts = [batch.columns for batch in batches_of(rows, columns, batch_rows)]
     assert all(len(part[columns[0]]) <= batch_rows for part in parts)
     return {name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in columns}
 

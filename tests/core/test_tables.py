@@ -74,14 +74,25 @@ def test_parquet_keeps_single_precision(parquet):
     assert open_table(parquet).read(["score"])["score"].dtype == np.float32
 
 
+def whole(table, names):
+    return [table.read(names)]
+
+
+def batches_of(table, names, batch_rows=1 << 20):
+    return [batch.columns for part in table.parts(names, batch_rows) for batch in part]
+
+
+READINGS = (whole, batches_of)
+
+
 @pytest.mark.parametrize("batch_rows", [1, 2, 100])
 def test_batches_are_the_whole_in_pieces(path, batch_rows):
     table = open_table(path)
-    whole = table.read(["label", "score", "site"])
+    expected = table.read(["label", "score", "site"])
     for _ in range(2):
-        batches = list(table.batches(["label", "score", "site"], batch_rows))
+        batches = batches_of(table, ["label", "score", "site"], batch_rows)
         assert all(len(batch["score"]) <= batch_rows for batch in batches)
-        for name, values in whole.items():
+        for name, values in expected.items():
             joined = np.concatenate([batch[name] for batch in batches])
             np.testing.assert_array_equal(joined, values)
 
@@ -93,7 +104,7 @@ def test_parts_of_a_data_set_are_its_row_groups_in_order(tmp_path, monkeypatch, 
     for name, rows in (("a", score[:9]), ("b", score[:0]), ("c", score[9:])):
         pq.write_table(pa.table({"score": rows}), tmp_path / f"{name}.parquet", row_group_size=4)
     parts = [list(part) for part in open_table(tmp_path).parts(["score"], 3)]
-    assert len(parts) == {1: 7, 4: 6, 8: 3, 23: 1, 1000: 1}[part_rows]
+    assert len(parts) == {1: 4, 4: 4, 8: 3, 23: 1, 1000: 1}[part_rows]
     batches = [batch for part in parts for batch in part]
     assert [len(batch.columns["score"]) for batch in batches] == np.diff(
         [*(batch.first for batch in batches), 23]
@@ -110,7 +121,7 @@ def test_a_stream_of_text_takes_fractions_after_whole_numbers(tmp_path):
     rows = 3000
     lines = [f"1,1,,{padding}"] * rows + [f"0,0.5,b,{padding}"]
     path.write_text("label,score,site,padding\n" + "\n".join(lines) + "\n")
-    batches = list(open_table(path).batches(["label", "score", "site"]))
+    batches = batches_of(open_table(path), ["label", "score", "site"])
     assert len(batches) > 1, "the fraction has to come in a later block"
     score = np.concatenate([batch["score"] for batch in batches])
     np.testing.assert_array_equal(score, [1.0] * rows + [0.5])
@@ -123,7 +134,7 @@ def test_a_stream_that_turns_from_numbers_to_words_says_so(tmp_path):
     lines = [f"1,{padding}"] * 3000 + [f"spam,{padding}"]
     path.write_text("label,padding\n" + "\n".join(lines) + "\n")
     with pytest.raises(InputError, match=r"late\.csv cannot be read as CSV: .*spam"):
-        list(open_table(path).batches(["label"]))
+        batches_of(open_table(path), ["label"])
 
 
 @pytest.mark.parametrize("empty", ["", "NA", "NaN", "nan", "null", "None", "<NA>"])
@@ -157,19 +168,18 @@ def test_parquet_is_known_by_its_content(parquet, tmp_path):
     assert open_table(other).n_rows == 3
 
 
-@pytest.mark.parametrize("method", ["read", "batches"])
-def test_unknown_column_suggests_the_nearest(path, method):
+@pytest.mark.parametrize("read", READINGS)
+def test_unknown_column_suggests_the_nearest(path, read):
     with pytest.raises(InputError, match=r"has no column 'scores'; did you mean 'score'\?"):
-        list(getattr(open_table(path), method)(["label", "scores"]))
+        read(open_table(path), ["label", "scores"])
 
 
-@pytest.mark.parametrize("method", ["read", "batches"])
-def test_a_column_asked_for_twice_is_read_once(tmp_path, method):
+@pytest.mark.parametrize("read", READINGS)
+def test_a_column_asked_for_twice_is_read_once(tmp_path, read):
     pq.write_table(pa.table({"y": [0, 1]}), tmp_path / "y.parquet")
     (tmp_path / "y.csv").write_text("y\n0\n1\n")
     for name in ("y.parquet", "y.csv"):
-        found = getattr(open_table(tmp_path / name), method)(["y", "y"])
-        (part,) = found if method == "batches" else (found,)
+        (part,) = read(open_table(tmp_path / name), ["y", "y"])
         assert {key: values.tolist() for key, values in part.items()} == {"y": [0, 1]}
 
 
@@ -215,7 +225,7 @@ def test_truncated_and_damaged_parquet(parquet, tmp_path):
     with pytest.raises(InputError, match=r"damaged\.parquet cannot be read as Parquet"):
         table.read(["label"])
     with pytest.raises(InputError, match=r"damaged\.parquet cannot be read as Parquet"):
-        list(table.batches(["label"]))
+        batches_of(table, ["label"])
 
 
 def test_scores_of_a_file(path):
@@ -307,15 +317,14 @@ def test_both_ways_of_reading_take_the_same_text(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-@pytest.mark.parametrize("method", ["read", "batches"])
-def test_large_whole_numbers_stay_exact_beside_missing_ones(tmp_path, kind, method):
+@pytest.mark.parametrize("read", READINGS)
+def test_large_whole_numbers_stay_exact_beside_missing_ones(tmp_path, kind, read):
     path = tmp_path / f"rows.{kind}"
     if kind == "csv":
         path.write_text(f"y,p\n{2**53},0.5\n{2**53 + 1},0.5\n,0.5\n")
     else:
         pq.write_table(pa.table({"y": pa.array([2**53, 2**53 + 1, None])}), path)
-    found = getattr(open_table(path), method)(["y"])
-    (part,) = found if method == "batches" else (found,)
+    (part,) = read(open_table(path), ["y"])
     assert part["y"].tolist() == [2**53, 2**53 + 1, None]
 
 
@@ -369,7 +378,7 @@ def whole(table):
 
 @or_refusal
 def batched(table):
-    batches = list(table.batches(["y", "p"]))
+    batches = batches_of(table, ["y", "p"])
     return {name: np.concatenate([batch[name] for batch in batches]) for name in ("y", "p")}
 
 
@@ -474,8 +483,11 @@ class Disturbed:
     def __init__(self, path, change, after):
         self._table, self._path, self._change, self._left = open_table(path), path, change, after
 
-    def batches(self, columns, batch_rows):
-        for batch in self._table.batches(columns, 1000):
+    def parts(self, columns, batch_rows):
+        return [self._disturbed(part) for part in self._table.parts(columns, 1000)]
+
+    def _disturbed(self, part):
+        for batch in part:
             if self._left == 0:
                 self._change(self._path)
             self._left -= 1
@@ -525,9 +537,9 @@ def test_any_file_of_a_data_set_counts(tmp_path):
         write_rows(tmp_path / f"{name}.parquet", LABEL)
     table = open_table(tmp_path)
     flipped(tmp_path / "b.parquet")
-    for read in (table.read, lambda names: list(table.batches(names))):
+    for read in READINGS:
         with pytest.raises(InputError, match=r"b\.parquet must not change"):
-            read(["p"])
+            read(table, ["p"])
 
 
 def test_a_file_just_written_is_known_from_one_written_right_after(tmp_path):

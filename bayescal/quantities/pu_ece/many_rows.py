@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -82,36 +83,23 @@ def count_rows(
             "class prior; got 'optimal'. Pass bayescal.pu_ece.optimal_n_bins(n_positive, "
             "n_unlabeled, class_prior)."
         )
+    found = counted_by(data, score, [positive_column], partial(_counts, column=positive_column))
     return {
         name: _binned(counts, chosen, chosen.n_bins, positive_column)
-        for name, counts in counted_by(
-            data, score, lambda some: _Columns(positive_column, some)
-        ).items()
+        for name, counts in found.items()
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """Which columns say what is positive, and what the scores are."""
-
-    positive: str
-    scores: tuple[str, ...]
-
-    @property
-    def names(self) -> list[str]:
-        """All of them."""
-        return [self.positive, *self.scores]
-
-    def counts(self, batches: Iterator[Batch]) -> Several[Counts]:
-        """Count the rows of a part."""
-        sums, n_read = [CellSums() for _ in self.scores], 0
-        for batch in batches:
-            name, values = batch.column(self.positive)
-            kind = np.where(selected(to_numpy(values, name), name), POSITIVE, UNLABELED)
-            for one, score in zip(sums, self.scores, strict=True):
-                one.add(probabilities(batch.column(score)), kind)
-            n_read += len(kind)
-        return Several(tuple(Counts(*one.held(), (1,), 1, n_read) for one in sums))
+def _counts(batches: Iterator[Batch], scores: Sequence[str], column: str) -> Several[Counts]:
+    """Count the rows of a part."""
+    sums, n_read = [CellSums() for _ in scores], 0
+    for batch in batches:
+        name, values = batch.column(column)
+        kind = np.where(selected(to_numpy(values, name), name), POSITIVE, UNLABELED)
+        for one, score in zip(sums, scores, strict=True):
+            one.add(probabilities(batch.column(score)), kind)
+        n_read += len(kind)
+    return Several(tuple(Counts(*one.held(), (1,), 1, n_read) for one in sums))
 
 
 def _binned(counts: Counts, binning: Binning, n_bins: int, column: str) -> PUCounts:

@@ -21,7 +21,7 @@ from bayescal.core.checks import (
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Parts, binary_classes, collect
-from bayescal.core.partial_sums import Batch, Labels, numbered_batches, summed
+from bayescal.core.partial_sums import Batch, Labels, batches_of, summed
 from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, from_parts, select_rows
@@ -99,7 +99,7 @@ def count_rows(
     source = _Columns(label, columns, pos_label, from_logits, checked_labels(classes, "classes"))
     chosen = sampled(counted.n_unlabeled, MOST_UNLABELED)
     parts, read, passed = [], 0, 0
-    for batch in numbered_batches(rows, source.names):
+    for batch in batches_of(rows, source.names):
         found = source.scores(batch)
         missing = found.y_true == MISSING
         place = np.where(missing, passed + np.cumsum(missing) - 1, -1)

@@ -20,7 +20,7 @@ from bayescal.core.checks import (
 from bayescal.core.columns import Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import binary_classes
-from bayescal.core.partial_sums import Batched, Labels, Sums, summed
+from bayescal.core.partial_sums import Labels, Rows, Sums, summed
 from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.data import Facts, Problem
@@ -123,7 +123,7 @@ def count_rows(
     return CountedRows.of(Source(rows, source))
 
 
-def _two_classes(table: Batched, label: str, pos_label: Any) -> tuple[Label, Label]:
+def _two_classes(table: Rows, label: str, pos_label: Any) -> tuple[Label, Label]:
     """Both labels: a part may have only one of them, or none."""
     seen = summed(table, [label], partial(Labels.of, label=label)).seen
     return binary_classes(seen, pos_label, label)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescal.core.errors import InputError
 from bayescal.core.intake import collect, weights
-from bayescal.core.partial_sums import Batch, Batched, Sums, numbered_batches, summed
+from bayescal.core.partial_sums import Batch, Rows, Sums, batches_of, plus, summed
 from bayescal.core.scores import from_parts
 from bayescal.quantities.temperature.calibrate_rows import SCALINGS
 from bayescal.quantities.temperature.data import Problem
@@ -54,17 +54,13 @@ class Columns:
         """Add up what batches give; without any, what no rows give."""
         parts = (of(self.problem(batch)) for batch in batches)
         first = next(parts, None)
-        return of(self._no_rows()) if first is None else reduce(_plus, parts, first)
+        return of(self._no_rows()) if first is None else reduce(plus, parts, first)
 
     def _no_rows(self) -> Problem:
         size = len(self.classes)
         none, names = np.zeros(0, np.int64), tuple(map(str, self.classes))
         weight = None if self.weight is None else np.zeros(0)
         return Problem(self.classifier, names, np.zeros((0, size)), none, none, weight)
-
-
-def _plus[S: Sums](one: S, two: S) -> S:
-    return one.plus(two)
 
 
 def _noted[S: Sums](problem: Problem, of: Callable[[Problem], S]) -> Noted[S]:
@@ -75,7 +71,7 @@ def _noted[S: Sums](problem: Problem, of: Callable[[Problem], S]) -> Noted[S]:
 class Source:
     """Columns of a table, and its rows as the first reading found them."""
 
-    table: Batched
+    table: Rows
     columns: Columns
     first: Noted[Any] | None = None
 
@@ -94,7 +90,7 @@ class Source:
     def problems(self) -> Iterator[Problem]:
         """Read the rows anew, in order."""
         n, mark = 0, 0.0
-        for batch in numbered_batches(self.table, self._names, self._batch_rows):
+        for batch in batches_of(self.table, self._names, self._batch_rows):
             problem = self.columns.problem(batch)
             n, mark = n + len(problem.label), mark + problem.mark()
             yield problem

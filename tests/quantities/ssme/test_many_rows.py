@@ -5,6 +5,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
+from bayescal.core.partial_sums import numbered
 from bayescal.quantities.ssme import data as ssme_data
 from bayescal.quantities.ssme import many_rows
 from bayescal.quantities.ssme.data import Problem, score_matrix
@@ -91,10 +92,10 @@ def test_rows_that_change_after_their_labels_were_counted_are_refused():
     class Written:
         label = np.array([0.0, 1, np.nan, np.nan])
 
-        def batches(self, columns, batch_rows):
+        def parts(self, columns, batch_rows):
             found = {"y": self.label, "p": np.array([0.2, 0.7, 0.4, 0.6])}
-            yield {name: found[name] for name in columns}
             self.label = np.array([0.0, 1, 1, np.nan])
+            return [numbered([{name: found[name] for name in columns}])]
 
     with pytest.raises(bc.InputError, match="'y', 'p' must not change while they are read twice"):
         bc.ssme.count_rows(Written(), label="y", score="p")

@@ -7,6 +7,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
+from bayescal.core.partial_sums import numbered
 from bayescal.quantities.temperature import row_source
 from bayescal.quantities.temperature.data import Problem
 from bayescal.quantities.temperature.many_rows import count_rows
@@ -168,9 +169,12 @@ class InMemory:
     def __init__(self, columns):
         self.columns = columns
 
-    def batches(self, columns, batch_rows):
-        for start in range(0, len(self.columns["y"]), 100):
-            yield {name: self.columns[name][start : start + 100] for name in columns}
+    def parts(self, columns, batch_rows):
+        starts = range(0, len(self.columns["y"]), 100)
+        return [
+            numbered([{name: self.columns[name][at : at + 100] for name in columns}], at)
+            for at in starts
+        ]
 
 
 def test_rows_in_another_order_are_the_same_rows():
