@@ -21,7 +21,6 @@ import numpy as np
 from _common import print_table
 
 FILE_ROWS = 10_000_000
-BATCH_ROWS = 1 << 19
 
 
 def generate(folder: Path, rows: int) -> None:
@@ -45,10 +44,11 @@ def generate(folder: Path, rows: int) -> None:
 
 def read(folder: Path) -> dict[str, float]:
     """Read the two columns and do nothing."""
+    from bayescal.core.partial_sums import batches_of
     from bayescal.core.tables import open_table
 
-    batches = open_table(folder).batches(["label", "score"], BATCH_ROWS)
-    return {"rows": sum(len(batch["score"]) for batch in batches)}
+    batches = batches_of(open_table(folder), ["label", "score"])
+    return {"rows": sum(len(batch.columns["score"]) for batch in batches)}
 
 
 def by_duckdb(folder: Path) -> dict[str, float]:
