@@ -322,6 +322,10 @@ def check_call(value: object, name: str, *, needed: bool = False) -> None:
         )
 
 
+# Known by name, as counts are made of what is checked here.
+_COUNTS = ("Counts", "CountTable")
+
+
 def check_data(
     data: object,
     kinds: tuple[type, ...],
@@ -330,7 +334,10 @@ def check_data(
     counts: type | None = None,
 ) -> None:
     """Check that data are of a class that a quantity takes; `counts` is that of a mapping's."""
-    check_is(data, kinds, quantity, f"Pass bayescal.{remedy}.", rule="takes")
+    remedy = f"Pass bayescal.{remedy}."
+    if type(data).__name__ in _COUNTS:
+        remedy = f"Counts are of one score at a time and hold no rows: keep these. {remedy}"
+    check_is(data, kinds, quantity, remedy, rule="takes")
     if counts is not None and isinstance(data, Mapping):
         if not data:
             raise InputError(f"{quantity} takes counts by classifier; got none. Count some rows.")

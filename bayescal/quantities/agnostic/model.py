@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayescal.core.checks import check_data, check_is
+from bayescal.core.count_frames import ALONE
+from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
 from bayescal.curves.average import Average
 from bayescal.quantities.agnostic.data import checked, problems
+from bayescal.quantities.agnostic.many_rows import problem_of
 from bayescal.quantities.agnostic.priors import Priors
 
 if TYPE_CHECKING:
@@ -16,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def build_model(
-    data: Scores, priors: Priors | None = None, *, multiclass: str = "top-label"
+    data: Scores | Counts, priors: Priors | None = None, *, multiclass: str = "top-label"
 ) -> pm.Model:
     """Build the model of one classifier, unsampled.
 
     Parameters
     ----------
-    data : Scores
+    data : Scores or Counts
         One classifier's scores with labels.
     priors : Priors, optional
         Priors; `Priors()` if not given.
@@ -52,8 +55,12 @@ def build_model(
     >>> [variable.name for variable in bc.agnostic.build_model(scores).observed_RVs]
     ['events']
     """
-    check_data(data, (Scores,), "agnostic", "Scores(y_true=..., y_prob=...)")
-    found = problems(checked(data), None, multiclass, [])
+    check_data(data, (Scores, Counts), "agnostic", "Scores(y_true=..., y_prob=...)")
+    found = (
+        [problem_of(ALONE, data, [0.0, 1.0])]
+        if isinstance(data, Counts)
+        else problems(checked(data), None, multiclass, [])
+    )
     if len(found) > 1:
         raise InputError(
             f"a model is that of one binary problem; got {len(found)}. "

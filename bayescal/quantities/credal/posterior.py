@@ -330,7 +330,8 @@ def plan(data: CalibrationSplit, priors: Priors) -> Plan:
     InputError
         If the data are no CalibrationSplit.
     """
-    check_data(data, (CalibrationSplit,), "credal", "CalibrationSplit(calibration=..., target=...)")
+    remedy = "CalibrationSplit(calibration=..., target=...), or credal.count_rows(...)"
+    check_data(data, (CalibrationSplit,), "credal", remedy)
     check_is(priors, Priors, "priors", "Pass bayescal.credal.Priors().")
     rows = held_rows(data)
     names = data.calibration.classifiers

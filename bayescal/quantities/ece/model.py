@@ -9,12 +9,13 @@ import numpy as np
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.checks import check_data, check_is
+from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
 from bayescal.curves.average import Average
 from bayescal.curves.cells import Problem
 from bayescal.curves.smooth import BASIS
-from bayescal.quantities.ece.data import problems
+from bayescal.quantities.ece.data import in_table, problems
 from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.models.base import LabelModel
 from bayescal.quantities.ece.models.pooled_curves import PooledCurves
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def build_model(
-    data: Scores | BinCounts,
+    data: Scores | BinCounts | Counts,
     priors: Priors | None = None,
     *,
     binning: Binning | None = None,
@@ -36,7 +37,7 @@ def build_model(
 
     Parameters
     ----------
-    data : Scores or BinCounts
+    data : Scores, BinCounts or Counts
         One classifier's scores with labels, or counts.
     priors : Priors, optional
         Priors; `Priors()` if not given.
@@ -79,8 +80,10 @@ def build_model(
     """
     priors = Priors() if priors is None else priors
     check_is(priors, Priors, "priors", "Pass bayescal.ece.Priors().")
-    check_data(data, (Scores, BinCounts), "ece", "Scores(y_true=..., y_prob=...)")
-    found = problems(data, priors, Binning.of(binning, **fields), multiclass)
+    check_data(data, (Scores, BinCounts, Counts), "ece", "Scores(y_true=..., y_prob=...)")
+    bins = Binning.of(binning, **fields)
+    rows = in_table(data, bins if binning is not None or fields else None)
+    found = problems(rows, priors, bins, multiclass)
     if len(found) > 1:
         raise InputError(
             f"a model is that of one binary problem; got {len(found)}. "

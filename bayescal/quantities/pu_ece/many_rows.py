@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.bins.edges import cell_edges, strategy_name
-from bayescal.core.cell_sums import POSITIVE, UNLABELED, CellSums
+from bayescal.core.cell_sums import NEGATIVE, POSITIVE, UNLABELED, CellSums
 from bayescal.core.checks import check_columns, check_rows
 from bayescal.core.columns import to_numpy
 from bayescal.core.counts import Counts
@@ -85,7 +85,7 @@ def count_rows(
         )
     found = counted_by(data, score, [positive_column], partial(_counts, column=positive_column))
     return {
-        name: _binned(counts, chosen, chosen.n_bins, positive_column)
+        name: binned(counts, chosen, chosen.n_bins, positive_column)
         for name, counts in found.items()
     }
 
@@ -102,9 +102,14 @@ def _counts(batches: Iterator[Batch], scores: Sequence[str], column: str) -> Sev
     return Several(tuple(Counts(*one.held(), (1,), 1, n_read) for one in sums))
 
 
-def _binned(counts: Counts, binning: Binning, n_bins: int, column: str) -> PUCounts:
+def binned(counts: Counts, binning: Binning, n_bins: int, column: str) -> PUCounts:
     """Count the rows of one classifier into bins of the unlabelled rows."""
-    n_unlabeled = int(counts.unlabeled.sum())
+    n_unlabeled, n_negative = (int(counts.sums[kind].sum()) for kind in (UNLABELED, NEGATIVE))
+    if n_negative or counts.weighted:
+        raise InputError(
+            "counts of positive and unlabelled rows must have no others, and no weights; got "
+            f"{n_negative} negative rows. Count rows that are not positive without a label."
+        )
     check_rows(counts.n_obs, f"the column {column!r}")
     check_rows(n_unlabeled, f"the unlabelled rows by column {column!r}")
     check_rows(counts.n_labeled, f"the positive rows by column {column!r}")

@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from bayescal.core.bins.binning import Binning, BinningFields
+from bayescal.core.bins.edges import resolved_number
 from bayescal.core.checks import check_data, check_is
+from bayescal.core.count_frames import ALONE
+from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError, ScarWarning
 from bayescal.core.quantity import Plan
 from bayescal.curves.average import weighing
 from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.class_prior import check_possible, data_warnings
 from bayescal.quantities.pu_ece.data import PUCounts, PUScores, problems
-from bayescal.quantities.pu_ece.estimator import resolved
+from bayescal.quantities.pu_ece.estimator import effective_rows, resolved
+from bayescal.quantities.pu_ece.many_rows import binned
 from bayescal.quantities.pu_ece.posterior import case_of
 from bayescal.quantities.pu_ece.priors import Priors
 
@@ -91,18 +95,21 @@ def build_model(
 
 
 def plan(
-    data: PUScores | Mapping[str, PUCounts], priors: Priors, *, binning: Binning | None = None
+    data: PUScores | Counts | Mapping[str, PUCounts | Counts],
+    priors: Priors,
+    *,
+    binning: Binning | None = None,
 ) -> Plan:
     """Plan the fits of calibration errors from positives and unlabelled rows.
 
     Parameters
     ----------
-    data : PUScores or mapping of str to PUCounts
-        Positive and unlabelled scores, or their counts by classifier.
+    data : PUScores, Counts, CountTable or mapping of str to PUCounts
+        Positive and unlabelled scores, or their counts (by classifier), without negative rows.
     priors : Priors
         Priors.
     binning : Binning, optional
-        Bins of the evaluation, cut on the unlabelled scores. Not used with counts.
+        Bins of the evaluation, cut on the unlabelled scores. Not used with `PUCounts`.
 
     Returns
     -------
@@ -119,10 +126,11 @@ def plan(
     ScarWarning
         If the positives do not look drawn from the unlabelled rows at the class prior's mean.
     """
+    _check_priors(priors)
+    data = _binned(data, priors, binning)
     check_data(
         data, (PUScores, Mapping), "pu_ece", "PUScores(positive=..., unlabeled=...)", PUCounts
     )
-    _check_priors(priors)
     bins = Binning.of(binning)
     if isinstance(data, PUScores):
         bins = resolved(bins, data, priors.class_prior_mean)
@@ -135,6 +143,29 @@ def plan(
     smooth = isinstance(priors.label_rate, SmoothCurve)
     attrs = _attributes(data, bins) | weighing(CurveAverage() if smooth else priors.label_rate)
     return Plan([case_of(problem, priors) for problem in found], attrs)
+
+
+def _binned(data: Any, priors: Priors, binning: Binning | None) -> Any:
+    """Put counts by narrow cells into bins of the unlabelled rows; all else stays."""
+    if isinstance(data, Counts):
+        data = {ALONE: data}
+    if not isinstance(data, Mapping):
+        return data
+    if groups := getattr(data, "groups", ()):
+        raise InputError(
+            f"pu_ece has no groups; got {len(groups)}. Pass the counts of one group, of "
+            "counts.by_group(), or those of all: dict(counts)."
+        )
+
+    def of(counts: Any) -> Any:
+        if not isinstance(counts, Counts):
+            return counts
+        own = counts.binning if binning is None else binning
+        sizes = (max(1, int(rows.sum())) for rows in (counts.positives, counts.unlabeled))
+        n_bins = resolved_number(own.n_bins, effective_rows(*sizes, priors.class_prior_mean))
+        return binned(counts, own, n_bins, "label")
+
+    return {name: of(counts) for name, counts in data.items()}
 
 
 def _check_priors(priors: object) -> None:

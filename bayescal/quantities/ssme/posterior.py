@@ -94,7 +94,8 @@ def plan(
         If the data are neither, an option is unknown, or there are too many rows for
         `prob_label`.
     """
-    check_data(data, (Scores, SampledRows), "ssme", "Scores.stack({name: y_prob}, y_true=...)")
+    remedy = "Scores.stack({name: y_prob}, y_true=...), or ssme.count_rows(...)"
+    check_data(data, (Scores, SampledRows), "ssme", remedy)
     check_is(priors, Priors, "priors", "Pass bayescal.ssme.Priors().")
     check_flag(prob_label, "prob_label")
     if isinstance(data, SampledRows):

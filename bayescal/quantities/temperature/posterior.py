@@ -82,7 +82,8 @@ def plan(
     check_is(calibration_bins, Binning, "calibration_bins", "Pass bayescal.Binning(15, 'uniform').")
     if isinstance(data, CountedRows):
         return _of_counted(data, priors, calibration_bins)
-    check_data(data, (Scores,), "temperature", "Scores(y_true=..., y_prob=..., from_logits=True)")
+    remedy = "Scores(y_true=..., y_prob=..., from_logits=True), or temperature.count_rows(...)"
+    check_data(data, (Scores,), "temperature", remedy)
     if data.n_labeled == 0:
         raise InputError(
             f"y_true must hold at least one label; all {data.n_obs} rows are missing. Label some "
