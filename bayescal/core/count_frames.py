@@ -102,7 +102,7 @@ def _names(columns: CountColumns, known: tuple[str, ...]) -> dict[str, str]:
         check_known(name, _NAMES, "column", "a frame of counts")
     named = {name: str(columns.get(name, name)) for name in _NAMES}
     weighted = any(name in columns or name in known for name in _WEIGHTS)
-    needed = {*_NEEDED, *columns, *(_WEIGHTS if weighted else ())}
+    needed = dict.fromkeys([*_NEEDED, *columns, *(_WEIGHTS if weighted else ())])
     for name in needed:
         check_known(named[name], known, "column", "the frame")
     return {name: own for name, own in named.items() if name in needed or own in known}
