@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -110,42 +110,34 @@ def test_bounds_say_what_they_assume() -> None:
     assert tree["bounds"]["total_bias"].attrs == attrs["total_bias"]
 
 
-def test_nothing_to_assemble() -> None:
-    with pytest.raises(InputError, match="at least one case"):
-        _assemble()
+VIT = _fit(0.1, classifier="vit")
+PLACES = (("vit", "cat"), ("vit", "dog"), ("gbm", "cat"))
+HOLE = [_fit(0.1, **{"classifier": model, "class": label}) for model, label in PLACES]
+BARE = CaseArrays(coords={"classifier": "gbm"}, posterior={"ece": np.zeros(_SHAPE)})
 
 
-def test_a_hole_in_the_grid_is_refused() -> None:
-    places = (("vit", "cat"), ("vit", "dog"), ("gbm", "cat"))
-    fits = [_fit(0.1, **{"classifier": model, "class": label}) for model, label in places]
-    with pytest.raises(InputError, match="4 cases; got 3"):
+@pytest.mark.parametrize(
+    ("fits", "message"),
+    [
+        ((), "at least one case"),
+        (HOLE, "4 cases; got 3"),
+        ((VIT, VIT), "'vit'} twice"),
+        ((VIT, HOLE[2]), "every case must have the coords"),
+        ((VIT, BARE), "posterior/gap is missing for"),
+        (
+            (VIT, _fit(0.1, bins=4, classifier="gbm")),
+            r"posterior/gap must have one shape.*2, 5, 3.*2, 5, 4",
+        ),
+    ],
+)
+def test_cases_that_are_no_grid_are_refused(fits: Sequence[CaseArrays], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         _assemble(*fits)
-
-
-def test_the_same_case_twice_is_refused() -> None:
-    with pytest.raises(InputError, match="'vit'} twice"):
-        _assemble(_fit(0.1, classifier="vit"), _fit(0.2, classifier="vit"))
-
-
-def test_cases_with_and_without_class_do_not_mix() -> None:
-    with pytest.raises(InputError, match="every case must have the coords"):
-        _assemble(_fit(0.1, classifier="vit"), _fit(0.2, **{"classifier": "gbm", "class": "cat"}))
-
-
-def test_a_variable_that_one_case_lacks_is_named() -> None:
-    bare = CaseArrays(coords={"classifier": "gbm"}, posterior={"ece": np.zeros(_SHAPE)})
-    with pytest.raises(InputError, match="posterior/gap is missing for"):
-        _assemble(_fit(0.1, classifier="vit"), bare)
-
-
-def test_shapes_that_differ_between_cases_are_named() -> None:
-    with pytest.raises(InputError, match=r"posterior/gap must have one shape.*2, 5, 3.*2, 5, 4"):
-        _assemble(_fit(0.1, classifier="vit"), _fit(0.1, bins=4, classifier="gbm"))
 
 
 def test_dims_that_are_not_listed_are_named() -> None:
     with pytest.raises(InputError, match=r"posterior/gap must have 2 dimensions; got shape"):
-        _assemble(_fit(0.1, classifier="vit"), variables=of_dims({"positives": ("bin",)}))
+        _assemble(VIT, variables=of_dims({"positives": ("bin",)}))
 
 
 def test_cells_without_rows_in_every_case_are_dropped() -> None:

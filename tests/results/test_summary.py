@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -236,20 +234,6 @@ def test_means_over_classes_are_rows_of_the_table() -> None:
 def test_a_table_of_rows_of_a_result_without_any_is_refused() -> None:
     with pytest.raises(bc.InputError, match=r"row by row; this one is of ece\. Use bayescal\.summ"):
         bc.row_table(make_result(("a",), draws=20))
-
-
-def test_no_module_of_results_names_a_quantity() -> None:
-    """But for the upgrade of old files and examples in docstrings; "ece" is a metric, too."""
-    from bayescal.quantities import quantities
-
-    names = "|".join(quantities())
-    naming = re.compile(rf"(bayescal|bc)\.({names})\b|\b(ssme|pu_ece|credal)\b", re.IGNORECASE)
-    folder = Path(access.__file__).parent
-    for path in folder.rglob("*.py"):
-        if path.name != "legacy.py":
-            lines = path.read_text(encoding="utf-8").splitlines()
-            named = [line for line in lines if naming.search(line) and ">>>" not in line]
-            assert not named, path.name
 
 
 @pytest.fixture(scope="module")

@@ -88,11 +88,7 @@ def test_other_data_and_several_classifiers_are_distinguished() -> None:
     )
     with pytest.raises(bc.InputError, match="a model is that of one classifier; got 2"):
         bc.pu_ece.build_model(both, PRIORS)
-    fit = bc.fit(bc.pu_ece, both, priors=PRIORS, seed=1, method="direct")
-    alone = bc.fit(bc.pu_ece, both.select("a"), priors=PRIORS, seed=1, method="direct")
-    np.testing.assert_array_equal(
-        fit["posterior"]["tce"].sel(classifier="a"), alone["posterior"]["tce"]
-    )
+    fit = bc.fit(bc.pu_ece, both, priors=PRIORS, seed=1, method="direct", draws=250)
     assert fit["sensitivity"]["tce_mean"].dims == ("classifier", "class_prior_point")
 
 

@@ -136,41 +136,6 @@ def test_nuts_agrees_with_quadrature_and_does_not_diverge(n, n_classes, alpha):
         assert (np.abs(np.log(nuts.std(axis=0) / direct.std(axis=0))) < 0.15).all(), name
 
 
-@pytest.mark.mcmc
-def test_nuts_on_the_table_agrees_with_nuts_row_by_row():
-    import pymc as pm
-
-    from bayescal.inference.sampler import compile_model
-
-    found = problem(80, 3)
-    model = temperatures_of(found, Priors())
-    tabulated = compile_model(model_of(found, model)).sample(
-        model.inputs(), seed=3, target_accept=model.target_accept, max_depth=model.max_depth
-    )
-    with pm.Model():
-        mu, tau = pm.Normal("mu", 0, 0.7), pm.HalfNormal("tau", 0.5)
-        apart = pm.Normal("apart", 0, 1, shape=3)
-        log_alpha = pm.Deterministic("log_alpha", mu + tau * apart)
-        scaled = pm.math.exp(log_alpha)[found.predicted][:, None] * found.logits
-        pm.Categorical("label", logit_p=scaled, observed=found.label)
-        full = pm.sample(
-            1000,
-            tune=1000,
-            chains=4,
-            cores=1,
-            target_accept=0.95,
-            random_seed=1,
-            progressbar=False,
-        )
-    for name in model.variables:
-        one = tabulated.posterior[name].reshape(4000, -1)
-        other = full.posterior[name].values.reshape(4000, -1)
-        # 400 effective draws of either at least: four standard errors of a difference.
-        apart = np.abs(one.mean(axis=0) - other.mean(axis=0)) / other.std(axis=0)
-        assert (apart < 4 * np.sqrt(2 / 400)).all(), name
-        assert (np.abs(np.log(one.std(axis=0) / other.std(axis=0))) < 0.15).all(), name
-
-
 def test_classes_without_rows_have_their_prior_given_mu_and_tau():
     found = problem(60, 3)
     held = labeled_rows(found.logits, found.label, found.predicted * 0, 2)
