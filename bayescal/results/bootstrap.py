@@ -91,7 +91,7 @@ class _Added(NamedTuple):
 
 def rows_of(tree: xr.DataTree, case: ResultSlice) -> Rows | None:
     """The labelled rows of a case by cell; None where masses depend on the curve."""
-    depends = access.has_variable(tree, schema.CURVE, "given_mass")
+    depends = access.has_variable(tree, schema.CURVE, schema.GIVEN_MASS)
     if depends or "n_labeled" not in tree.attrs:
         return None
     score, count, held = cells_with_rows(tree, case)
@@ -191,7 +191,7 @@ def _stored(tree: xr.DataTree, case: ResultSlice) -> tuple[Whole, Whole, Floats]
     """Cell, label and weight of the rows that a result keeps, (shared_row,) each."""
     label, number = (
         access.variable(tree, schema.SHARED_ROWS, name, case).to_numpy().astype(np.intp)
-        for name in ("label", schema.CELL)
+        for name in (schema.LABEL, schema.CELL)
     )
     cell = np.argsort(cells_with_rows(tree, case)[2])[number]
     weight = np.ones(len(label))

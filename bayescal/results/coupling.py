@@ -75,7 +75,7 @@ def _influence(tree: xr.DataTree, function: Function, case: ResultSlice) -> Floa
     rate, mass = (draws.reshape(-1, len(score)) for draws in (every, masses))
     label, stored = (
         access.variable(tree, schema.SHARED_ROWS, name, case).to_numpy()
-        for name in ("label", schema.CELL)
+        for name in (schema.LABEL, schema.CELL)
     )
     cell = np.argsort(cells_with_rows(tree, case)[2])[stored]
     by_rate, by_mass = slopes(function, rate, score, mass)

@@ -82,7 +82,9 @@ def _of_draws(values: Floats) -> Chances:
 
 
 def _check_one_event(tree: xr.DataTree, cases: Sequence[ResultSlice]) -> None:
-    labels = [access.variable(tree, schema.SHARED_ROWS, "label", case).values for case in cases]
+    labels = [
+        access.variable(tree, schema.SHARED_ROWS, schema.LABEL, case).values for case in cases
+    ]
     if any((label != labels[0]).any() for label in labels):
         raise InputError(
             "classifiers are compared by net benefit for one event; here each has its own, that "
