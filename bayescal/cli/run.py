@@ -129,7 +129,7 @@ def carry_out(
 
 def _measured(tree: DataTree, wanted: Sequence[str]) -> tuple[DataTree, list[str]]:
     """A result with measures, and which of those wanted have a value."""
-    from bayescal.results.measure import with_measures
+    from bayescal.results.measured import with_measures
 
     kept = []
     for name in wanted:

@@ -36,7 +36,8 @@ from bayescal.report.sensitivity import SENSITIVITY
 from bayescal.report.view import Section, View
 from bayescal.results import access, schema
 from bayescal.results.change import Change
-from bayescal.results.measure import has_curve, shown_measures
+from bayescal.results.measure import has_curve
+from bayescal.results.measured import shown_measures
 from bayescal.results.summary import Series
 from bayescal.results.text import (
     MISSING,

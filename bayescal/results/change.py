@@ -16,7 +16,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Errors, Pair, conservative, in_order
 from bayescal.results.intervals import interval, tail
-from bayescal.results.measure import with_measure
+from bayescal.results.measured import with_measure
 from bayescal.results.text import in_words, probability, several
 
 if TYPE_CHECKING:

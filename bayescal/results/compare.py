@@ -22,7 +22,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.coupling import measure_correlation
 from bayescal.results.intervals import tail
-from bayescal.results.measure import with_measure
+from bayescal.results.measured import with_measure
 from bayescal.results.text import (
     percent,
 )
@@ -298,11 +298,15 @@ def is_coupled(tree: xr.DataTree, var: str) -> bool:
 def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Floats:
     """Correlation matrix of the classifiers of one class and group."""
     own = is_coupled(tree, var)
+    if var in access.measure_names(tree) and not own:
+        raise InputError(
+            "comparing classifiers by a measure needs the rows that they share, which this result "
+            "does not hold. Fit them together, with this version of bayescal, on the same rows, "
+            "under one prior and without groups: Scores.stack({name: y_prob, ...}, y_true=y)."
+        )
     name = var if own else "correlation"
     stored = access.has_variable(tree, schema.ERROR_CORRELATION, name)
-    added = var in access.measure_names(tree)
-    shared = schema.SHARED_ROWS in tree.children and var in measures()
-    if (added and not own) or (not stored and shared):
+    if not stored and schema.SHARED_ROWS in tree.children and var in measures():
         return measure_correlation(tree, resolve(var).function, cases)
     if not stored:
         raise InputError(

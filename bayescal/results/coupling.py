@@ -13,7 +13,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescal.core.errors import InputError
 from bayescal.measures.measure import MISCALIBRATED
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -54,12 +53,6 @@ def measure_correlation(
     tree: xr.DataTree, function: Function, cases: Sequence[ResultSlice]
 ) -> Floats:
     """Correlation of a number of the curve over the rows that classifiers share."""
-    if schema.SHARED_ROWS not in tree.children:
-        raise InputError(
-            "comparing classifiers by a measure needs the rows that they share, which this result "
-            "does not hold. Fit them together, with this version of bayescal, on the same rows, "
-            "under one prior and without groups: Scores.stack({name: y_prob, ...}, y_true=y)."
-        )
     return correlation([_influence(tree, function, case) for case in cases])
 
 

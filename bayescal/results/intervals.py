@@ -15,7 +15,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.variables import ERROR
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.measure import with_measure
+from bayescal.results.measured import with_measure
 from bayescal.results.text import percent
 
 CONSERVATIVE: Final = "conservative"

@@ -1,9 +1,8 @@
-"""Any number of the calibration curve that a result holds, as draws and as one of its variables."""
+"""Draws of any number of the calibration curve that a result holds."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -11,11 +10,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_is, check_known
 from bayescal.core.errors import InputError
-from bayescal.core.variables import ERROR, Variable, to_json
-from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, as_variable
-from bayescal.measures.registry import measures, resolve
+from bayescal.measures.measure import ALL, ROWS, Measure
+from bayescal.measures.registry import resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.bootstrap import (
@@ -25,7 +22,6 @@ from bayescal.results.bootstrap import (
     Draws,
     cells_with_rows,
     draw_cells,
-    joint_values,
     rows_of,
 )
 
@@ -88,92 +84,12 @@ def measure(
     return _draws(tree, found)
 
 
-def with_measures(tree: xr.DataTree, specs: Sequence[str | Measure]) -> xr.DataTree:
-    """A result in which measures are variables like any other; those that it has stay."""
-    wanted = {one.name: one for one in map(resolve, _checked_names(tree, specs))}
-    added = [one for name, one in wanted.items() if not _has(tree, schema.POSTERIOR, name)]
-    if not added:
-        return tree
-    every, given = (_along(tree, found) for found in _of_both(tree, added))
-    # An error of single cells is that of their few rows: it has no plug-in.
-    known = _plug_ins(tree, [one for one in added if as_variable(one, None).role != ERROR])
-    more = {
-        schema.POSTERIOR: every,
-        schema.GIVEN_MISCALIBRATION: {
-            one.name: given[one.name] for one in added if one.components == ALL
-        },
-        schema.POINT_ESTIMATE: known,
-        schema.PAIRED: _along(tree, _paired(tree, added)),
-    }
-    groups = {name: node.to_dataset() for name, node in tree.children.items()}
-    for name, values in more.items():
-        if values or name in groups:
-            groups[name] = groups.get(name, xr.Dataset()).assign(values)
-    found = xr.DataTree.from_dict(groups)
-    records = [as_variable(one, one.name if one.name in known else None) for one in added]
-    found.attrs = {
-        **tree.attrs,
-        schema.VARIABLES: to_json([*access.variables(tree), *records]),
-        schema.MEASURES: json.dumps([*access.measure_names(tree), *(one.name for one in added)]),
-    }
-    return found
-
-
-def _along(tree: xr.DataTree, draws: dict[str, xr.DataArray]) -> dict[str, xr.DataArray]:
-    """Draws of measures along the chains and draws that a selection has left."""
-    gone = {dim: 0 for dim in schema.DRAW_DIMS if dim not in tree[schema.POSTERIOR].dims}
-    return {name: values.isel(gone, drop=True) for name, values in draws.items()}
-
-
-def with_measure(tree: xr.DataTree, var: Any) -> tuple[xr.DataTree, Any]:
-    """A result that has this measure as a variable, and the name of the one that is meant."""
-    schema.check_result(tree)
-    if var is None or _has(tree, schema.POSTERIOR, var):
-        return tree, var
-    if isinstance(var, str) and var.partition(":")[0] not in measures():
-        if not has_curve(tree):
-            return tree, var
-        known = (*map(str, tree[schema.POSTERIOR].data_vars), *measures())
-        check_known(var.partition(":")[0], known, "variable or measure", "the result")
-    return with_measures(tree, [var]), resolve(var).name
-
-
-def chosen_variable(tree: xr.DataTree, var: str | None) -> tuple[xr.DataTree, str]:
-    """A result with the answer or measure of that name, and its name; the main one by default."""
-    schema.check_result(tree)
-    found, name = with_measure(tree, var)
-    return found, access.check_variable(found, name)
-
-
-def shown_measures(tree: xr.DataTree, specs: Any) -> tuple[xr.DataTree, list[Variable]]:
-    """A result with further measures; and these, after those that were added before."""
-    given = [specs] if isinstance(specs, str | Measure) or callable(specs) else specs
-    check_is(given, Sequence, "measures", "Pass names in a list, such as ['e90', 'slope'].")
-    names = [resolve(one).name for one in given]
-    found = with_measures(tree, given)
-    ordered = dict.fromkeys([*access.measure_names(found), *names])
-    return found, [access.described(found, name) for name in ordered]
-
-
-def _checked_names(tree: xr.DataTree, specs: Sequence[Any]) -> Sequence[Any]:
-    """Refuse functions whose name is taken: which of the two is meant, nobody could say."""
-    names = [resolve(one).name for one in specs]
-    for place, (one, name) in enumerate(zip(specs, names, strict=True)):
-        taken = _has(tree, schema.POSTERIOR, name) or name in names[:place]
-        if callable(one) and not isinstance(one, Measure) and taken:
-            raise InputError(
-                f"a function must have a name of its own among the variables of a result; {name!r} "
-                "is taken. Define it by def under another name."
-            )
-    return specs
-
-
 def has_curve(tree: xr.DataTree) -> bool:
     """Whether a result holds draws of a calibration curve."""
     return access.has_variable(tree, schema.CURVE, RATE)
 
 
-def _curves(tree: xr.DataTree) -> list[ResultSlice]:
+def curves_of(tree: xr.DataTree) -> list[ResultSlice]:
     """The cases, and within one the classes that have a curve each."""
     found, rate = access.cases(tree), access.variable(tree, schema.CURVE, RATE)
     for dim in set(rate.dims) - {*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.CELL}:
@@ -184,81 +100,26 @@ def _curves(tree: xr.DataTree) -> list[ResultSlice]:
 
 def _draws(tree: xr.DataTree, one: Measure) -> xr.DataArray:
     """Draws of a measure from its own components, (chain, draw, ...)."""
-    found = _empty(tree).rename(one.name)
-    for case in _curves(tree):
+    found = empty_draws(tree).rename(one.name)
+    for case in curves_of(tree):
         cells = curve_cells(tree, case, one.components)
-        found.loc[_place(found, case)] = _of_case(cells, one, case)
+        found.loc[place_in(found, case)] = values_of(cells, one, case)
     return found
 
 
-def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Found]:
-    """Draws of measures from their own components, and given miscalibration."""
-    like = _empty(tree)
-    every, given = ({one.name: like.copy() for one in wanted} for _ in range(2))
-    of_rows = [one for one in wanted if one.components == ROWS]
-    of_curve = [one for one in wanted if one.components != ROWS]
-    for case in _curves(tree):
-        place = _place(like, case)
-        if of_rows:
-            cells = curve_cells(tree, case, ROWS)
-            for one in of_rows:
-                every[one.name].loc[place] = _of_case(cells, one, case)
-        if of_curve:
-            own, whole = curve_cells(tree, case, MISCALIBRATED), curve_cells(tree, case, ALL)
-            other = (own.rate != whole.rate).any(axis=-1) | (own.mass != whole.mass).any(axis=-1)
-            rest = Cells(whole.rate[None, other], whole.score, whole.mass[None, other])
-        for one in of_curve:
-            values = _of_case(own, one, case)
-            given[one.name].loc[place] = values
-            if one.components == ALL and other.any():
-                # Most draws are of the same curve in both, and need no second evaluation.
-                values[other] = _of_case(rest, one, case)[0]
-            every[one.name].loc[place] = values
-    return every, given
-
-
-def _paired(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
-    """Draws of measures of rows for classifiers that share rows, the same rows in each draw."""
-    of_rows = [one for one in wanted if one.components == ROWS]
-    if not of_rows or schema.SHARED_ROWS not in tree.children:
-        return {}
-    like = _empty(tree)
-    found = {one.name: like.copy() for one in of_rows}
-    shape = tuple(like.sizes[dim] for dim in schema.DRAW_DIMS)
-
-    def values(*cells: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.stack([one.function(*cells) for one in of_rows])
-
-    for cases in _by_classifier(tree):
-        drawn = joint_values(tree, values, cases)
-        for case, own in zip(cases, drawn, strict=True):
-            for one, draws in zip(of_rows, own, strict=True):
-                found[one.name].loc[_place(like, case)] = draws.reshape(shape)
-    return found
-
-
-def _by_classifier(tree: xr.DataTree) -> list[list[ResultSlice]]:
-    """The cases of each class and group."""
-    found: dict[tuple[str | None, str | None], list[ResultSlice]] = {}
-    for case in access.cases(tree):
-        found.setdefault((case.class_, case.group), []).append(case)
-    return list(found.values())
-
-
-def _empty(tree: xr.DataTree) -> xr.DataArray:
+def empty_draws(tree: xr.DataTree) -> xr.DataArray:
     """Room for draws, (chain, draw, ...)."""
     check_curve(tree)
     like = access.variable(tree, schema.CURVE, RATE).isel({schema.CELL: 0}, drop=True)
     return like.transpose(*schema.DRAW_DIMS, ...).astype(np.float64)
 
 
-def _place(found: xr.DataArray, case: ResultSlice) -> dict[str, Any]:
+def place_in(found: xr.DataArray, case: ResultSlice) -> dict[str, Any]:
     """Where an array has a case."""
     return {dim: at for dim, at in case.sel.items() if dim in found.dims}
 
 
-def _of_case(cells: Cells, one: Measure, case: ResultSlice) -> Floats:
+def values_of(cells: Cells, one: Measure, case: ResultSlice) -> Floats:
     """Values of a measure, which must be numbers."""
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.array(one.function(*cells), dtype=np.float64)
@@ -290,40 +151,18 @@ def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
     rate, score = rate[..., held], score[held]
     # A result keeps rates in single precision: a score as near as that is its own rate.
     rate = np.where(np.abs(rate - score) > np.spacing(np.float32(1)) * score, rate, score)
-    if of != ALL and not _has(tree, schema.CURVE, f"{_GIVEN}{RATE}"):
+    if of != ALL and not access.has_variable(tree, schema.CURVE, f"{_GIVEN}{RATE}"):
         rate = np.where((rate == score).all(axis=-1, keepdims=True), np.nan, rate)
     return Cells(rate, score, mass[..., held])
-
-
-def _has(tree: xr.DataTree, group: str, name: str) -> bool:
-    return access.has_variable(tree, group, name)
 
 
 def _of_kind(tree: xr.DataTree, name: str, kind: str, case: ResultSlice) -> Floats:
     """Rates or masses of a kind of curve by cell, (chain, draw, cell)."""
     own = f"{_GIVEN}{name}"
-    if kind == ALL or not _has(tree, schema.CURVE, own):
+    if kind == ALL or not access.has_variable(tree, schema.CURVE, own):
         own = name
     held = access.variable(tree, schema.CURVE, own, case).transpose(*schema.DRAW_DIMS, schema.CELL)
     return np.asarray(held.values, dtype=np.float64)
-
-
-def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
-    """Measures of the labelled rows as counted, where they have a value and rows no weights."""
-    if not wanted or _has(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N):
-        return {}
-    like = _empty(tree).isel(dict.fromkeys(schema.DRAW_DIMS, 0), drop=True)
-    found = {one.name: like.copy().rename(one.name) for one in wanted}
-    for case in _curves(tree):
-        rows = rows_of(tree, case)
-        if rows is None:
-            return {}
-        place, (rate, score, mass) = _place(like, case), rows.cells
-        for one in wanted:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                value = one.function(rate[None], score, mass[None])
-            found[one.name].loc[place] = np.asarray(value).item()
-    return {name: values for name, values in found.items() if np.isfinite(values).all()}
 
 
 def check_curve(tree: xr.DataTree) -> None:

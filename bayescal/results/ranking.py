@@ -22,7 +22,7 @@ from bayescal.results.compare import (
     sorted_draws,
     square_root,
 )
-from bayescal.results.measure import chosen_variable
+from bayescal.results.measured import chosen_variable
 from bayescal.results.text import UNRELIABLE, in_words, plain, probability, several
 
 type Floats = NDArray[np.float64]

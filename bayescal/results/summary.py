@@ -14,7 +14,7 @@ from bayescal.results.change import Change
 from bayescal.results.curves import curve_shape
 from bayescal.results.if_calibrated import if_calibrated
 from bayescal.results.intervals import Marginal, interval, marginals, tail
-from bayescal.results.measure import shown_measures
+from bayescal.results.measured import shown_measures
 from bayescal.results.ranking import best
 from bayescal.results.rows import read_rows, row_table
 

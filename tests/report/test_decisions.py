@@ -12,7 +12,7 @@ from markupsafe import escape
 import bayescal as bc
 from bayescal.report.decisions import decisions
 from bayescal.report.view import View
-from bayescal.results.measure import with_measures
+from bayescal.results.measured import with_measures
 from bayescal.results.text import fixed, probability
 
 QUICK: dict[str, Any] = {"method": "direct", "seed": 20}

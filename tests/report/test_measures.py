@@ -11,7 +11,7 @@ import bayescal as bc
 from bayescal.report.measures import measures
 from bayescal.report.page import page
 from bayescal.report.view import View
-from bayescal.results.measure import shown_measures
+from bayescal.results.measured import shown_measures
 from bayescal.results.text import probability
 from tests.report.pages import HOSTILE, Page
 from tests.several import NAMES, result_of

@@ -10,8 +10,9 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
+from bayescal.measures.measure import ROWS
 from bayescal.results import access
-from bayescal.results.measure import MISCALIBRATED, curve_cells
+from bayescal.results.measure import curve_cells
 from bayescal.results.strategies import Benefit, benefit, chances
 from tests.synthetic import make_result
 
@@ -40,7 +41,7 @@ def tests() -> xr.DataTree:
 
 
 def test_a_draw_is_the_net_benefit_of_its_rows(two: xr.DataTree) -> None:
-    rate, score, mass = curve_cells(two, access.cases(two)[0], MISCALIBRATED)
+    rate, score, mass = curve_cells(two, access.cases(two)[0], ROWS)
     rate, mass, thresholds = rate[1, 7], mass[1, 7], np.arange(1, 100) / 100
     label, weight = np.repeat([1, 0], len(score)), np.concatenate([mass * rate, mass * (1 - rate)])
     of_row = np.tile(score, 2)
