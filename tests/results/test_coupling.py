@@ -140,6 +140,16 @@ def test_classifiers_are_compared_by_any_measure(quantity: object) -> None:
     assert float(bc.best(result, "log_loss").prob_best.sum()) == pytest.approx(1)
 
 
+def test_classifiers_are_compared_by_a_function(tree: xr.DataTree) -> None:
+    def largest_gap(rate: np.ndarray, score: np.ndarray, mass: np.ndarray) -> np.ndarray:
+        return np.abs(rate - score).max(axis=-1)
+
+    by_function = bc.difference(tree, "less", "over", largest_gap)
+    by_name = bc.difference(tree, "less", "over", "emax")
+    assert by_function.correlation == pytest.approx(by_name.correlation)
+    assert by_function.mean == pytest.approx(by_name.mean)
+
+
 def test_stored_correlations_are_kept(tree: xr.DataTree) -> None:
     stored = float(tree["error_correlation"]["correlation"][0, 2])
     assert bc.difference(tree, "less", "over", "tce").correlation == pytest.approx(stored)
