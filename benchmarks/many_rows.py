@@ -1,12 +1,13 @@
-"""Bins and the interval measure of a Parquet data set, against reading its columns alone.
+"""Counts of a Parquet data set, against reading its columns by the same threads.
 
-python benchmarks/many_rows.py DIR                  # 1e8 rows; DIR takes 2 GB and is left behind
-python benchmarks/many_rows.py DIR --rows 1e8 1e9   # ... and 1e9 rows, which take 18 GB
+python benchmarks/many_rows.py DIR                  # 1e8 rows; DIR takes 1 GB and is left behind
+python benchmarks/many_rows.py DIR --rows 1e8 1e9   # ... and 1e9 rows, which take 9 GB
 
-Each cell is a process of its own for its peak memory, and they take turns, so that the machine's
-load is the same for all. The files are read once before the first, so that all find them in the
-system's cache, where there is room. Dask's bins are those of `dask.dataframe.read_parquet`, by
-threads of one process.
+Scores are float32 and labels int8, written by PyArrow as it does by default, and plain without
+dictionaries. Each cell is a process of its own for its peak memory, and they take turns, so that
+the machine's load is the same for all. The files are read once before the first, so that all find
+them in the system's cache, where there is room. Dask's bins are those of
+`dask.dataframe.read_parquet`, by threads of one process.
 """
 
 from __future__ import annotations
@@ -29,11 +30,10 @@ if TYPE_CHECKING:
     from bayescal.core.partial_sums import Batch
 
 FILE_ROWS = 10_000_000
-# The power of the score that is the probability of the event.
-POWERS = {"calibrated": 1.0, "over": 1.3}
+WRITTEN = {"default": {}, "plain": {"use_dictionary": False}}
 
 
-def generate(folder: Path, rows: int, power: float) -> None:
+def generate(folder: Path, rows: int, written: dict[str, bool]) -> None:
     """Write scores and labels, unless they are there."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -43,12 +43,12 @@ def generate(folder: Path, rows: int, power: float) -> None:
         path = folder / f"{number:04d}.parquet"
         if path.exists():
             continue
-        rng = np.random.default_rng([int(10 * power), number])
-        score = rng.beta(0.8, 1.2, min(FILE_ROWS, rows - start))
-        label = (rng.random(len(score)) < score**power).astype(np.int8)
+        rng = np.random.default_rng([10, number])
+        score = rng.beta(0.8, 1.2, min(FILE_ROWS, rows - start)).astype(np.float32)
+        label = (rng.random(len(score)) < score).astype(np.int8)
         partial = path.with_suffix(".partial")
         table = pa.table({"label": label, "score": score})
-        pq.write_table(table, partial, row_group_size=1 << 20, use_dictionary=False)
+        pq.write_table(table, partial, row_group_size=1 << 20, **written)
         partial.rename(path)
 
 
@@ -84,13 +84,6 @@ def bins(folder: Path) -> dict[str, float]:
     return {"rows": found.bins.n, "cells": found.cells.n_bins}
 
 
-def measure(folder: Path) -> dict[str, float]:
-    """The largest deviation over all score intervals."""
-    import bayescal as bc
-
-    return {"c": bc.agnostic.interval_measure_of_rows(folder, label="label", score="score").c}
-
-
 def dask_bins(folder: Path) -> dict[str, float]:
     """The same bins, of a Dask dataframe."""
     import dask.dataframe as dd
@@ -101,7 +94,7 @@ def dask_bins(folder: Path) -> dict[str, float]:
     return {"rows": bc.count_rows(frame, label="label", score="score")["score"].bins.n}
 
 
-TASKS = {"read": read, "bins": bins, "c_emp": measure, "bins, Dask": dask_bins}
+TASKS = {"read": read, "bins": bins, "bins, Dask": dask_bins}
 
 
 def run(task: str, folder: Path) -> tuple[float, float, float, dict[str, float]]:
@@ -120,33 +113,32 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", nargs="*", type=float, default=[1e8], help="default 1e8")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each cell (default 3)")
-    parser.add_argument("--labels", nargs="*", choices=POWERS, default=list(POWERS))
+    parser.add_argument("--written", nargs="*", choices=WRITTEN, default=list(WRITTEN))
+    parser.add_argument("--tasks", nargs="*", choices=TASKS, default=list(TASKS))
     given = parser.parse_args()
     for rows in map(int, given.rows):
-        table = [
-            line
-            for name in given.labels
-            for line in compare(given.folder / f"{rows:.0e}" / name, name, rows, given.repeat)
-        ]
+        table = [line for name in given.written for line in compare(rows, name, given)]
         kept = f"many_rows_{rows:.0e}"
         _results.write(kept, table=table)
         show(kept)
 
 
-def compare(folder: Path, name: str, rows: int, repeat: int) -> list[list[object]]:
+def compare(rows: int, name: str, given: argparse.Namespace) -> list[list[object]]:
     """Run the tasks in turn; a line of medians each."""
-    generate(folder, rows, POWERS[name])
+    folder = given.folder / f"{rows:.0e}" / name
+    generate(folder, rows, WRITTEN[name])
     read(folder)
-    runs = {task: [] for task in TASKS}
-    for _ in range(repeat):
+    runs = {task: [] for task in given.tasks}
+    for _ in range(given.repeat):
         for task, found in runs.items():
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 found.append(pool.apply(run, (task, folder)))
-    alone = statistics.median(one[0] for one in runs["read"])
     lines = []
     for task, found in runs.items():
         wall, cpu, peak = (statistics.median(one[place] for one in found) for place in range(3))
-        lines.append([name, rows, task, wall, cpu, wall / alone, peak])
+        lines.append([name, rows, task, wall, cpu, wall, cpu, peak])
+    for line in lines:
+        line[5:7] = [line[5] / lines[0][3], line[6] / lines[0][4]]
     return lines
 
 
@@ -154,7 +146,7 @@ def show(kept: str) -> None:
     """Print what was kept."""
     content = _results.read(kept)
     _results.print_provenance(content)
-    header = ["labels", "rows", "task", "seconds", "CPU", "ratio to reading", "peak GB"]
+    header = ["written", "rows", "task", "seconds", "CPU", "ratio", "ratio of CPU", "peak GB"]
     print_table("Two columns of a Parquet data set", header, content["table"])
 
 
