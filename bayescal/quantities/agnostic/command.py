@@ -74,7 +74,7 @@ def read(given: Given) -> Scores | Mapping[str, Counts]:
     whole = given["weight"] is not None or columns.classes is not None
     if whole or not shared.too_large(table, 1, MOST_ROWS):
         return shared.labeled_scores(given, table, columns)
-    from bayescal.quantities.agnostic.many_rows import count_rows
+    from bayescal.core.many_rows import count_rows
 
     return shared.counted(count_rows, given, table, columns.names)
 

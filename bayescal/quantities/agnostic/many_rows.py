@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from bayescal.core.checks import check_is
-from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
+
+# Counts of any rows serve this quantity too.
+from bayescal.core.many_rows import count_rows as count_rows
 from bayescal.core.many_rows import counted
 from bayescal.core.tied_rows import TiedRows
 from bayescal.curves.cells import Problem
-from bayescal.quantities.agnostic.data import CELLS, IntervalProblem, named_rules
-from bayescal.quantities.agnostic.decisions import DecisionRule
+from bayescal.quantities.agnostic.data import CELLS, IntervalProblem
 from bayescal.quantities.agnostic.figures import CountFigures
 from bayescal.quantities.agnostic.intervals import IntervalMeasure
 
@@ -58,66 +59,6 @@ def interval_measure_of_rows(
     check_is(score, str, "score", "Pass the name of a column.")
     counts = counted(data, label=label, score=score, pos_label=pos_label, from_logits=from_logits)
     return CountFigures.of(counts[score]).measure
-
-
-def count_rows(
-    data: Any,
-    *,
-    label: str,
-    score: str | Sequence[str],
-    pos_label: Any = 1,
-    from_logits: bool = False,
-    decision: DecisionRule | Mapping[str, DecisionRule] | None = None,
-) -> CountTable:
-    r"""Count labelled and unlabelled rows by cells of the score, partition by partition.
-
-    Parameters
-    ----------
-    data : path, Dask dataframe or dict of Dask arrays
-        A CSV or Parquet file, a directory of Parquet files, or the columns by name.
-    label : str
-        Column of the labels. Rows without one count as unlabelled.
-    score : str or sequence of str
-        Column of each classifier's scores.
-    pos_label : default 1
-        The positive label.
-    from_logits : bool, default False
-        Whether the scores are logits.
-    decision : DecisionRule or mapping of str to DecisionRule, optional
-        Rules whose costs are wanted. They are checked, and change no count: rules may be chosen
-        when the counts are fitted.
-
-    Returns
-    -------
-    CountTable
-        What `bayescal.fit` of `bayescal.agnostic` takes, by score column; `bayescal.count_rows`
-        returns the same.
-
-    Raises
-    ------
-    InputError
-        If data cannot be read, a column does not exist, or labels or scores cannot be used.
-
-    Notes
-    -----
-    All rows are read once for each eight scores. Rows of a narrow cell of the score count as rows
-    of its mean score; see `bayescal.Counts`. So a threshold of a rule may move by as much as a cell
-    is wide.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import bayescal as bc
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "rows.csv")
-    ...     _ = path.write_text("y,p\n0,0.125\n0,0.5\n,0.5\n1,0.75\n")
-    ...     found = bc.agnostic.count_rows(path, label="y", score="p")
-    >>> found["p"].rows.tolist(), found["p"].unlabeled.tolist()
-    ([1, 1, 1], [0, 1, 0])
-    """
-    named_rules(decision)
-    found = counted(data, label=label, score=score, pos_label=pos_label, from_logits=from_logits)
-    return CountTable(found)
 
 
 def problem_of(name: str, counts: Counts, edges: Sequence[float]) -> IntervalProblem:

@@ -94,7 +94,7 @@ def test_the_measure_of_many_rows_is_that_of_all_to_a_small_part_of_its_error(sh
 
 def test_a_fit_is_that_of_rows_in_memory(tmp_path):
     scores, columns = made("three digits")
-    counts = count_rows(data_set(tmp_path, columns, ODD_CUTS), label="y", score="p", decision=RULE)
+    counts = count_rows(data_set(tmp_path, columns, ODD_CUTS), label="y", score="p")
     found, whole = (
         bc.fit(bc.agnostic, data, method="direct", draws=200, seed=1, decision=RULE)
         for data in (counts, scores)
@@ -115,8 +115,6 @@ def test_what_counts_cannot_give_is_refused():
     weighted = Counts.from_arrays(columns["y"], columns["p"], sample_weight=np.ones(1500))
     with pytest.raises(InputError, match="agnostic cannot use sample weights"):
         bc.fit(bc.agnostic, {"p": weighted})
-    with pytest.raises(InputError, match="decision must be a DecisionRule"):
-        count_rows("rows.csv", label="y", score="p", decision=0.4)
 
 
 @pytest.mark.parametrize(
