@@ -1,13 +1,12 @@
 """Coverage of the 90% interval of every measure, against bootstraps of the plug-in.
 
-python benchmarks/measures_coverage.py simulated             # 24 cells of 60 samples, 20 minutes
+python benchmarks/measures_coverage.py simulated             # 24 cells of 40 samples
 python benchmarks/measures_coverage.py real --bank report    # finite populations of real scores
 python benchmarks/measures_coverage.py simulated --render    # tables from the figures on disk
 
 The truth of a simulated measure is the same function on 8,000 narrow cells of the known curve; that
 of a real one on the scores of the finite population. The bootstrap resamples rows, counted by the
-cells of the fit, 500 times; what is binned by custom (see BINNED) has 15 bins of equal mass. Brier
-score, AUC and net benefit also have the Bayesian bootstrap of rows, which knows no curve. A run
+cells of the fit, 500 times; what is binned by custom (see BINNED) has 15 bins of equal mass. A run
 that was stopped goes on where it was.
 """
 
@@ -33,9 +32,11 @@ from bayescal.results.measured import with_measures
 type Floats = NDArray[np.float64]
 type Estimates = dict[str, tuple[float, ...]]
 
-SIZES: Final = {"simulated": (100, 300, 1000, 5000), "real": (300, 1000, 5000)}
+SIZES: Final = {"simulated": (100, 300, 1000, 5000), "real": (100, 300, 1000, 5000)}
 LEVELS: Final = (0.05, 0.95)
-RESAMPLES, BINS, ROW_RESAMPLES = 500, 15, 200
+RESAMPLES, BINS = 500, 15
+TOLERANCE: Final = 1e-9
+"""Of the ends: a truth may be exactly 1, the AUC of a perfect classifier."""
 THRESHOLD: Final = "threshold"
 BINNED: Final = (
     *("tce", "emax", "e50", "e90", "l2", "eci", "over", "under"),
@@ -43,7 +44,6 @@ BINNED: Final = (
     *("log_loss_miscalibration", "log_loss_discrimination"),
 )
 INFINITE: Final = ("log_loss", "log_loss_miscalibration")
-OF_ROWS: Final = ("brier", "auc", "net_benefit:0.25")
 SAME: Final = ("ici",)
 """Other names of what is there already."""
 
@@ -51,7 +51,14 @@ FIGURES: Final = (
     *("coverage", "below", "above", "width", "bias", "rmse"),
     *("percentile", "percentile_width", "basic", "basic_width", "plug_in_rmse"),
 )
-ROW_FIGURES: Final = ("rows", "rows_width", "rows_shift")
+
+
+class Task(NamedTuple):
+    """What a cell is run with."""
+
+    truth: Mapping[str, Floats]
+    sample: Callable[[int, np.random.Generator], bc.Scores]
+    noise: float = 0.0  # of the labels of a finite population, as a share of its error
 
 
 class Cells(NamedTuple):
@@ -152,32 +159,16 @@ def in_bins(score: Floats, positive: Floats, rows: Floats, first: Floats) -> Cel
     return counted(mean, hits, held)
 
 
-def by_rows(score: Floats, label: Any, rng: np.random.Generator) -> Estimates:
-    """Mean and quantiles of the Bayesian bootstrap of rows."""
-    weight = rng.standard_exponential((ROW_RESAMPLES, len(score)))
-    cells = of_rows(score, label, weight / weight.sum(axis=1, keepdims=True))
-    return {
-        name: (float(drawn.mean()), *np.quantile(drawn, LEVELS))
-        for name, drawn in values(OF_ROWS, cells).items()
-    }
-
-
-def run_cell(
-    key: _cells.Key,
-    truth: Mapping[str, float],
-    sample: Callable[[int, np.random.Generator], bc.Scores],
-    settings: Any,
-) -> dict[str, Any]:
+def run_cell(key: _cells.Key, task: Task, settings: Any) -> dict[str, Any]:
     """Figures of every measure over the samples of one truth at one size."""
-    known = {name: float(value) for name, value in truth.items() if np.isfinite(value)}
+    known = {name: float(value) for name, value in task.truth.items() if np.isfinite(value)}
     rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in known}
     for rng in _cells.streams(settings["seed"], key, settings["resamples"]):
-        scores = sample(int(key[-1]), rng)
+        scores = task.sample(int(key[-1]), rng)
         curve, result = by_curve(scores, list(known), rng, settings)
         plug_in = by_bootstrap(result, list(curve), rng)
-        of_row = by_rows(np.asarray(scores.y_prob).ravel(), np.asarray(scores.y_true), rng)
         for name in curve:
-            rows[name].append((*curve[name], *plug_in[name], *of_row.get(name, ())))
+            rows[name].append((*curve[name], *plug_in[name]))
     return {
         name: {"truth": known[name], "samples": len(held)} | figures(known[name], np.array(held))
         for name, held in rows.items()
@@ -187,7 +178,8 @@ def run_cell(
 
 def figures(truth: float, rows: Floats) -> dict[str, float]:
     """Coverage, width and errors of one measure in one cell."""
-    mean, plug_in, low, high = rows.T[2:6]
+    rows = rows + TOLERANCE * np.array([-1, 1, 0, 0, -1, 1])
+    plug_in, low, high = rows.T[3:]
     inner = _cells.figures(
         truth, [dict(zip(_cells.INTERVAL, row[:4], strict=True)) for row in rows]
     )
@@ -195,25 +187,20 @@ def figures(truth: float, rows: Floats) -> dict[str, float]:
     found["percentile"] = np.mean((low <= truth) & (truth <= high))
     found["percentile_width"] = found["basic_width"] = np.mean(high - low)
     found["basic"] = np.mean((2 * plug_in - high <= truth) & (truth <= 2 * plug_in - low))
-    if rows.shape[1] > 6:
-        center, low, high = rows.T[6:]
-        found["rows"] = np.mean((low <= truth) & (truth <= high))
-        found["rows_width"] = np.mean(high - low)
-        found["rows_shift"] = np.mean((mean - center) / (high - low))
     return {name: float(f"{value:.5g}") for name, value in found.items()}
 
 
-def simulated(given: argparse.Namespace) -> dict[_cells.Key, Any]:
+def simulated(given: argparse.Namespace) -> dict[_cells.Key, Task]:
     """What each simulated cell is run with."""
     found = {}
     for n in given.sizes or SIZES["simulated"]:
         for name in given.truths:
             truth = TRUTHS[name]
-            found[name, n] = (values(names(), known_curve(truth)), truth.scores)
+            found[name, n] = Task(values(names(), known_curve(truth)), truth.scores)
     return found
 
 
-def real(given: argparse.Namespace) -> dict[_cells.Key, Any]:
+def real(given: argparse.Namespace) -> dict[_cells.Key, Task]:
     """What each real cell is run with."""
     found = {}
     for n in given.sizes or SIZES["real"]:
@@ -230,7 +217,9 @@ def real(given: argparse.Namespace) -> dict[_cells.Key, Any]:
                 # A sure score may be wrong in some draw: its log loss is not finite.
                 sure = ((score == 0) | (score == 1)).any()
                 wanted = [name for name in names() if not (sure and name in INFINITE)]
-                found[population.name, classifier, n] = (values(wanted, cells), sample)
+                noise = population.label_noise(classifier) / population.tce(classifier)
+                key = (population.name, classifier, n)
+                found[key] = Task(values(wanted, cells), sample, noise)
     return found
 
 
@@ -248,10 +237,10 @@ def run(given: argparse.Namespace) -> None:
     name = file_of(given)
     cells = _cells.begun(name, settings)
     done = {tuple(cell["key"]) for cell in cells}
-    for key, (truth, sample) in BANKS[given.cells](given).items():
+    for key, task in BANKS[given.cells](given).items():
         if key not in done:
-            found = run_cell(key, truth, sample, settings)
-            cells.append({"key": key, "measures": found})
+            found = run_cell(key, task, settings)
+            cells.append({"key": key, "noise": round(task.noise, 4), "measures": found})
             write(name, **settings, cells=cells)
             worst = min(found, key=lambda one: found[one]["coverage"])
             print(*key, "worst:", worst, found[worst]["coverage"], flush=True)
@@ -262,13 +251,15 @@ def file_of(given: argparse.Namespace) -> str:
 
 
 def render(given: argparse.Namespace) -> None:
-    """Print a line a measure, over all cells and by size."""
+    """Print a line a measure, over all cells, over those whose error is known, and by size."""
     content = read(file_of(given))
     print_provenance(content)
-    sizes = sorted({cell["key"][-1] for cell in content["cells"]})
+    every, most = content["cells"], _cells.NOISE[-1]
+    sizes = sorted({cell["key"][-1] for cell in every})
     for title, cells in [
-        ("all cells", content["cells"]),
-        *((f"n = {n:,}", [c for c in content["cells"] if c["key"][-1] == n]) for n in sizes),
+        ("all cells", every),
+        (f"label noise below {most} of the error", [c for c in every if c["noise"] < most]),
+        *((f"n = {n:,}", [c for c in every if c["key"][-1] == n]) for n in sizes),
     ]:
         print_table(
             f"90% intervals of measures, {title}: {len(cells)} of {content['resamples']} samples",
@@ -278,7 +269,6 @@ def render(given: argparse.Namespace) -> None:
             ),
             [line(name, cells) for name in names() if any(name in c["measures"] for c in cells)],
         )
-    print_rows(content["cells"], sizes)
 
 
 def line(name: str, cells: Sequence[Mapping[str, Any]]) -> tuple[object, ...]:
@@ -304,39 +294,13 @@ def mean_of(held: Sequence[tuple[Any, Mapping[str, float]]], figure: str) -> flo
     return float(np.mean([one[figure] for _, one in held]))
 
 
-def print_rows(cells: Sequence[Mapping[str, Any]], sizes: Sequence[int]) -> None:
-    """Print how far the curve and the Bayesian bootstrap of rows agree."""
-    lines = []
-    for name in OF_ROWS:
-        for n in sizes:
-            held = [
-                (cell["key"], cell["measures"][name])
-                for cell in cells
-                if cell["key"][-1] == n and name in cell["measures"]
-            ]
-            # All rows of a sample may be called rightly: nothing varies.
-            varied = [one for _, one in held if one["rows_width"] > 1e-6]
-            ratios = [one["width"] / one["rows_width"] for one in varied]
-            shifts = [one["rows_shift"] for one in varied if abs(one["rows_shift"]) < 1e3]
-            covered = mean_of(held, "coverage"), mean_of(held, "rows")
-            far = max(shifts, key=abs)
-            lines.append(
-                (name, n, *covered, float(np.median(ratios)), float(np.median(shifts)), far)
-            )
-    print_table(
-        "The curve against the Bayesian bootstrap of rows; shifts of means in its widths",
-        ("measure", "n", "coverage", "of rows", "width ratio", "median shift", "farthest"),
-        lines,
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cells", choices=BANKS)
     _populations.add_options(parser)
     parser.add_argument("--truths", nargs="+", choices=TRUTHS, default=SMOOTH)
     parser.add_argument("--sizes", nargs="+", type=int)
-    parser.add_argument("--resamples", type=int, default=60, help="of each cell")
+    parser.add_argument("--resamples", type=int, default=40, help="of each cell")
     parser.add_argument("--draws", type=int, default=2000, help="of a fit")
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--label", default="", help="ending of the figures' file")
