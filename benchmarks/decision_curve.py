@@ -1,12 +1,12 @@
 """Decision curves: against the conjugate answer for a binary test, and their coverage on Adult.
 
-python benchmarks/decision_curve.py                  # 100 resamples a cell: ten minutes
+python benchmarks/decision_curve.py                  # 100 resamples a cell: half an hour
 python benchmarks/decision_curve.py --render
 
 The binary test is the example of the R package bayesDCA (data set PredModelData: 500 rows, of which
 60 have the outcome). Its posterior has sensitivity, specificity and prevalence, with Beta(1, 1)
-priors each; the one here has the shares of the results and the rate given each. Populations are
-those of `benchmarks/_populations.py`, which says where their data come from.
+priors each. Populations are those of `benchmarks/_populations.py`, which says where their data come
+from.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ ASKED: Final = (0.1, 0.25, 0.5)
 THRESHOLDS: Final = (0.02, 0.05, *ASKED, 0.7, 0.8, 0.9)
 PROB: Final = 0.9
 SURE: Final = 0.95
-BOOTSTRAPS: Final = 1000
 
 
 def binary_test(seed: int) -> list[dict[str, Any]]:
@@ -52,17 +51,9 @@ def binary_test(seed: int) -> list[dict[str, Any]]:
         np.repeat(SCORES[::-1], [TP + FP, FN + TN]),
     )
     rows = bc.Scores(y_true=y, y_prob=score)
-    priors = bc.ece.Priors(label_rate=bc.ece.IndependentBins(bc.Beta(1, 1)))
-    settings = {"method": "direct", "seed": seed, "draws": 10_000, "chains": 4}
-    results = {
-        "IndependentBins": bc.fit(bc.ece, rows, priors=priors, **settings),
-        "default": bc.fit(bc.ece, rows, **settings),
-    }
-    found = [
-        {"posterior": name} | row
-        for name, result in results.items()
-        for row in figures(bc.decision_curve(result, TEST_THRESHOLDS, PROB).table)
-    ]
+    result = bc.fit(bc.ece, rows, method="direct", seed=seed, draws=10_000, chains=4)
+    table = bc.decision_curve(result, TEST_THRESHOLDS, PROB).table
+    found = [{"posterior": "of the rows"} | row for row in figures(table)]
     for name, (true, false, prevalence) in exact(rng).items():
         found += [
             {"posterior": name, "threshold": t} | of_draws(true, false, prevalence, t)
@@ -151,22 +142,6 @@ def resamples(real: Population, n: int, count: int, seed: int) -> Iterator[pd.Da
         )
 
 
-def bootstrapped(real: Population, n: int, count: int, seed: int) -> Iterator[pd.DataFrame]:
-    """P(best) by the Bayesian bootstrap, of the same resamples."""
-    best = truth(real).idxmax(axis=1)
-    for rng in streams(seed, ("decision", real.name, n), count):
-        scores = real.scores(n, rng, *CLASSIFIERS)
-        weight = rng.dirichlet(np.ones(n), BOOTSTRAPS)
-        for t in THRESHOLDS:
-            gain = np.where(scores.y_true == 1, 1.0, -t / (1 - t))
-            treated = [gain * (score >= t) for score in scores.y_prob]
-            values = weight @ np.stack([*treated, gain, 0 * gain], axis=1)
-            top = values >= values.max(axis=1, keepdims=True) - 1e-12
-            chance = (top / top.sum(axis=1, keepdims=True)).mean(axis=0)[: len(CLASSIFIERS)]
-            is_best = [name == best[t] for name in CLASSIFIERS]
-            yield pd.DataFrame({"n": n, "threshold": t, "p_best": chance, "best": is_best})
-
-
 def coverage(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Coverage of the interval by size, classifier and threshold."""
     cells = table.groupby(["n", "population", "classifier", "threshold"], sort=False)
@@ -196,16 +171,13 @@ def run(count: int, seed: int, where: Where) -> None:
     """Run all parts, writing after each size."""
     content: dict[str, Any] = {"seed": seed, "resamples": count, "binary": binary_test(seed)}
     tables: list[pd.DataFrame] = []
-    others: list[pd.DataFrame] = []
     for n in SIZES:
         for name in POPULATIONS:
             tables += resamples(population(name, where), n, count, seed)
-            others += bootstrapped(population(name, where), n, count, seed)
         table = pd.concat(tables, ignore_index=True)
         content["coverage"] = coverage(table)
         content["useful"] = claims(table, "p_useful", "useful")
         content["best"] = claims(table, "p_best", "best")
-        content["best_bootstrap"] = claims(pd.concat(others), "p_best", "best")
         write("decision_curve", **content)
     rng = np.random.default_rng(seed)
     scores = population(POPULATIONS[0], where).scores(2000, rng, *CLASSIFIERS)
@@ -227,7 +199,6 @@ def render() -> None:
         ("coverage", "Coverage of 90% intervals of net benefit"),
         ("useful", "P(useful) against the share that is"),
         ("best", "P(best) of a classifier against the share that is"),
-        ("best_bootstrap", "The same by the Bayesian bootstrap of the rows"),
     ):
         rows = content[part]
         print_table(title, tuple(rows[0]), [tuple(row.values()) for row in rows])
