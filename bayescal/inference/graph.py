@@ -1,4 +1,7 @@
-"""Parts of PyMC models: products, whitened coefficients, counts given the logit."""
+"""Parts of PyMC models: products, whitened coefficients, counts given the logit.
+
+PyTensor has no types, and Numba finds those of what it compiles: hence what is ignored below.
+"""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def _draw_width(ax: Axes, plan: LabelPlan) -> None:
         table.n, table.width_lower, table.width_upper, color=style.BLUE, alpha=0.22, linewidth=0
     )
     ax.plot(table.n, table.width, color=style.BLUE, linewidth=1.6, marker="o", markersize=4)
-    _dress(ax, plan, f"Width of the interval of {plan.var}")
+    _dress(ax, plan, f"Width of the interval of {plan.title or plan.var}")
     ax.set_ylim(0, 1.06 * float(table.width_upper.max()) or 1.0)
 
 

@@ -87,9 +87,10 @@ def difference(
         A result of several classifiers on the same rows.
     first, second : str
         Two of its classifiers; or two of its metrics, of one classifier.
-    var : str, optional
+    var : str, Measure or callable, optional
         Calibration error ("tce", "ece", "mce"), metric or measure, such as "e90", "brier" or
-        "net_benefit:0.25"; the result's main one by default. Not used for two metrics.
+        "net_benefit:0.25", or a function as of `bayescal.measure`; the result's main one by
+        default. Not used for two metrics.
     prob : float
         Posterior probability of the interval, strictly between 0 and 1.
     class_, group : str, optional

@@ -35,6 +35,8 @@ class LabelPlan:
         Intervals of the simulated samples.
     limit : float, optional
         Value to be excluded.
+    title : str, optional
+        Name of `var` in sentences and pictures.
 
     Attributes
     ----------
@@ -54,6 +56,7 @@ class LabelPlan:
     n: tuple[int, ...]
     ends: NDArray[np.float64]
     limit: float | None = None
+    title: str = ""
 
     def with_limit(self, limit: float) -> LabelPlan:
         """Take another limit; the simulated samples stay.
@@ -109,10 +112,8 @@ class LabelPlan:
         widths = ", ".join(
             f"{fixed(one, digits)} with {count(n)}" for n, one in zip(self.n, width, strict=True)
         )
-        return (
-            f"Expected width of the {percent(self.prob)} interval of {self.var}: {widths} labels."
-            f"{self._on_limit()}"
-        )
+        what = f"{percent(self.prob)} interval of {self.title or self.var}"
+        return f"Expected width of the {what}: {widths} labels.{self._on_limit()}"
 
     def _on_limit(self) -> str:
         """Whether labels are enough to exclude the limit."""

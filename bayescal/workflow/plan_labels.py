@@ -32,6 +32,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval, tail
 from bayescal.results.label_plan import LabelPlan
+from bayescal.results.measured import chosen_variable
 from bayescal.workflow.fit import Progress, fit
 
 type Floats = NDArray[np.float64]
@@ -148,7 +149,8 @@ def plan_labels(
             found[place, k] = _ends(again, var, prob)
     if progress is not None:
         progress("", total, total)
-    return LabelPlan(var, prob, tuple(sizes), found, limit)
+    title = access.described(*chosen_variable(again, var)).title
+    return LabelPlan(var, prob, tuple(sizes), found, limit, title)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

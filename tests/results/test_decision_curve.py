@@ -216,3 +216,19 @@ def test_ties_share_a_draw() -> None:
     both = Benefit(np.array([[0.2, 0.3]]), np.array([[0.2, 0.3]]))
     found = chances(xr.DataTree(), [object()], [both], np.array([0.1]))  # type: ignore[list-item]
     np.testing.assert_allclose(found.best, [[0.5, 0.5, 0]])
+
+
+def test_of_positive_and_unlabelled_rows() -> None:
+    truth = bc.datasets.ece.truth("over")
+    rows = truth.scores(4000, seed=3)
+    score, label = np.ravel(rows.y_prob), np.asarray(rows.y_true)
+    data = bc.PUScores(positive=score[:2000][label[:2000] == 1], unlabeled=score[2000:])
+    known = bc.pu_ece.Priors(class_prior=0.5)
+    result = bc.fit(bc.pu_ece, data, priors=known, method="direct", seed=3)
+    found = bc.decision_curve(result, [0.25, 0.5], 0.98).table
+    for _, row in found.iterrows():
+        odds = row["threshold"] / (1 - row["threshold"])
+        # The labels that the model does not see: a sample of the truth, to two standard errors.
+        gain = np.where(label == 1, 1, -odds) * (score >= row["threshold"])
+        error = 2 * gain.std() / len(gain) ** 0.5
+        assert row["lower"] - error <= gain.mean() <= row["upper"] + error
