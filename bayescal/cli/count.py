@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 _PAIRS: Final = Option(
     flags=("--pairs",),
     is_flag=True,
-    help="Count the rows of all classifiers together too, of which differences between classifiers "
-    "are narrower.",
+    help="Count the rows of up to 8 classifiers together too, which their differences need.",
 )
 _OPTIONS: Final = (
     shared.LABEL,
