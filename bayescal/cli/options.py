@@ -10,8 +10,9 @@ from typing import Final
 import click
 
 from bayescal.core.command import Command, Given, Option
-from bayescal.core.count_options import are_counts
+from bayescal.core.count_options import are_counts, check_no_columns
 
+_COLUMN: Final = "COLUMN"
 PATH: Final = click.Path(path_type=Path)
 OUTPUT: Final = Option(
     flags=("-o", "--output"),
@@ -163,10 +164,12 @@ def parameters(command: Command, options: Iterable[Option]) -> list[click.Parame
 
 
 def check_required(command: Command, given: Given) -> None:
-    """Refuse a table without the options that name its columns."""
+    """Refuse a table without the options that name its columns, and counts with them."""
+    options = (*command.options, command.prior)
     if command.counts and are_counts(given):
-        return
-    for option in (*command.options, command.prior):
+        check_no_columns(given, [option for option in options if option.metavar == _COLUMN])
+        options = tuple(option for option in options if option.metavar != _COLUMN)
+    for option in options:
         if option.required and not given[option.name]:
             raise click.UsageError(f"Missing option '{option.flag}'.")
 

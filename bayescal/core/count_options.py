@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bayescal.core import score_options as shared
-from bayescal.core.command import Given
+from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,13 +48,17 @@ def are_counts(given: Given) -> bool:
             "Count them with bayescal count, and pass the counts."
         )
     if not tables:
-        for option in _OF_COLUMNS:
-            if given.get(option.name) not in (None, (), False, option.default):
-                raise InputError(
-                    f"{option.flag} is about columns of a table, and counts have none. Leave it "
-                    "out."
-                )
+        check_no_columns(given, _OF_COLUMNS)
     return not tables
+
+
+def check_no_columns(given: Given, options: Iterable[Option]) -> None:
+    """Refuse options that counts have no columns for."""
+    for option in options:
+        if given.get(option.name) not in (None, (), False, option.default):
+            raise InputError(
+                f"{option.flag} is about columns of a table, and counts have none. Leave it out."
+            )
 
 
 def sum_of(given: Given) -> CountTable:

@@ -63,6 +63,32 @@ def test_the_interval_measure_of_counts(parts, files):
     assert [one["c"] for one in grouped] == pytest.approx([one["c"] for one in ours], abs=1e-12)
 
 
+def test_positive_and_unlabelled_rows(tmp_path):
+    data = bc.datasets.pu_ece.truth("over").scores((60, 300), seed=1)
+    score = np.round([*data.positive[0], *data.unlabeled[0]], 3)
+    columns = {"s": [1] * 60 + [0] * 300, "y": [1] * 60 + [None] * 300, "p": score}
+    parquet.write_table(pa.table(columns), tmp_path / "pu.parquet")
+    given = ("--label", "y", "--score", "p", "-o", tmp_path / "pu.counts")
+    assert run("count", tmp_path / "pu.parquet", *given).exit_code == 0
+    words = ("--class-prior", "0.5", "--bins", 7, "--estimate-only")
+    given = ("--positive-column", "s", "--score", "p")
+    (ours,) = results("pu-ece", tmp_path / "pu.counts", *words)
+    (theirs,) = results("pu-ece", tmp_path / "pu.parquet", *given, *words)
+    assert ours == {
+        **theirs,
+        "ece_point": pytest.approx(theirs["ece_point"], rel=1e-9),
+        "mce_point": pytest.approx(theirs["mce_point"], rel=1e-9),
+    }
+    for wrong, said in (
+        (("--positive-column", "s", *words), "--positive-column is about columns"),
+        ((), "Missing option '--class-prior'"),
+        (("--class-prior", "0.5", "--bins", "optimal"), "--bins must be a number with counts"),
+    ):
+        done = run("pu-ece", tmp_path / "pu.counts", *wrong)
+        assert done.exit_code == 2
+        assert said in done.stderr
+
+
 def test_files_are_summed_up_as_they_are_counted(parts, tmp_path):
     done = run(
         "count", parts / "one.parquet", parts / "two.counts", *COLUMNS, "-o", tmp_path / "a.counts"

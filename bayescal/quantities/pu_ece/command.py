@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bayescal.core import score_options as shared
 from bayescal.core.command import Command, Estimates, Given, Option
+from bayescal.core.count_options import are_counts, sum_of
 from bayescal.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def _read(given: Given) -> PUScores | dict[str, PUCounts]:
     from bayescal.core.tables import open_table
     from bayescal.quantities.pu_ece.tables import read_pu_scores
 
+    if are_counts(given):
+        return _of_counts(given)
     taken, names = given["positive_column"], []
     table = open_table(given["file"])
     if given["score"]:
@@ -45,6 +48,22 @@ def _read(given: Given) -> PUScores | dict[str, PUCounts]:
 
         return count_rows(table, positive_column=taken, score=names, **shared.binning_of(given))
     return read_pu_scores(given["file"], positive_column=taken, score=names or None)
+
+
+def _of_counts(given: Given) -> dict[str, PUCounts]:
+    """Counts of positive rows and of rows without a label, in bins."""
+    from bayescal.core.bins.binning import Binning
+    from bayescal.quantities.pu_ece.many_rows import binned
+
+    binning = Binning.of(None, **shared.binning_of(given))
+    if isinstance(binning.n_bins, str):
+        raise InputError(
+            f"--bins must be a number with counts; got {binning.n_bins}. Pass 15, say."
+        )
+    n_bins = binning.n_bins
+    return {
+        name: binned(counts, binning, n_bins, "label") for name, counts in sum_of(given).items()
+    }
 
 
 def _class_prior(text: str) -> float | Beta | None:
@@ -122,7 +141,8 @@ COMMAND = Command(
     help="Measure the expected calibration error from positives and unlabelled rows in FILE. FILE "
     "is CSV or Parquet. The positives must be a random sample of all positives, and the "
     "unlabelled rows a random sample of the population. Files too large for memory are read in "
-    "batches, where --score names the scores.",
+    "batches, where --score names the scores. FILE... may be counts of bayescal count, of the "
+    "positive rows and of rows without a label.",
     example="pu-ece pu.csv --positive-column s --class-prior beta:4,16 -o pu.html",
     options=(_POSITIVE, shared.SCORE, _LABEL_RATE, *shared.BINNING),
     prior=Option(
@@ -136,6 +156,7 @@ COMMAND = Command(
     read=_read,
     priors=_priors,
     estimates=_estimates,
+    counts=True,
     note="These numbers depend on the class prior: compare others with bayescal sensitivity "
     "pu-ece.",
     curve=True,
