@@ -10,6 +10,7 @@ from bayescal.quantities import OWN, quantities
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES += sorted((ROOT / "docs" / "details").glob("*.md"))
 # Words of our own where the field has its terms.
 QUAINT = (
     r"told|tells|hangs? on|holds? the truth|asked for|mend|yardsticks?|boastful|timid|the house"
