@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayescal.core.checks import check_is, check_known, listing
+from bayescal.core.checks import check_call, check_is, check_known, listing
 from bayescal.core.count_files import write_counts
 from bayescal.core.count_frames import WHOLE
 from bayescal.core.errors import InputError
@@ -112,7 +112,13 @@ class CountTable(Mapping[str, "Counts"]):
         -------
         CountTable
             Of what it returns.
+
+        Raises
+        ------
+        InputError
+            If it is no function, or returns no counts.
         """
+        check_call(change, "change", needed=True)
         return CountTable(
             {
                 name: {group: change(counts) for group, counts in own.items()}

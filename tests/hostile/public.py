@@ -302,6 +302,14 @@ ACTIONS = {"act": (1.0, 0.0), "wait": (0.0, 0.5)}
 BINNING = {"n_bins": 15, "strategy": "quantile", "closed": "right"}
 
 
+_GROUPED = {"cell": [-8192, 0], "rows": [4, 5], "positives": [1, 4], "score_sum": [1.0758, 2.5001]}
+
+
+def counts() -> bc.Counts:
+    """Counts of rows."""
+    return bc.Counts.from_arrays(LABEL, SCORE)
+
+
 def _rule() -> Any:
     return bc.agnostic.bayes_rule(ACTIONS)
 
@@ -448,6 +456,16 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "bayescal.Binning.of.binning": lambda: None,
     **{f"bayescal.Counts.{name}.binning": bc.Binning for name in ("bins_of", "cells_of")},
     "bayescal.Counts.cells_of.n_cells": lambda: 50,
+    "bayescal.Counts.from_frame.frame": lambda: _GROUPED,
+    "bayescal.Counts.from_scores.scores": lambda: grouped(),
+    **{
+        f"bayescal.{kind}.save.path": lambda: str(Path(mkdtemp(), "a.counts"))
+        for kind in ("Counts", "CountTable")
+    },
+    "bayescal.Counts.load.path": lambda: counts().save(Path(mkdtemp(), "a.counts")),
+    "bayescal.CountTable.parts": lambda: {"a": counts()},
+    "bayescal.CountTable.each.change": lambda: lambda one: one,
+    "bayescal.CountTable.groups_of.classifier": lambda: "a",
     "bayescal.PUScores.stack.scores": lambda: {"a": (SCORE[LABEL == 1], SCORE)},
     "bayescal.Scores.stack.y_prob": lambda: {"a": SCORE, "b": SCORE / 2},
     "bayescal.Scores.from_estimator.estimator": lambda: LogisticRegression().fit(FEATURES, LABEL),
@@ -515,7 +533,8 @@ RIGHT: dict[str, Callable[[], Any]] = {
 }
 INSTANCES: dict[str, Callable[[], Any]] = {
     "bayescal.LabelPlan": lambda: label_plan(),
-    "bayescal.Counts": lambda: bc.Counts.from_arrays(LABEL, SCORE),
+    "bayescal.Counts": lambda: counts(),
+    "bayescal.CountTable": lambda: bc.CountTable({"a": {"x": counts(), "y": counts()}}),
     "bayescal.agnostic.Link": lambda: bc.agnostic.isotonic_calibration(SCORE, label=LABEL),
     "bayescal.credal.CrossVennAbers": lambda: bc.credal.fit_cross_venn_abers(
         SCORE, label=LABEL, fold=np.arange(ROWS) % 2

@@ -1,0 +1,162 @@
+"""Counts are taken where rows are, and give what the rows give; what needs rows says so."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+
+FIT = {"method": "direct", "seed": 1}
+RNG = np.random.default_rng(0)
+N = 20_000
+LOGIT = RNG.normal(0, 2, N)
+SCORES = {name: 1 / (1 + np.exp(-by * LOGIT)) for name, by in {"a": 1.2, "b": 0.7}.items()}
+LABEL = (RNG.random(N) < 1 / (1 + np.exp(-LOGIT))).astype(int)
+GROUP = RNG.choice(["x", "y"], N)
+ROWS = bc.Scores.stack(SCORES, y_true=LABEL)
+TABLE = bc.Counts.from_scores(ROWS, pairs=True)
+ONE = TABLE["a"]
+SHAPES = {
+    "spread": lambda n: RNG.normal(0, 2, n),
+    "narrow": lambda n: RNG.uniform(-0.08, 0.08, n),
+    "ties": lambda n: RNG.normal(0, 2, n).round(1),
+    "rare": lambda n: RNG.normal(np.log(1e-5), 1, n),
+    "extreme": lambda n: RNG.normal(-np.log(1e-7), 2, n),
+    "0 and 1": lambda n: RNG.choice([-np.inf, 0.0, np.inf], n) + RNG.normal(0, 3, n),
+}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return {"rows": bc.fit(bc.ece, ROWS, **FIT), "counts": bc.fit(bc.ece, TABLE, **FIT)}
+
+
+@pytest.mark.parametrize("calibrated", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_estimates_are_those_of_the_rows(shape, calibrated):
+    n = 200_000
+    logit = SHAPES[shape](n)
+    score = 1 / (1 + np.exp(-logit))
+    off = logit if calibrated else 0.8 * np.clip(logit, -30, 30) + 0.2
+    label = (RNG.random(n) < 1 / (1 + np.exp(-off))).astype(int)
+    rows, counts = bc.Scores(y_true=label, y_prob=score), bc.Counts.from_arrays(label, score)
+    # An edge of a bin moves by a cell at most: by the residuals of its rows, some in a hundred
+    # thousand, or a hundred where all scores lie in some cells.
+    most = 5e-4 if shape == "narrow" else 5e-5
+    for own in (bc.ece, bc.agnostic):
+        one, other = (float(own.estimate(data)[0]) for data in (rows, counts))
+        assert other == pytest.approx(one, abs=most)
+
+
+@pytest.mark.parametrize("var", ["tce", "slope", "e90"])
+def test_intervals_are_those_of_the_rows(var, fitted):
+    rows, counts = (bc.interval(fitted[kind], var).to_numpy() for kind in ("rows", "counts"))
+    # The same draws of cells that differ by some rows.
+    np.testing.assert_allclose(counts, rows, atol=2e-3 if var == "slope" else 5e-4)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_bins": "optimal"}, {"strategy": "uniform"}])
+def test_groups_are_those_of_rows(options):
+    rows = bc.Scores.stack(SCORES, y_true=LABEL, group=GROUP)
+    results = [
+        bc.fit(bc.ece, data, **FIT, **options) for data in (rows, bc.Counts.from_scores(rows))
+    ]
+    one, other = (bc.summary(result) for result in results)
+    columns = ["classifier", "group", "n", "ece_point", "tce_lower", "tce_upper"]
+    pd.testing.assert_frame_equal(other[columns], one[columns], atol=1e-3)
+    for name in ("n_obs", "n_labeled", "n_bins", "binning_strategy", "classes", "status"):
+        assert results[1].attrs[name] == results[0].attrs[name]
+
+
+def test_a_group_without_labels_is_left_out():
+    label = np.where(GROUP == "x", LABEL, np.nan)
+    rows = bc.Scores.stack(SCORES, y_true=label, group=GROUP)
+    result = bc.fit(bc.ece, bc.Counts.from_scores(rows), **FIT)
+    assert "group y has no labelled row and is left out" in result.attrs["status"]
+    assert list(result["posterior"].group.to_numpy()) == ["x"]
+
+
+@pytest.mark.parametrize("var", ["tce", "slope"])
+def test_classifiers_are_compared_as_on_rows(var, fitted):
+    rows, counts = (bc.difference(fitted[kind], "a", "b", var) for kind in ("rows", "counts"))
+    # A correlation over 20,000 rows has a standard error of .007.
+    assert counts.correlation == pytest.approx(rows.correlation, abs=0.03)
+    assert counts.upper - counts.lower == pytest.approx(rows.upper - rows.lower, rel=0.15)
+
+
+@pytest.mark.parametrize("metric", ["c", "auc"])
+def test_metrics_without_labels_are_compared_as_on_rows(metric):
+    label = np.where(RNG.random(N) < 0.3, LABEL, np.nan)
+    rows = bc.Scores.stack(SCORES, y_true=label)
+    found = [
+        bc.difference(bc.fit(bc.agnostic, data, **FIT), "a", "b", metric)
+        for data in (rows, bc.Counts.from_scores(rows, pairs=True))
+    ]
+    assert found[1].correlation == pytest.approx(found[0].correlation, abs=0.05)
+
+
+def test_without_pairs_there_is_no_comparison():
+    result = bc.fit(bc.ece, dict(TABLE), **FIT)
+    with pytest.raises(bc.InputError, match="comparing classifiers"):
+        bc.difference(result, "a", "b")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: bc.plan_labels(ONE, n=100, replications=2).text,
+        lambda: bc.ece.expected_if_calibrated(TABLE, n_simulations=20)[1].text,
+        lambda: bc.fit_many(bc.ece, {"monday": ONE, "tuesday": TABLE}, **FIT),
+        lambda: bc.ece.build_model(ONE, n_bins=4),
+        lambda: bc.agnostic.build_model(ONE),
+        lambda: bc.fit("agnostic", ONE, **FIT),
+    ],
+)
+def test_counts_are_taken(use):
+    assert use()
+
+
+def test_a_result_of_counts_answers_what_one_of_rows_does(fitted, tmp_path):
+    result = fitted["counts"]
+    assert bc.report(result, tmp_path / "a.html").stat().st_size > 10_000
+    assert bc.calibration_band(result, classifier="a").sizes["point"] > 10
+    assert bc.decision_curve(result).table.size
+    assert "classifier" in bc.measure(result, "brier").dims
+
+
+def test_positive_and_unlabelled_counts_are_those_of_the_rows():
+    known = (LABEL == 1) & (RNG.random(N) < 0.5)
+    score, priors = SCORES["a"], bc.pu_ece.Priors(bc.Beta(40, 80))
+    rows = bc.PUScores(positive=score[known], unlabeled=score[~known])
+    counts = bc.Counts.from_arrays(np.where(known, 1, np.nan), score)
+    found = [bc.fit(bc.pu_ece, data, priors=priors, **FIT) for data in (rows, counts)]
+    one, other = (result["point_estimate"]["ece"].to_numpy() for result in found)
+    np.testing.assert_allclose(other, one, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        *(
+            (
+                lambda name=name: bc.fit(name, TABLE, **FIT),
+                rf"hold no rows: keep these.*{name}.count_rows",
+            )
+            for name in ("ssme", "temperature", "credal")
+        ),
+        (lambda: bc.bin_scores(ONE), "hold no rows: keep these"),
+        (lambda: bc.pu_ece.estimate(ONE, class_prior=0.3), "hold no rows"),
+        (lambda: bc.fit(bc.pu_ece, ONE, priors=bc.pu_ece.Priors(bc.Beta(4, 6))), "negative rows"),
+        (lambda: bc.fit(bc.agnostic, GROUPED, **FIT), "agnostic has no groups; got 2"),
+        (
+            lambda: bc.fit(bc.pu_ece, GROUPED, priors=bc.pu_ece.Priors(bc.Beta(4, 6))),
+            "pu_ece has no groups; got 2",
+        ),
+    ],
+)
+def test_what_counts_do_not_hold_is_said(use, message):
+    with pytest.raises(bc.InputError, match=message):
+        use()
+
+
+GROUPED = bc.CountTable({"a": {"x": ONE, "y": ONE}})
