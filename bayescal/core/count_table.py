@@ -37,16 +37,16 @@ class CountTable(Mapping[str, "Counts"]):
     groups : tuple of str
         Names of the groups, sorted; empty without groups.
 
+    Raises
+    ------
+    InputError
+        If there are none, some have groups and others none, or labels or weights do not fit.
+
     Notes
     -----
     The counts of each classifier say nothing of which rows are whose, so that classifiers are
     compared as if on rows of their own: labels that by chance flatter both count against either.
     With `pairs` the posteriors are coupled as those of rows are.
-
-    Raises
-    ------
-    InputError
-        If there are none, some have groups and others none, or labels or weights do not fit.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class CountTable(Mapping[str, "Counts"]):
         return [tasks[name] for name in self]
 
     def groups_of(self, classifier: str) -> dict[str, Counts]:
-        """Counts of a classifier by group.
+        """Take the counts of a classifier by group.
 
         Parameters
         ----------

@@ -127,21 +127,21 @@ def plan(
         If the positives do not look drawn from the unlabelled rows at the class prior's mean.
     """
     _check_priors(priors)
-    data = _binned(data, priors, binning)
+    rows: PUScores | Mapping[str, PUCounts] = _binned(data, priors, binning)
     check_data(
-        data, (PUScores, Mapping), "pu_ece", "PUScores(positive=..., unlabeled=...)", PUCounts
+        rows, (PUScores, Mapping), "pu_ece", "PUScores(positive=..., unlabeled=...)", PUCounts
     )
     bins = Binning.of(binning)
-    if isinstance(data, PUScores):
-        bins = resolved(bins, data, priors.class_prior_mean)
-    found = problems(data, priors, bins)
+    if isinstance(rows, PUScores):
+        bins = resolved(bins, rows, priors.class_prior_mean)
+    found = problems(rows, priors, bins)
     for problem in found:
         check_possible(problem, priors)
         for sentence in data_warnings(problem, priors):
             warnings.warn(sentence, ScarWarning, stacklevel=4)
     # A smooth curve is an average too: of itself and of calibration.
     smooth = isinstance(priors.label_rate, SmoothCurve)
-    attrs = _attributes(data, bins) | weighing(CurveAverage() if smooth else priors.label_rate)
+    attrs = _attributes(rows, bins) | weighing(CurveAverage() if smooth else priors.label_rate)
     return Plan([case_of(problem, priors) for problem in found], attrs)
 
 
@@ -161,9 +161,11 @@ def _binned(data: Any, priors: Priors, binning: Binning | None) -> Any:
         if not isinstance(counts, Counts):
             return counts
         own = counts.binning if binning is None else binning
-        sizes = (max(1, int(rows.sum())) for rows in (counts.positives, counts.unlabeled))
-        n_bins = resolved_number(own.n_bins, effective_rows(*sizes, priors.class_prior_mean))
-        return binned(counts, own, n_bins, "label")
+        positive, unlabeled = (
+            max(1, int(rows.sum())) for rows in (counts.positives, counts.unlabeled)
+        )
+        rows = effective_rows(positive, unlabeled, priors.class_prior_mean)
+        return binned(counts, own, resolved_number(own.n_bins, rows), "label")
 
     return {name: of(counts) for name, counts in data.items()}
 
