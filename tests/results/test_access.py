@@ -158,7 +158,9 @@ def test_plots_name_only_what_is_selected(key: str) -> None:
     assert all(other not in said for said in drawn for other in ("plain", "sharp"))
 
 
-@pytest.mark.parametrize(("key", "names"), taking_turns(SWAPPED, "rounded"))
+@pytest.mark.parametrize(
+    ("key", "names"), [*taking_turns(SWAPPED, "rounded"), ("ece by group", SWAPPED)]
+)
 def test_reports_name_only_what_is_selected(key: str, names: Any, tmp_path: Any) -> None:
     page = bc.report(result_of(key).sel(classifier=names), tmp_path / "one.html")
     said = page.read_text(encoding="utf-8")
