@@ -255,10 +255,11 @@ def render(given: argparse.Namespace) -> None:
     content = read(file_of(given))
     print_provenance(content)
     every, most = content["cells"], _cells.NOISE[-1]
+    known = [cell for cell in every if cell["noise"] < most]
     sizes = sorted({cell["key"][-1] for cell in every})
     for title, cells in [
         ("all cells", every),
-        (f"label noise below {most} of the error", [c for c in every if c["noise"] < most]),
+        *([(f"label noise below {most} of the error", known)] if known != every else []),
         *((f"n = {n:,}", [c for c in every if c["key"][-1] == n]) for n in sizes),
     ]:
         print_table(
