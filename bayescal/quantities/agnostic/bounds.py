@@ -52,7 +52,7 @@ def bounds(n: int, delta: float = 0.1) -> Bounds:
     For the one interval that attains c, c_emp is at least a mean of n independent variables in
     [-1, 1], so that Hoeffding's inequality gives ``c <= c_emp + sqrt(2 log(1 / delta) / n)``. Claim
     4 prints ``sqrt(log(2 / delta) / (2 n))``, which is that of variables of range 1, and fails: the
-    page of the quantity has a counter-example. c_emp may be large in any interval, so that the
+    page of its theory has a counter-example. c_emp may be large in any interval, so that the
     deviation has to be bounded in all of them at once. With G the difference of two distribution
     functions, of a line that holds every row once, it is at most ``4 sup |G|``, and by the
     inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant [2]_::
@@ -298,7 +298,7 @@ def isotonic_uniform_deviation(n: int, delta: float = 0.1) -> Bound:
     As g does not fall, what the sum of g - y up to any score is off by is bounded by the deviations
     of two distribution functions, that of all rows and that of the negative ones. The inequality of
     Dvoretzky, Kiefer and Wolfowitz with Massart's constant [2]_ bounds each by ``sqrt(log(4 /
-    delta) / (2 n))`` with probability ``1 - delta / 2``. The page of the quantity has the proof.
+    delta) / (2 n))`` with probability ``1 - delta / 2``. The page of its theory has the proof.
     How g goes on between the scores that it was fitted to does not matter, if it does not fall.
 
     References
