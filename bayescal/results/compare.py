@@ -125,9 +125,11 @@ def difference(
     The interval sets the draws of the one against the other's given miscalibration, as the
     conservative interval of a single error does: its lower end is the alpha quantile of "first
     minus miscalibrated second", its upper end the 1 - alpha quantile of "miscalibrated first minus
-    second". Draw by draw the difference lies between the two, so that the interval covers at least
-    `prob` of the posterior; for two well calibrated classifiers it neither collapses to [0, 0] nor
-    denies that only one of them is. The mean is the difference of the two posterior means. The same
+    second"; of a slope or another number that may be smaller given miscalibration, the lowest and
+    the highest of these quantiles and of those of the difference itself. The interval covers at
+    least `prob` of the posterior; for two well calibrated classifiers it neither collapses to
+    [0, 0] nor denies that only one of them is. The mean is the difference of the two posterior
+    means. The same
     result and names give the same numbers, and exchanging the names changes their signs only.
     """
     tail(prob)
@@ -276,13 +278,15 @@ def conservative(pair: Pair, one: Errors, two: Errors, correlation: float) -> Di
     """Difference of what is paired draw by draw, each against the other given miscalibration."""
     alpha = tail(pair.prob)
     apart = one.low - two.low
+    # An error given miscalibration is the larger one; a slope may be the smaller one.
+    ends = np.quantile([apart, one.low - two.high, one.high - two.low], [alpha, 1 - alpha], axis=1)
     return Difference(
         first=pair.first,
         second=pair.second,
         var=pair.var,
         mean=one.mean - two.mean,
-        lower=float(np.quantile(one.low - two.high, alpha)),
-        upper=float(np.quantile(one.high - two.low, 1 - alpha)),
+        lower=float(ends[0].min()),
+        upper=float(ends[1].max()),
         prob=pair.prob,
         prob_first_larger=float(np.mean(apart > 0)),
         prob_equal=float(np.mean(apart == 0)),

@@ -171,3 +171,11 @@ def test_without_shared_rows_the_remedy_is_named(tree: xr.DataTree) -> None:
     ):
         with pytest.raises(InputError, match=r"rows that they share.*Scores\.stack"):
             compare()
+
+
+@pytest.mark.parametrize("name", ["slope", "intercept", "oe"])
+def test_an_interval_of_signed_measures_has_its_ends_in_order(tree: xr.DataTree, name: str) -> None:
+    for first, second in (("less", "better"), ("better", "over"), ("over", "less")):
+        found = bc.difference(tree, first, second, name)
+        inside = (found.draws >= found.lower) & (found.draws <= found.upper)
+        assert inside.mean() >= 0.9
