@@ -85,6 +85,13 @@ def with_measure(tree: xr.DataTree, var: Any) -> tuple[xr.DataTree, Any]:
     return with_measures(tree, [var]), resolve(var).name
 
 
+def is_of_rows(tree: xr.DataTree, name: str) -> bool:
+    """Whether a variable is a measure that was drawn from the labelled rows alone."""
+    if name not in access.measure_names(tree) or name.partition(":")[0] not in measures():
+        return False
+    return resolve(name).components == ROWS and rows_of(tree, access.cases(tree)[0]) is not None
+
+
 def chosen_variable(tree: xr.DataTree, var: str | None) -> tuple[xr.DataTree, str]:
     """A result with the answer or measure of that name, and its name; the main one by default."""
     schema.check_result(tree)

@@ -14,7 +14,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.variables import ROW
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.measured import with_measure
+from bayescal.results.measured import is_of_rows, with_measure
 from bayescal.results.rows import probabilities_of_case
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ PRIOR: Final = "the prior dominates"
 SPREAD: Final = "the prior moves the spread, not the mean"
 FLAT: Final = "flat prior: refit under others (prior_sensitivity)"
 NONE: Final = "no prior in the model: refit under others (prior_sensitivity)"
+OF_ROWS: Final = "of the rows alone, whatever the prior"
 CONSTANT: Final = "does not vary"
 IMPOSSIBLE: Final = "a draw has no finite density"
 UNDEFINED: Final = "undefined in some draws"
@@ -41,6 +42,10 @@ UNDEFINED: Final = "undefined in some draws"
 # Relative to its size, a log density that varies less has no shape but rounding.
 _ROUNDING: Final = 1e-9
 _POWERS: Final = (0.99, 1.01)
+_SENSITIVITIES: Final = (
+    *("prior_sensitivity", "likelihood_sensitivity"),
+    *("prior_shift", "likelihood_shift"),
+)
 
 
 def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None) -> pd.DataFrame:
@@ -84,6 +89,8 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
 
     Notes
     -----
+    Measures of rows, such as the AUC, are drawn from the rows alone: no prior bears on them.
+
     The posterior is reweighted to be proportional to ``prior**a * likelihood`` (or ``prior *
     likelihood**a``) at the powers a = 0.99 and 1.01, by importance sampling, and compared with what
     it is. Shifts are derivatives at 1: ``log(2) cov(quantity, log prior) / sd(quantity)``.
@@ -193,6 +200,10 @@ def _case_rows(
     likelihood = _total(_log_densities(tree, schema.LOG_LIKELIHOOD, case))
     priors = _priors(tree, case)
     for name, draws in scaled.items():
+        if is_of_rows(tree, name):
+            unknown = dict.fromkeys(_SENSITIVITIES, float("nan"))
+            yield {**case.coords, "quantity": name, "prior": ALL, **unknown, "diagnosis": OF_ROWS}
+            continue
         values = draws.transpose(*schema.DRAW_DIMS, ...).values
         values = values.reshape(*values.shape[:2], -1)
         by_data = _sensitivity(values, likelihood)

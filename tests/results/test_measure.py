@@ -111,7 +111,10 @@ def test_what_reads_a_result_reads_a_measure(key: str, name: str) -> None:
     bounds = bc.interval(tree, name)
     inside = (draws >= bounds[..., 0]) & (draws <= bounds[..., 1])
     assert (inside.mean(["chain", "draw"]) >= 0.89).all()
-    assert set(bc.power_scale(tree, name)["quantity"]) == {name}
+    scaled = bc.power_scale(tree, name)
+    assert set(scaled["quantity"]) == {name}
+    of_rows = scaled["diagnosis"] == "of the rows alone, whatever the prior"
+    assert of_rows.all() == of_rows.any() == (name == "brier" and key != "pu_ece")
 
 
 @pytest.mark.parametrize("key", ["ece", "agnostic"])
