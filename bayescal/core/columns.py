@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,28 @@ def to_numpy(column: Any, name: str) -> NDArray[Any]:
             "Pass an array, a list or a Series (several classifiers: Scores.stack)."
         )
     return array
+
+
+def frame_columns(frame: Any, remedy: str) -> dict[str, Any]:
+    """Columns of a frame of pandas, polars or Arrow, or of a mapping, by name."""
+    if isinstance(frame, Mapping):
+        return {name: frame[name] for name in frame if isinstance(name, str)}
+    import narwhals as nw
+
+    try:
+        table = nw.from_native(frame)
+        whole = table.collect() if isinstance(table, nw.LazyFrame) else table
+        names = [name for name in whole.columns if isinstance(name, str)]
+        return {name: whole[name].to_native() for name in names}
+    except TypeError as error:
+        raise InputError(
+            "frame must be a pandas, polars or Arrow table, or columns by name; got "
+            f"{type(frame).__name__}. {remedy}"
+        ) from error
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(
+            "frame must have each column once; got two of one name. Rename one of them."
+        ) from error
 
 
 def _convert(column: Any) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.cell_sums import ONE, ZERO, Floats, Held, Whole, cell_bounds, lowest, units_of
 from bayescal.core.checks import check_columns, check_known, check_rows, check_same_length
-from bayescal.core.columns import to_floats
+from bayescal.core.columns import frame_columns, to_floats
 from bayescal.core.errors import InputError
 from bayescal.core.intake import code_groups
 
@@ -47,7 +47,7 @@ def frame_sums(
     frame: Any, classifier: str | None, group: str | None, columns: CountColumns
 ) -> dict[str, dict[str, Held]]:
     """Sums by cell of each classifier and group; rows of the frame with one cell are added up."""
-    found = _columns(frame)
+    found = frame_columns(frame, "Pass the result of the GROUP BY as one of these.")
     check_columns(classifier=classifier, group=group)
     for name in (classifier, group):
         if name is not None:
@@ -76,23 +76,6 @@ def frame_sums(
         }
         for number, one in enumerate(classifiers)
     }
-
-
-def _columns(frame: Any) -> Mapping[str, Any]:
-    """Columns of a frame by name."""
-    if isinstance(frame, Mapping):
-        return frame
-    import narwhals as nw
-
-    try:
-        table = nw.from_native(frame)
-    except TypeError as error:
-        raise InputError(
-            "frame must be a pandas, polars or Arrow table, or columns by name; got "
-            f"{type(frame).__name__}. Pass the result of the GROUP BY as one of these."
-        ) from error
-    whole = table.collect() if isinstance(table, nw.LazyFrame) else table
-    return {name: whole[name].to_native() for name in whole.columns}
 
 
 def _names(columns: CountColumns, known: tuple[str, ...]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, cast
@@ -10,16 +10,17 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice, check_known, check_unique, listing
+from bayescal.core.checks import check_choice, check_known, listing
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, Parts, Probabilities, collect, of_logits, same_label
 from bayescal.core.rounding import round_scores
+from bayescal.core.score_sources import FIELDS, ScoreSources, fill
 from bayescal.core.tasks import MULTICLASS, Task, binary_problems, top_label
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class Scores:
+class Scores(ScoreSources):
     """Labels and scores on the same rows, checked once.
 
     Parameters
@@ -99,9 +100,9 @@ class Scores:
 
     def __init__(
         self,
-        *,
         y_true: Any,
         y_prob: Any,
+        *,
         pos_label: Any = 1,
         classifier: str = "classifier",
         group: Any = None,
@@ -118,128 +119,7 @@ class Scores:
             classes=classes,
             weight=None if sample_weight is None else Column("sample_weight", sample_weight),
         )
-        _fill(self, parts)
-
-    @classmethod
-    def stack(
-        cls,
-        y_prob: Mapping[str, Any] | Iterable[tuple[str, Any]],
-        *,
-        y_true: Any,
-        pos_label: Any = 1,
-        group: Any = None,
-        from_logits: bool = False,
-        classes: Sequence[Any] | None = None,
-        sample_weight: Any = None,
-    ) -> Scores:
-        """Put several classifiers' scores of the same rows together.
-
-        Parameters
-        ----------
-        y_prob : mapping of str to array-like, or pairs of them
-            Scores by name of the classifier, each as for `Scores`.
-        y_true : array-like or Series of shape (obs,)
-            Labels, shared by all classifiers.
-        pos_label : bool, int or str, default 1
-            The label that a binary score is the probability of.
-        group : array-like or Series of shape (obs,), optional
-            A group of each row.
-        from_logits : bool, default False
-            Whether the scores are logits.
-        classes : sequence of labels, optional
-            The label of each column, as for `Scores`.
-        sample_weight : array-like or Series of shape (obs,), optional
-            A weight of each row, shared by all classifiers.
-
-        Returns
-        -------
-        Scores
-            With one entry of ``classifier`` each, in the order given.
-
-        Raises
-        ------
-        InputError
-            As for `Scores`, and if a name repeats or shapes differ.
-
-        Examples
-        --------
-        >>> from bayescal.core.scores import Scores
-        >>> panel = Scores.stack({"a": [0.2, 0.9], "b": [0.4, 0.6]}, y_true=[0, 1])
-        >>> panel.classifiers, panel.y_prob.shape
-        (('a', 'b'), (2, 2))
-        """
-        pairs = _pairs(y_prob)
-        check_unique([str(name) for name, _ in pairs], "classifier")
-        parts = collect(
-            {str(name): Column(f"y_prob[{name!r}]", values) for name, values in pairs},
-            Column("y_true", y_true),
-            group=None if group is None else Column("group", group),
-            pos_label=pos_label,
-            from_logits=from_logits,
-            classes=classes,
-            weight=None if sample_weight is None else Column("sample_weight", sample_weight),
-        )
-        return from_parts(parts)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any = None,
-        *,
-        pos_label: Any = None,
-        group: Any = None,
-        sample_weight: Any = None,
-    ) -> Scores:
-        """Score rows by fitted classifiers of scikit-learn, or of the same interface.
-
-        Parameters
-        ----------
-        estimator : estimator or mapping of str to estimator
-            Fitted classifiers by name, with ``predict_proba`` and ``classes_``; a single one is
-            named ``"classifier"``. Pass rows that they were not fitted to.
-        X : array-like of shape (obs, feature)
-            Features, as ``predict_proba`` takes them.
-        y : array-like or Series of shape (obs,), optional
-            Labels, None or NaN where one is not known. Without it no label is known.
-        pos_label : bool, int or str, optional
-            The label that a binary score is the probability of; by default the second of
-            ``classes_``.
-        group : array-like or Series of shape (obs,), optional
-            A group of each row, known in every row.
-        sample_weight : array-like or Series of shape (obs,), optional
-            A weight of each row, as for `Scores`.
-
-        Returns
-        -------
-        Scores
-            Of all classifiers, with the classes of ``classes_``.
-
-        Raises
-        ------
-        InputError
-            If an estimator is not fitted or has no ``predict_proba``, or their classes differ.
-
-        Examples
-        --------
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from bayescal.core.scores import Scores
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "yes", "no", "yes"]
-        >>> Scores.from_estimator({"lr": LogisticRegression().fit(X, y)}, X, y)
-        <Scores: classifiers 'lr'; n_obs 4, n_labeled 4; classes 'no', 'yes'>
-        """
-        named = estimator if isinstance(estimator, Mapping) else {"classifier": estimator}
-        classes = _shared_classes(named)
-        y_prob = {name: one.predict_proba(X) for name, one in named.items()}
-        return cls.stack(
-            y_prob,
-            y_true=[None] * len(next(iter(y_prob.values()))) if y is None else y,
-            pos_label=classes[1] if pos_label is None else pos_label,
-            group=group,
-            classes=classes,
-            sample_weight=sample_weight,
-        )
+        fill(self, parts)
 
     def __repr__(self) -> str:
         groups = f"; groups {listing(self.groups)}" if self.groups else ""
@@ -484,18 +364,6 @@ class Scores:
         )
 
 
-def _pairs(given: Any) -> list[tuple[Any, Any]]:
-    """Classifiers' names and scores, of a mapping or of pairs."""
-    pairs = given.items() if isinstance(given, Mapping) else given
-    try:
-        return [(name, scores) for name, scores in pairs]
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"y_prob must give scores by classifier; got {type(given).__name__}. "
-            "Pass {name: scores, ...}."
-        ) from error
-
-
 def check_unweighted(scores: Scores, what: str) -> None:
     """Check that rows have no weights, for a method that has no use for them."""
     if scores.sample_weight is not None:
@@ -505,66 +373,11 @@ def check_unweighted(scores: Scores, what: str) -> None:
         )
 
 
-def _shared_classes(estimators: Mapping[str, Any]) -> list[Any]:
-    """Classes of fitted classifiers, which must be the same."""
-    if not estimators:
-        raise InputError("there must be at least one classifier; got none. Pass {name: estimator}.")
-    shared: list[Any] = []
-    for name, estimator in estimators.items():
-        kind = type(estimator).__name__
-        if not hasattr(estimator, "classes_"):
-            raise InputError(
-                f"estimator {name!r} must be a fitted classifier; this {kind} has no classes_. "
-                "Call its fit first."
-            )
-        if not hasattr(estimator, "predict_proba"):
-            raise InputError(
-                f"estimator {name!r} must have predict_proba; this {kind} has none. "
-                "Wrap it in sklearn.calibration.CalibratedClassifierCV."
-            )
-        classes = list(np.asarray(estimator.classes_, dtype=object))
-        if len(classes) < 2 or np.ndim(classes[0]):
-            raise InputError(
-                f"estimator {name!r} must have one output of two classes or more; its classes_ are "
-                f"{listing(classes)}."
-            )
-        shared = shared or classes
-        if classes != shared:
-            raise InputError(
-                f"all estimators must have the same classes_; {name!r} has {listing(classes)}, "
-                f"the first has {listing(shared)}. Fit all of them to the same labels."
-            )
-    return shared
-
-
 def from_parts(parts: Parts) -> Scores:
     """Make Scores of arrays that are checked already."""
     scores: Scores = object.__new__(Scores)
-    _fill(scores, parts)
+    fill(scores, parts)
     return scores
-
-
-# The fields of `Parts`, in their order, as `Scores` names them.
-_FIELDS = (
-    "_values",
-    "y_true",
-    "classifiers",
-    "classes",
-    "group",
-    "groups",
-    "sample_weight",
-    "_are_logits",
-)
-
-
-def _fill(scores: Scores, parts: Parts) -> None:
-    for name, value in zip(_FIELDS, parts, strict=True):
-        if isinstance(value, np.ndarray):
-            # A view, so that the user's own array stays writeable.
-            value = value.view()
-            value.flags.writeable = False
-        object.__setattr__(scores, name, value)
-    object.__setattr__(scores, "_probabilities", None)
 
 
 def select_rows(
@@ -593,5 +406,5 @@ def _of_event(
 
 
 def _with(scores: Scores, **changes: Any) -> Scores:
-    parts = Parts(*(getattr(scores, name) for name in _FIELDS))
+    parts = Parts(*(getattr(scores, name) for name in FIELDS))
     return from_parts(parts._replace(**changes))

@@ -16,7 +16,7 @@ def public(module: ModuleType = bayescal) -> Iterator[str]:
             yield from public(found)
         elif inspect.isclass(found):
             yield (home := f"{found.__module__}.{found.__qualname__}")
-            for member, value in vars(found).items():
+            for member, value in _members(found):
                 named = inspect.isroutine(value) or isinstance(value, property)
                 # scikit-learn puts methods of its own into the classes that derive from its.
                 ours = not type(value).__module__.startswith("sklearn.")
@@ -24,6 +24,13 @@ def public(module: ModuleType = bayescal) -> Iterator[str]:
                     yield f"{home}.{member}"
         elif inspect.isfunction(found):
             yield f"{found.__module__}.{found.__qualname__}"
+
+
+def _members(kind: type) -> Iterator[tuple[str, object]]:
+    """What a class defines, or takes from a base that is not public itself."""
+    yield from vars(kind).items()
+    if kind is bayescal.Scores:
+        yield from vars(kind.__base__).items()
 
 
 def _defined_in(module: ModuleType, name: str, value: object) -> bool:

@@ -30,6 +30,8 @@ LEFT_OUT = {
     "train_on_rare_feature": "trains networks",
     "hidden_labels": "calls a function of the caller's",
     "Scores.from_estimator": "calls an estimator of the caller's",
+    "Scores.from_cv": "trains an estimator of the caller's",
+    "Scores.from_frame": "takes names of columns",
     "ece.Truth.score": "takes a simulator's feature",
     "ece.Truth.event_probability": "takes a simulator's feature",
     "pu_ece.PUTruth.score": "takes a simulator's feature",
