@@ -21,6 +21,7 @@ from .core.priors import LogNormal as LogNormal
 from .core.priors import Normal as Normal
 from .core.scores import Scores as Scores
 from .core.tables import read_scores as read_scores
+from .plots.display import ReliabilityDisplay as ReliabilityDisplay
 from .quantities import agnostic as agnostic
 from .quantities import credal as credal
 from .quantities import ece as ece

@@ -142,18 +142,28 @@ def _draw_rates(
     ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, entries: dict[str, Artist]
 ) -> NDArray[np.float64]:
     """Intervals of the rates that lie on no curve; their ends are given back."""
-    bins = _bins(tree, case)
-    alone = np.isin(bins.score, (0, 1)) | (not has_curve(tree, case))
-    if not alone.any() or not access.has_variable(tree, schema.POSTERIOR, schema.LABEL_RATE):
-        return np.empty(0)
-    rate = access.variable(tree, schema.POSTERIOR, schema.LABEL_RATE, case)
-    rate = rate.isel({schema.BIN: np.flatnonzero(_full(tree, case))[alone]})
-    ends = rate.quantile((tail(prob), 1 - tail(prob)), schema.DRAW_DIMS).values
-    ax.vlines(bins.score[alone], *ends, color=style.BLUE, linewidth=2.2, zorder=2.5, clip_on=False)
+    score, ends = rate_intervals(tree, case, prob)
+    if not score.size:
+        return score
+    ax.vlines(score, *ends, color=style.BLUE, linewidth=2.2, zorder=2.5, clip_on=False)
     entries[f"rate of one score, {percent(prob)} interval"] = style.mark(
         marker="|", markersize=9, markeredgewidth=2.2, color=style.BLUE
     )
     return np.asarray(ends.ravel())
+
+
+def rate_intervals(
+    tree: xr.DataTree, case: ResultSlice, prob: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scores whose rates lie on no curve, and the intervals of these, (2, score)."""
+    bins = filled_bins(tree, case)
+    alone = np.isin(bins.score, (0, 1)) | (not has_curve(tree, case))
+    if not alone.any() or not access.has_variable(tree, schema.POSTERIOR, schema.LABEL_RATE):
+        return np.empty(0), np.empty((2, 0))
+    rate = access.variable(tree, schema.POSTERIOR, schema.LABEL_RATE, case)
+    rate = rate.isel({schema.BIN: np.flatnonzero(_full(tree, case))[alone]})
+    ends = rate.quantile((tail(prob), 1 - tail(prob)), schema.DRAW_DIMS).values
+    return bins.score[alone], np.asarray(ends)
 
 
 def _draw_points(ax: Axes, marks: Marks, entries: dict[str, Artist]) -> None:
@@ -192,16 +202,16 @@ def _marks(tree: xr.DataTree, case: ResultSlice) -> Marks:
         (schema.POINT_ESTIMATE, schema.POSITIVES),
     )
     if not all(access.has_variable(tree, *one) for one in held):
-        return _bins(tree, case)
+        return filled_bins(tree, case)
     count, score = (access.variable(tree, *one, case).values for one in held[:2])
     events = access.cell_events(tree, case).values
     full = count > 0
     if full.sum() > _MOST_SCORES:
-        return _bins(tree, case)
+        return filled_bins(tree, case)
     return Marks("score", score[full], events[full] / count[full], count[full])
 
 
-def _bins(tree: xr.DataTree, case: ResultSlice) -> Marks:
+def filled_bins(tree: xr.DataTree, case: ResultSlice) -> Marks:
     """Bins that have rows."""
     full = _full(tree, case)
     names = (schema.CONFIDENCE, schema.LABEL_RATE, schema.COUNT)
@@ -265,16 +275,20 @@ def _write_above(ax: Axes, text: str) -> None:
     )
 
 
+def error_text(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
+    """The posterior of the error of a case, in a line."""
+    shown = style.drawn_variable(tree)
+    ends = access.at(interval(tree, shown.name, prob), case).values
+    lower, upper = (number(float(bound)) for bound in ends)
+    mean = number(access.posterior_mean(tree, shown.name, case))
+    return f"{shown.title} {mean}, {percent(prob)} interval {lower} to {upper}"
+
+
 def _answer(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
     shown = style.drawn_variable(tree)
-    var = shown.name
-    lower, upper = (float(bound) for bound in access.at(interval(tree, var, prob), case).values)
     bins = _STRATEGY.get(str(tree.attrs.get("binning_strategy")), "bins")
     n_bins = access.variable(tree, schema.POINT_ESTIMATE, schema.COUNT, case).size
-    mean = access.posterior_mean(tree, var, case)
-    lines = [
-        f"{shown.title} {number(mean)}, {percent(prob)} interval {number(lower)} to {number(upper)}"
-    ]
+    lines = [error_text(tree, case, prob)]
     point = access.scalar(tree, schema.POINT_ESTIMATE, shown.point or "", case)
     if point is not None:
         lines.append(f"plug-in {number(point)} ({n_bins} {bins})")

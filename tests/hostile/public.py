@@ -469,6 +469,10 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "bayescal.PUScores.stack.scores": lambda: {"a": (SCORE[LABEL == 1], SCORE)},
     "bayescal.Scores.stack.y_prob": lambda: {"a": SCORE, "b": SCORE / 2},
     "bayescal.Scores.from_estimator.estimator": lambda: LogisticRegression().fit(FEATURES, LABEL),
+    "bayescal.ReliabilityDisplay.result": lambda: long(),
+    "bayescal.ReliabilityDisplay.from_estimator.estimator": lambda: LogisticRegression().fit(
+        FEATURES, LABEL
+    ),
     "bayescal.Scores.from_cv.models": LogisticRegression,
     "bayescal.Scores.from_frame.frame": lambda: {"y": LABEL, "p": SCORE},
     "bayescal.Scores.from_frame.label": lambda: "y",
