@@ -44,7 +44,10 @@ from .results.intervals import marginal as marginal
 from .results.io import load as load
 from .results.io import save as save
 from .results.label_plan import LabelPlan as LabelPlan
+from .results.limits import prob_above as prob_above
+from .results.limits import prob_below as prob_below
 from .results.measure import measure as measure
+from .results.metrics import metrics as metrics
 from .results.power_scaling import power_scale as power_scale
 from .results.ranking import best as best
 from .results.rows import row_table as row_table

@@ -21,6 +21,7 @@ _OTHERS: Final = {
     "calibrate": "extras",
     "count": "count",
     "count-sql": "count",
+    "check": "check",
     "report": "report",
     "plan": "plan",
     "demo": "extras",
@@ -141,8 +142,8 @@ _sensitivity = _Quantities(
 def cli(ctx: click.Context, debug: bool) -> None:
     """Calibration of classifiers, with the posterior of every number.
 
-    Exit codes: 0 done; 1 failed while running; 2 bad input or usage; 3 computed, but the sampler
-    did not converge; 130 interrupted.
+    Exit codes: 0 done; 1 failed while running, or a check that does not hold; 2 bad input or usage;
+    3 computed, but the sampler did not converge; 130 interrupted.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -12,8 +12,8 @@ import click
 from bayescal.cli.errors import one_line
 from bayescal.cli.options import PATH, SAMPLING, click_option
 from bayescal.cli.output import print_json, print_table, progress, say_written, write_rows
-from bayescal.cli.run import in_terms_of, plan_options, quiet, status_code
-from bayescal.core.command import Given, Option
+from bayescal.cli.run import in_terms_of, loaded_or_fitted, status_code
+from bayescal.core.command import Option
 from bayescal.core.errors import InputError
 from bayescal.core.writing import check_writable
 from bayescal.quantities import quantities
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from bayescal.results.label_plan import LabelPlan
 
-_RESULT: Final = ".nc"
 _FIGURES: Final = (".png", ".pdf", ".svg")
 _TABLE: Final = ".csv"
 _QUANTITY: Final = next(found for found in quantities().values() if found.COMMAND.reports)
@@ -73,7 +72,7 @@ _OPTIONS: Final = (*_OWN, *_PLAN)
 def _plan(file: Path, **given: Any) -> int:
     _check_outputs(given["output"])
     with in_terms_of(_OPTIONS):
-        tree = _pilot({**given, "file": file})
+        tree = loaded_or_fitted(_QUANTITY, {**given, "file": file})
         from bayescal.workflow.plan_labels import SIZES, plan_labels
 
         with progress("Planning") as update:
@@ -103,33 +102,6 @@ def _check_outputs(paths: tuple[Path, ...]) -> None:
                 f"{path.name!r}."
             )
         check_writable(path)
-
-
-def _pilot(given: Given) -> DataTree:
-    """Load a result, or fit the labelled rows of a table."""
-    command = _QUANTITY.COMMAND
-    if given["file"].suffix.casefold() == _RESULT:
-        from bayescal.results.io import load
-
-        for option in command.options:
-            if option.metavar == "COLUMN" and given[option.name]:
-                raise click.UsageError(f"{option.flag} names a column of a table, not of a result.")
-        return load(given["file"])
-    for option in (*command.options, command.prior):
-        if option.required and not given[option.name]:
-            raise click.UsageError(f"Missing option '{option.flag}'.")
-    data = command.read({**given, "estimate_only": False})
-    from bayescal.workflow.fit import fit
-
-    with quiet():
-        return fit(
-            _QUANTITY,
-            data,
-            priors=command.priors_of(given, data),
-            method="direct",
-            seed=given["seed"],
-            **plan_options(_QUANTITY, given),
-        )
 
 
 def _case(tree: DataTree, names: tuple[str, ...]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -26,6 +26,7 @@ from bayescal.cli.output import (
     write_rows,
 )
 from bayescal.core.command import Command, Given, Option
+from bayescal.core.count_options import files_of
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ScarWarning
 
 if TYPE_CHECKING:
@@ -79,6 +80,45 @@ def _run(
         compute = begin(command.read(given))
         compute = partial(compute, **settings, **plan_options(quantity, given))
         return carry_out(quantity, compute, files, given, title)
+
+
+RESULT: Final = ".nc"
+
+
+def loaded_or_fitted(quantity: Quantity, given: Given) -> DataTree:
+    """Load the result that FILE is; or fit the table or counts by direct draws."""
+    command: Command = quantity.COMMAND
+    first, *others = files_of(given)
+    if first.suffix.casefold() == RESULT:
+        from bayescal.results.io import load
+
+        if others:
+            raise click.UsageError(f"a result comes alone; got {others[0].name!r} beside it.")
+        _check_of_result(command, given)
+        return load(first)
+    check_required(command, given)
+    data = command.read({**given, "estimate_only": False})
+    from bayescal.workflow.fit import fit
+
+    settings = {name: given[name] for name in ("draws", "seed") if name in given}
+    with progress("Fitting") as update, quiet():
+        return fit(
+            quantity,
+            data,
+            priors=command.priors_of(given, data),
+            method="direct",
+            progress=update,
+            **settings,
+            **plan_options(quantity, given),
+        )
+
+
+def _check_of_result(command: Command, given: Given) -> None:
+    """Refuse options of a table, and of its fit, beside a result."""
+    for option in (*command.options, command.prior):
+        if given[option.name] not in (None, (), False, option.default):
+            about = "names a column of a table" if option.metavar == "COLUMN" else "is of a fit"
+            raise click.UsageError(f"{option.flag} {about}, and FILE is a result. Leave it out.")
 
 
 def plan_options(quantity: Quantity, given: Given) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from bayescal.report.render import Column, figures, names, plain, table
 from bayescal.report.view import Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.intervals import interval, prob_exceeds
+from bayescal.results.intervals import interval
+from bayescal.results.limits import prob_above
 from bayescal.results.text import MISSING, capital, ends, fixed, percent, probability
 
 _ASSUMPTION = "assumption"
@@ -133,9 +134,10 @@ def _measure(view: View) -> Markup:
         *(
             Column(
                 f"P(c > {value:g})",
-                [probability(prob_exceeds(view.tree, "c", value, case)) for case in cases],
+                [probability(float(access.at(found, case))) for case in cases],
             )
             for value in _EXCEEDED
+            for found in [prob_above(view.tree, "c", value)]
         ),
     ]
     caption = (

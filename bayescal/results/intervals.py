@@ -141,11 +141,6 @@ def tail(prob: float) -> float:
     return (1 - check_number(prob, "prob", "(0, 1)", "Pass 0.9 for 90%.")) / 2
 
 
-def prob_exceeds(tree: xr.DataTree, var: str, value: float, case: ResultSlice) -> float:
-    """P(var > value) of one case."""
-    return float((access.flat_draws(tree, var, case) > value).mean())
-
-
 class Marginal(NamedTuple):
     """Mean over classes of a calibration error."""
 

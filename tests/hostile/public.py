@@ -427,7 +427,8 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "bayescal.plots.plot_change.change": lambda: bc.change([long(), long()]),
     "bayescal.change.results": lambda: {"old": long(), "new": long()},
     "bayescal.report.results": lambda: results()["ece"],
-    "bayescal.interval.var": lambda: "ece",
+    **{f"bayescal.{name}.var": lambda: "ece" for name in ("interval", "prob_below", "prob_above")},
+    **{f"bayescal.prob_{side}.limit": lambda: 0.1 for side in ("below", "above")},
     "bayescal.agnostic.rule_difference.result": lambda: two_rules(),
     **{
         f"bayescal.plots.{name}.tree": made

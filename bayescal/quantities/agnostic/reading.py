@@ -6,11 +6,11 @@ import numpy as np
 import xarray as xr
 
 from bayescal.core.checks import check_flag, check_number
-from bayescal.results import access
+from bayescal.results import access, limits
 from bayescal.results.bands import roc_band as roc_band
 from bayescal.results.bands import roc_boxes as roc_boxes
 from bayescal.results.compare import Difference
-from bayescal.results.intervals import interval, prob_exceeds, tail
+from bayescal.results.intervals import interval, tail
 
 
 def upper_bound(
@@ -98,7 +98,8 @@ def prob_above(
     1.0
     """
     check_number(value, "value", "(-inf, inf)")
-    return prob_exceeds(result, "c", value, access.named_case(result, classifier, class_))
+    case = access.named_case(result, classifier, class_)
+    return float(access.at(limits.prob_above(result, "c", value), case))
 
 
 def rule_difference(

@@ -1,0 +1,129 @@
+"""``bayescal check``: sentences, JSON, exit codes, and what it takes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import bayescal as bc
+from bayescal.cli.main import cli
+from tests.synthetic import make_result
+
+HONEST = ("--label", "y", "--score", "honest")
+
+
+def run(*given: object) -> tuple[int, str, str]:
+    found = CliRunner().invoke(cli, list(map(str, given)))
+    return found.exit_code, found.stdout, found.stderr
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("results") / "a.nc"
+    bc.save(make_result(("vit", "gbm"), p_calibrated=0.3), path)
+    return path
+
+
+def test_each_condition_of_each_case_is_a_sentence(files: Path) -> None:
+    both = (*HONEST, "--score", "bold", "--max", "tce=.1", "--min", "auc=.5")
+    code, printed, said = run("check", files / "scores.csv", *both)
+    assert (code, said) == (1, "")
+    words = [line.split(":")[0] for line in printed.splitlines()]
+    assert words == ["pass", "FAIL", "pass", "pass"]
+    assert "tce of bold is at most 0.1 with probability " in printed
+    assert run("check", files / "scores.csv", *HONEST, "--max", "tce=.1")[0] == 0
+
+
+def test_probabilities_are_those_of_the_result(kept: Path) -> None:
+    result = bc.load(kept)
+    limit = float(result["posterior"]["tce"].median())
+    given = ("--max", f"tce={limit!r}", "--min", "auc=.7", "--max", "cost:0.2=.1", "--json")
+    code, printed, _ = run("check", kept, *given, "--with-probability", 0.4)
+    found = json.loads(printed)
+    rows = {(row["var"], row["case"]): row for row in found["results"]}
+    for name in ("vit", "gbm"):
+        for var, at, beyond in (
+            ("tce", limit, bc.prob_above),
+            ("auc", 0.7, bc.prob_below),
+            ("cost:0.2", 0.1, bc.prob_above),
+        ):
+            row = rows[var, name]
+            expected = 1 - float(beyond(result, var, at).sel(classifier=name))
+            assert row["probability"] == pytest.approx(expected, abs=1e-12)
+            assert row["holds"] is (row["probability"] >= 0.4)
+    assert found["holds"] is all(row["holds"] for row in found["results"])
+    assert code == (0 if found["holds"] else 1)
+
+
+def test_a_draw_at_the_limit_keeps_to_it(kept: Path) -> None:
+    """P(tce <= 0) is the share of draws that are calibrated, about .3."""
+    _, printed, _ = run("check", kept, "--max", "tce=0", "--json")
+    zero = (bc.load(kept)["posterior"]["tce"] == 0).mean(("chain", "draw"))
+    found = [row["probability"] for row in json.loads(printed)["results"]]
+    assert found == pytest.approx(zero.values)
+
+
+def test_counts_are_taken_and_the_seed_gives_the_same(files: Path, tmp_path: Path) -> None:
+    counts = tmp_path / "day.counts"
+    assert run("count", files / "scores.csv", *HONEST, "-o", counts)[0] == 0
+    first = run("check", counts, "--max", "tce=.1", "--seed", 3)
+    assert first[0] == 0
+    assert first == run("check", counts, "--max", "tce=.1", "--seed", 3)
+
+
+def test_what_has_not_converged_ends_with_3(tmp_path: Path) -> None:
+    path = tmp_path / "a.nc"
+    bc.save(make_result(("vit",), converged=False), path)
+    code, printed, said = run("check", path, "--max", "tce=.9")
+    assert code == 3
+    assert printed.startswith("pass")
+    assert "NOT CONVERGED" in said
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((), "a check needs a condition: add --max"),
+        (("--max", "tce"), "--max must be NAME=VALUE with a finite number; got 'tce'"),
+        (("--max", "=.05"), "--max must be NAME=VALUE"),
+        (("--min", "auc=much"), "--min must be NAME=VALUE with a finite number; got 'auc=much'"),
+        (("--max", "tce=nan"), "with a finite number; got 'tce=nan'"),
+        (("--max", "tce=inf"), "with a finite number"),
+        (("--max", "tcf=.05"), "did you mean 'tce'"),
+        (("--max", "cost:2=.05"), "threshold must be a number in (0, 1); got 2.0"),
+        (("--max", "tce=.05", "--with-probability", "90"), "--with-probability must be a number"),
+        (("--max", "tce=.05", "--with-probability", "1"), "--with-probability must be a number"),
+    ],
+)
+def test_wrong_conditions_are_refused_before_a_file_is_read(
+    given: tuple[str, ...], message: str
+) -> None:
+    code, printed, said = run("check", "nowhere.csv", *HONEST, *given)
+    assert (code, printed) == (2, "")
+    assert message in said
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--max", "tcf=.05"), "did you mean 'tce'"),
+        (("--max", "label_rate=.05"), "var must have one number a case"),
+        (("--max", "tce=.05", "--label", "y"), "--label names a column of a table"),
+        (("--max", "tce=.05", "--bins", "10"), "is of a fit, and FILE is a result"),
+        (("--max", "tce=.05", "other.nc"), "a result comes alone"),
+    ],
+)
+def test_what_a_result_does_not_take_is_refused(
+    kept: Path, given: tuple[str, ...], message: str
+) -> None:
+    code, printed, said = run("check", kept, *given)
+    assert (code, printed) == (2, "")
+    assert message in said
+
+
+def test_a_table_needs_its_columns(files: Path) -> None:
+    code, _, said = run("check", files / "scores.csv", "--max", "tce=.05")
+    assert (code, "Missing option '--label'" in said) == (2, True)
