@@ -60,6 +60,7 @@ def test_names_of_classifiers_become_plain(name: str) -> None:
         assert posixpath.normpath(key) == key
 
 
+@pytest.mark.filterwarnings("ignore")  # of MLflow's own dependencies
 def test_mlflow_takes_them(tmp_path) -> None:
     mlflow = pytest.importorskip("mlflow")
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/runs.db")
