@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from xarray import DataTree
 
 
+_VERSION: Final = 1
+"""Of the form of JSON, which output.schema.json describes."""
 _PARQUET: Final = ".parquet"
 TABLES: Final = (".csv", _PARQUET)
 _KNOWN: Final = (".nc", *TABLES, *_REPORT)
@@ -116,7 +118,8 @@ _UNLIMITED: Final = 10_000
 
 def print_json(head: Mapping[str, Any], rows: Sequence[Row]) -> None:
     """Write one JSON object to stdout: what was given and found, then one object a row."""
-    click.echo(json.dumps(plain({**head, "results": rows}), indent=2, allow_nan=False))
+    found = {"schema_version": _VERSION, **head, "results": rows}
+    click.echo(json.dumps(plain(found), indent=2, allow_nan=False))
 
 
 def print_estimates(found: Estimates) -> None:
