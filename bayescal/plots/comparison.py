@@ -114,7 +114,9 @@ def draw_forest(
         label.set_fontweight("normal" if row.converged else "bold")
 
 
-def forest_legend(figure: Figure, prob: float, looks: Sequence[Mark], columns: int = 4) -> None:
+def forest_legend(
+    figure: style.Ground, prob: float, looks: Sequence[Mark], columns: int = 4
+) -> None:
     """Explain the marks of a forest."""
     entries = {
         "posterior mean": style.mark(color=style.BLUE, marker="o", markersize=5),
@@ -132,7 +134,13 @@ _FRAME_INCHES: Final = 1.35
 _PLUG_IN: Final = "plug-in"
 
 
-def plot_comparison(tree: xr.DataTree, var: str | None = None, prob: float = 0.9) -> Figure:
+def plot_comparison(
+    tree: xr.DataTree,
+    var: str | None = None,
+    prob: float = 0.9,
+    *,
+    ax: Axes | None = None,
+) -> Figure:
     """Draw a forest of the calibration errors of all cases, the smallest at the top.
 
     Parameters
@@ -144,6 +152,8 @@ def plot_comparison(tree: xr.DataTree, var: str | None = None, prob: float = 0.9
         first with a plug-in estimate of its own, the ECE.
     prob : float
         Posterior probability of the thin interval; the thick one has 50%.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -163,15 +173,15 @@ def plot_comparison(tree: xr.DataTree, var: str | None = None, prob: float = 0.9
     marks = {case: {} if at is None else {_PLUG_IN: at} for case, at in points.items()}
     held = case_rows(tree, var, prob, marks, {case: case.label for case in found})
     rows = sorted(held.values(), key=lambda row: row.mean)
-    figure = style.new_figure(WIDTH, _height(rows), style.notes_for(tree, found))
-    ax = figure.subplots()
+    figure = style.ground(ax, WIDTH, _height(rows), style.notes_for(tree, found))
+    (ax,) = style.panels(figure, 1, 1)
     looks = {_PLUG_IN: Mark(f"plug-in {shown.title}")} if any(marks.values()) else {}
     draw_forest(ax, rows, looks)
     right = max(end for row in rows for end in (row.outer[1], *row.marks.values()))
     ax.set_xlim(0, max(1.05 * right, 1e-6))
     ax.set_xlabel(shown.title)
     forest_legend(figure, prob, list(looks.values()))
-    return figure
+    return style.figure_of(figure)
 
 
 def plot_differences(
@@ -182,6 +192,7 @@ def plot_differences(
     reference: str | None = None,
     class_: str | None = None,
     group: str | None = None,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw a forest of the differences of every classifier's error or metric from one of them.
 
@@ -197,6 +208,8 @@ def plot_differences(
         The classifier to subtract; the best by its mean by default.
     class_, group : str, optional
         Which class and group, needed where the result has several.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -240,8 +253,8 @@ def plot_differences(
         if name != base
     ]
     rows.sort(key=lambda row: -row.mean if higher else row.mean)
-    figure = style.new_figure(WIDTH, _height(rows), style.notes_for(tree, list(shown.values())))
-    ax = figure.subplots()
+    figure = style.ground(ax, WIDTH, _height(rows), style.notes_for(tree, list(shown.values())))
+    (ax,) = style.panels(figure, 1, 1)
     draw_forest(ax, rows, {})
     ax.axvline(0, color=style.GREY, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     low = min(0.0, *(row.outer[0] for row in rows))
@@ -252,7 +265,7 @@ def plot_differences(
     name = f"{compared.title} minus that of {style.shorten(base)}"
     ax.set_xlabel(f"{name} ({where})" if where else name, parse_math=False)
     forest_legend(figure, prob, [])
-    return figure
+    return style.figure_of(figure)
 
 
 def _height(rows: Sequence[Row]) -> float:
@@ -291,7 +304,13 @@ _OTHERS: Final = ("v", "P", "X", "p", "*")
 _SHADES: Final = LinearSegmentedColormap.from_list("white to blue", ["#FFFFFF", style.BLUE])
 
 
-def plot_metrics(tree: xr.DataTree, var: str | None = None, prob: float = 0.9) -> Figure:
+def plot_metrics(
+    tree: xr.DataTree,
+    var: str | None = None,
+    prob: float = 0.9,
+    *,
+    ax: Axes | None = None,
+) -> Figure:
     """Draw a forest of a metric of all classifiers, the best at the top.
 
     Parameters
@@ -303,6 +322,8 @@ def plot_metrics(tree: xr.DataTree, var: str | None = None, prob: float = 0.9) -
         calibration curve a measure such as "slope" or "brier". By default the main one.
     prob : float
         Posterior probability of the thin interval; the thick one has 50%.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -322,10 +343,9 @@ def plot_metrics(tree: xr.DataTree, var: str | None = None, prob: float = 0.9) -
     panels = _panels(tree, var, prob, marks)
     heads = _HEAD_INCHES * len(panels) if len(panels) > 1 else 0.0
     height = _METRIC_INCHES * len(found) + heads + _METRIC_FRAME_INCHES
-    figure = style.new_figure(WIDTH, height, style.notes_for(tree, found))
-    axes = figure.subplots(
-        len(panels), 1, squeeze=False, sharex=True, height_ratios=[len(p) for p in panels.values()]
-    )[:, 0]
+    figure = style.ground(ax, WIDTH, height, style.notes_for(tree, found))
+    ratios = [len(rows) for rows in panels.values()]
+    axes = style.panels(figure, len(panels), 1, sharex=True, height_ratios=ratios)
     methods = list(dict.fromkeys(name for one in marks.values() for name in one))
     looks = _looks(access.point_label(tree), methods)
     for ax, (name, shown) in zip(axes, panels.items(), strict=True):
@@ -336,10 +356,15 @@ def plot_metrics(tree: xr.DataTree, var: str | None = None, prob: float = 0.9) -
     better = {MORE: " (higher is better)", LESS: " (lower is better)", None: ""}
     axes[-1].set_xlabel(f"{capital(metric.title)}{better[metric.better]}")
     forest_legend(figure, prob, list(looks.values()), columns=3)
-    return figure
+    return style.figure_of(figure)
 
 
-def plot_ranks(tree: xr.DataTree, var: str | None = None) -> Figure:
+def plot_ranks(
+    tree: xr.DataTree,
+    var: str | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Figure:
     """Draw the posterior probability of each rank of each classifier.
 
     Parameters
@@ -348,6 +373,8 @@ def plot_ranks(tree: xr.DataTree, var: str | None = None) -> Figure:
         A result with metrics, such as of `bayescal.ssme`, of two classifiers or more.
     var : str, optional
         Metric to rank by; by default the main one. See `bayescal.best`.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -369,7 +396,7 @@ def plot_ranks(tree: xr.DataTree, var: str | None = None) -> Figure:
     rows = -(-size // columns)
     width = max(columns * (1.6 + min(0.42 * n, 7.0)), 4.8)
     height = rows * (0.3 * n + 0.75) + 0.5
-    figure = style.new_figure(width, height, style.notes_for(tree, access.cases(tree)))
+    figure = style.ground(ax, width, height, style.notes_for(tree, access.cases(tree)))
     axes = style.panels(figure, size, columns)
     for ax, panel in zip(axes, panels, strict=True):
         _draw_ranks(ax, panel)
@@ -378,7 +405,7 @@ def plot_ranks(tree: xr.DataTree, var: str | None = None) -> Figure:
             style.title(ax, style.shorten(where, 26), fontsize=style.TEXT_SIZE)
         ax.set_xlabel(f"Rank by {access.described(tree, var).title}, 1 is best")
         ax.xaxis.label.set_fontsize(style.TEXT_SIZE)
-    return figure
+    return style.figure_of(figure)
 
 
 def _panels(

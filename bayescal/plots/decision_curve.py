@@ -55,7 +55,7 @@ def plot_decision_curve(
     -------
     matplotlib.figure.Figure
         Net benefit with bands, beside treating all and treating none; below it P(useful), of
-        several classifiers P(best), and EVPI.
+        several classifiers P(best), and EVPI. The panels belong together, so that there is no `ax`.
 
     Raises
     ------

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
 from bayescal.core.checks import check_flag, check_is
@@ -72,7 +72,7 @@ class ReliabilityDisplay:
 
     line_: Line2D
     ax_: Axes
-    figure_: Figure
+    figure_: Figure | SubFigure
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class ReliabilityDisplay:
         words = words if name is None else [str(name), *words]
         words += [] if access.case_converged(self.result, case) else [schema.NOT_CONVERGED]
         self.ax_ = plt.subplots()[1] if ax is None else ax
-        self.figure_ = self.ax_.get_figure(root=True)
+        self.figure_ = self.ax_.figure
         if ref_line and _REFERENCE not in self._labels():
             colour = plt.rcParams["axes.edgecolor"]
             self.ax_.plot((0, 1), (0, 1), ":", color=colour, label=_REFERENCE)

@@ -15,13 +15,19 @@ from bayescal.results.text import count, percent
 _SIDES = {"below": style.GREEN, "above": style.VERMILLION}
 
 
-def plot_label_plan(plan: LabelPlan) -> Figure:
+def plot_label_plan(
+    plan: LabelPlan,
+    *,
+    ax: Axes | None = None,
+) -> Figure:
     """Draw the expected width of the interval, and P(it excludes the limit), by number of labels.
 
     Parameters
     ----------
     plan : LabelPlan
         What `bayescal.plan_labels` returned.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -36,7 +42,7 @@ def plot_label_plan(plan: LabelPlan) -> Figure:
     """
     check_is(plan, LabelPlan, "plan", "Pass what bayescal.plan_labels returned.")
     panels = 1 if plan.limit is None else 2
-    figure = style.new_figure(1.0 + 3.4 * panels, 3.3)
+    figure = style.ground(ax, 1.0 + 3.4 * panels, 3.3)
     axes = style.panels(figure, panels, panels)
     entries = {
         f"mean width of the {percent(plan.prob)} interval": style.line(
@@ -52,7 +58,7 @@ def plot_label_plan(plan: LabelPlan) -> Figure:
             for side, colour in _SIDES.items()
         }
     style.legend(figure, entries)
-    return figure
+    return style.figure_of(figure)
 
 
 def _draw_width(ax: Axes, plan: LabelPlan) -> None:

@@ -86,7 +86,13 @@ SEEN: Final = 0.001
 """Probability from which on a bar at 0 is seen."""
 
 
-def plot_posterior(tree: xr.DataTree, var: str | None = None, prob: float = 0.9) -> Figure:
+def plot_posterior(
+    tree: xr.DataTree,
+    var: str | None = None,
+    prob: float = 0.9,
+    *,
+    ax: Axes | None = None,
+) -> Figure:
     """Draw the posterior of a calibration error, one panel a case.
 
     Parameters
@@ -98,6 +104,8 @@ def plot_posterior(tree: xr.DataTree, var: str | None = None, prob: float = 0.9)
         first with a plug-in estimate of its own, the ECE.
     prob : float
         Posterior probability of the interval below the density.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -115,7 +123,7 @@ def plot_posterior(tree: xr.DataTree, var: str | None = None, prob: float = 0.9)
     var = shown.name
     bounds = interval(tree, var, prob)
     found = access.cases(tree)
-    figure, axes = _panels(tree, found)
+    figure, axes = _panels(tree, found, ax)
     limits = [_limit(tree, var, case, float(access.at(bounds, case).max())) for case in found]
     # Panels are read against each other, unless the narrowest would then be a mere line.
     shared = max(limits) <= 5 * min(limits)
@@ -126,10 +134,15 @@ def plot_posterior(tree: xr.DataTree, var: str | None = None, prob: float = 0.9)
         style.case_title(ax, tree, case)
     _name_below(axes, shown.title)
     _legend(figure, tree, var, prob)
-    return figure
+    return style.figure_of(figure)
 
 
-def plot_prior_posterior(tree: xr.DataTree, var: str | None = None) -> Figure:
+def plot_prior_posterior(
+    tree: xr.DataTree,
+    var: str | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Figure:
     """Overlay the prior and the posterior density of a calibration error, one panel a case.
 
     Parameters
@@ -138,6 +151,8 @@ def plot_prior_posterior(tree: xr.DataTree, var: str | None = None) -> Figure:
         A result with a group `prior`.
     var : {"ece", "tce", "mce"}, optional
         Which error; by default the first with a plug-in estimate of its own, the ECE.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -157,7 +172,7 @@ def plot_prior_posterior(tree: xr.DataTree, var: str | None = None) -> Figure:
             "prior against posterior needs the group 'prior', which this result does not have. "
             "Draw from the prior: pymc.sample_prior_predictive on the model of build_model."
         )
-    figure, axes = _panels(tree, found)
+    figure, axes = _panels(tree, found, ax)
     for ax, case in zip(axes, found, strict=True):
         _draw_both(ax, tree, var, case)
         style.case_title(ax, tree, case)
@@ -170,16 +185,18 @@ def plot_prior_posterior(tree: xr.DataTree, var: str | None = None) -> Figure:
             for name, (colour, alpha) in looks.items()
         },
     )
-    return figure
+    return style.figure_of(figure)
 
 
-def _panels(tree: xr.DataTree, found: list[ResultSlice]) -> tuple[Figure, list[Axes]]:
+def _panels(
+    tree: xr.DataTree, found: list[ResultSlice], ax: Axes | None
+) -> tuple[style.Ground, list[Axes]]:
     """Make a grid of panels, one a case, without the axes that stay empty."""
     columns = min(_COLUMNS, len(found))
     rows = -(-len(found) // columns)
     width = 5.2 if columns == 1 else max(2.2 * columns, 5.2)
     height = (2.4 if columns == 1 else 1.5 * rows) + 0.9
-    figure = style.new_figure(width, height, style.notes_for(tree, found))
+    figure = style.ground(ax, width, height, style.notes_for(tree, found))
     return figure, style.panels(figure, len(found), columns)
 
 
@@ -232,7 +249,7 @@ def _draw_calibrated(ax: Axes, p_calibrated: float | None) -> None:
     )
 
 
-def _legend(figure: Figure, tree: xr.DataTree, var: str, prob: float) -> None:
+def _legend(figure: style.Ground, tree: xr.DataTree, var: str, prob: float) -> None:
     entries: dict[str, Artist] = {
         "posterior if miscalibrated": Patch(facecolor=style.BLUE, alpha=0.25),
         f"mean and {percent(prob)} interval": style.interval_line(),

@@ -68,7 +68,8 @@ def plot_reliability(
         of the curve, thin lines are the mean curve of each that has a weight of at least 0.05, if
         there are several. Distinct scores take the place of bins where they are at most 40.
         Rates of rows with a score of exactly 0 or 1, and of one score alone, lie on no curve: they
-        are drawn with their intervals.
+        are drawn with their intervals. The panels belong together: on axes of your own draw a
+        `bayescal.ReliabilityDisplay`.
 
     Raises
     ------

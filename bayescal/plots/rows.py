@@ -41,6 +41,8 @@ def plot_probability(
     classifier: str | None = None,
     class_: str | None = None,
     prob: float = 0.9,
+    *,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the probability of a class against the score, with its band of bounds.
 
@@ -54,6 +56,8 @@ def plot_probability(
         Which class; of two the positive one, else the first by default.
     prob : float, in (0, 1), default 0.9
         Posterior probability of the band, at each score.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -69,7 +73,7 @@ def plot_probability(
     """
     style.check_role(tree, ROW, "a plot of probabilities")
     case, rows, k = _find(tree, classifier, class_, prob)
-    figure, ax = _one_panel((5.2, 4.9), tree, case, rows.curves[k])
+    figure, ax = _one_panel(ax, (5.2, 4.9), tree, case, rows.curves[k])
     _draw_curve(ax, rows, k)
     _draw_cells(ax, tree, case, k)
     style.draw_diagonal(ax)
@@ -85,7 +89,7 @@ def plot_probability(
         "score as it is": style.diagonal(),
     }
     style.legend(figure, entries)
-    return figure
+    return style.figure_of(figure)
 
 
 def plot_decisions(
@@ -93,6 +97,8 @@ def plot_decisions(
     classifier: str | None = None,
     class_: str | None = None,
     prob: float = 0.9,
+    *,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the bounds of rows ordered by score, coloured by what they decide on one class.
 
@@ -106,6 +112,8 @@ def plot_decisions(
         Which class; of two the positive one, else the first by default.
     prob : float, in (0, 1), default 0.9
         Posterior probability of the bounds.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -120,7 +128,7 @@ def plot_decisions(
     """
     style.check_role(tree, ROW, "a plot of decisions")
     case, rows, k = _find(tree, classifier, class_, prob)
-    figure, ax = _one_panel((7.0, 4.3), tree, case, rows.curves[k])
+    figure, ax = _one_panel(ax, (7.0, 4.3), tree, case, rows.curves[k])
     kind = _kinds(rows, k)
     _draw_rows(ax, rows, k, kind)
     if len(rows.classes) == 2:
@@ -128,7 +136,7 @@ def plot_decisions(
     ax.set_ylim(-0.02, 1.02)
     ax.set_xlabel(f"target rows in order of score ({len(rows.row)} in the result)")
     _decision_legend(figure, rows, k, kind, prob)
-    return figure
+    return style.figure_of(figure)
 
 
 def _find(
@@ -144,11 +152,11 @@ def _find(
 
 
 def _one_panel(
-    inches: tuple[float, float], tree: xr.DataTree, case: ResultSlice, class_: str
-) -> tuple[Figure, Axes]:
+    ax: Axes | None, inches: tuple[float, float], tree: xr.DataTree, case: ResultSlice, class_: str
+) -> tuple[style.Ground, Axes]:
     """A figure whose vertical axis is the probability of a class."""
-    figure = style.new_figure(*inches, style.notes_for(tree, [case]))
-    ax = figure.subplots()
+    figure = style.ground(ax, *inches, style.notes_for(tree, [case]))
+    (ax,) = style.panels(figure, 1, 1)
     ax.set_ylabel(f"P({style.shorten(class_, 20)} | score)", parse_math=False)
     style.title(ax, style.shorten(case.title, 60))
     style.dress(ax, grid="y")
@@ -243,7 +251,7 @@ def _write_scores(ax: Axes, score: NDArray[np.float64], most: int) -> None:
 
 
 def _decision_legend(
-    figure: Figure, rows: Rows, k: int, kind: NDArray[np.int64], prob: float
+    figure: style.Ground, rows: Rows, k: int, kind: NDArray[np.int64], prob: float
 ) -> None:
     name = style.shorten(rows.curves[k], 20)
     words = (f"decided: {name}", "open: more than one class", f"{name} ruled out")
@@ -257,7 +265,7 @@ def _decision_legend(
     style.legend(figure, entries, head=f"{percent(prob)} bounds, a dash at the posterior median")
 
 
-def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9) -> Figure:
+def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9, ax: Axes | None = None) -> Figure:
     """Draw bounds and posterior medians of rows under each prior."""
     found = row_conclusions(tree, prob)
     gathered = access.group_over_priors(access.cases(tree))
@@ -271,7 +279,7 @@ def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9) -> Figure:
     notes = style.notes_for(tree, access.cases(tree))
     notes += style.not_robust("Decisions are", [one.case for one in found if not one.robust])
     height = 2.5 * -(-len(shown) // columns) + 1.0
-    figure = style.new_figure(6.4 if columns == 1 else 8.2, height, notes)
+    figure = style.ground(ax, 6.4 if columns == 1 else 8.2, height, notes)
     axes = style.panels(figure, len(shown), columns, sharey=True)
     for ax, (_, rows, name, k) in zip(axes, shown, strict=True):
         _draw_refits(ax, rows, k)
@@ -284,7 +292,7 @@ def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9) -> Figure:
         ax.set_ylabel("P(class | score)")
         ax.yaxis.label.set_fontsize(style.TEXT_SIZE)
     _refits_legend(figure, gathered[0], prob)
-    return figure
+    return style.figure_of(figure)
 
 
 def _draw_refits(ax: Axes, rows: list[Rows], k: int) -> None:
@@ -314,7 +322,7 @@ def _look(place: int) -> tuple[str, tuple[int, tuple[int, ...]]]:
     return _PRIORS[colour], _DASHES[min(turn, 1)]
 
 
-def _refits_legend(figure: Figure, cases: tuple[ResultSlice, ...], prob: float) -> None:
+def _refits_legend(figure: style.Ground, cases: tuple[ResultSlice, ...], prob: float) -> None:
     entries: dict[str, Artist] = {}
     for place, case in enumerate(cases):
         colour, dash = _look(place)
@@ -340,6 +348,8 @@ def plot_credal_sets(
     rows: Sequence[int] | None = None,
     classifier: str | None = None,
     prob: float = 0.9,
+    *,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the credal sets of a few rows, a panel a row.
 
@@ -354,6 +364,8 @@ def plot_credal_sets(
         Which classifier; the first by default.
     prob : float, in (0, 1), default 0.9
         Posterior probability of the bounds of each class.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -380,8 +392,8 @@ def plot_credal_sets(
     lines = -(-len(chosen) // columns)
     three = len(held.classes) == _THREE
     height = 2.25 if three else 0.24 * len(held.classes) + 0.75
-    figure = style.new_figure(
-        2.35 * columns + 0.5, lines * height + 0.75, style.notes_for(tree, [case])
+    figure = style.ground(
+        ax, 2.35 * columns + 0.5, lines * height + 0.75, style.notes_for(tree, [case])
     )
     axes = style.panels(figure, len(chosen), columns, sharey=not three)
     for ax, place in zip(axes, chosen, strict=True):
@@ -391,7 +403,7 @@ def plot_credal_sets(
             ax, f"row {held.row[place]}: {style.shorten(said, 18)}", fontsize=style.TEXT_SIZE
         )
     _sets_legend(figure, prob, three=three)
-    return figure
+    return style.figure_of(figure)
 
 
 def _checked(rows: Sequence[int], n: int) -> list[int]:
@@ -502,7 +514,7 @@ def _draw_intervals(ax: Axes, held: Rows, place: int) -> None:
     ax.set_xticks((0, 0.5, 1), ("0", "0.5", "1"))
 
 
-def _sets_legend(figure: Figure, prob: float, *, three: bool) -> None:
+def _sets_legend(figure: style.Ground, prob: float, *, three: bool) -> None:
     bounds = f"{percent(prob)} bounds"
     entries: dict[str, Artist] = (
         {f"between the {bounds}": Patch(facecolor=style.BLUE, alpha=0.35)}

@@ -30,7 +30,13 @@ _PLUG_DASH: Final = (0, (3, 2))
 _ROC_INCHES: Final = 2.9
 
 
-def plot_roc(tree: xr.DataTree, prob: float = 0.9, *, unlabeled: bool | None = None) -> Figure:
+def plot_roc(
+    tree: xr.DataTree,
+    prob: float = 0.9,
+    *,
+    unlabeled: bool | None = None,
+    ax: Axes | None = None,
+) -> Figure:
     """Draw the ROC curve of each classifier with its simultaneous and its pointwise band.
 
     Parameters
@@ -42,6 +48,8 @@ def plot_roc(tree: xr.DataTree, prob: float = 0.9, *, unlabeled: bool | None = N
     unlabeled : bool, optional
         Whether the curves are those of the unlabelled rows, or of the population; by default the
         former where the result has such rows.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -66,7 +74,8 @@ def plot_roc(tree: xr.DataTree, prob: float = 0.9, *, unlabeled: bool | None = N
     cases = access.cases(tree)
     columns = min(len(cases), _COLUMNS)
     rows = -(-len(cases) // columns)
-    figure = style.new_figure(
+    figure = style.ground(
+        ax,
         max(_ROC_INCHES * columns, 4.6),
         (_ROC_INCHES + 0.15) * rows + 0.5,
         style.notes_for(tree, cases),
@@ -80,7 +89,7 @@ def plot_roc(tree: xr.DataTree, prob: float = 0.9, *, unlabeled: bool | None = N
     }
     of = "of the unlabelled rows" if of_unlabeled else "of the population"
     style.legend(figure, entries, head=f"ROC curve {of}")
-    return figure
+    return style.figure_of(figure)
 
 
 def _draw_roc(ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, unlabeled: bool) -> None:
@@ -134,6 +143,8 @@ def plot_class_reliability(
     classifier: str | None = None,
     classes: Sequence[str] | None = None,
     prob: float = 0.9,
+    *,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw a reliability diagram of the labelled rows of each predicted class.
 
@@ -147,6 +158,8 @@ def plot_class_reliability(
         Predicted classes; if not given those with the most labelled rows, 20 at most.
     prob : float
         Probability of the intervals.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -177,7 +190,7 @@ def plot_class_reliability(
     rows = -(-len(names) // _CLASS_COLUMNS)
     height = _PANEL_INCHES * rows * 1.25 + _FRAME_INCHES
     width = max(_PANEL_INCHES * min(len(names), _CLASS_COLUMNS) + 0.9, 4.8)
-    figure = style.new_figure(width, height, style.notes_for(tree, [case]))
+    figure = style.ground(ax, width, height, style.notes_for(tree, [case]))
     entries: dict[str, Artist] = {}
     axes = style.panels(figure, len(names), _CLASS_COLUMNS, sharex=True, sharey=True)
     for ax, name in zip(axes, names, strict=True):
@@ -189,7 +202,7 @@ def plot_class_reliability(
         ax.tick_params(labelbottom=True)
     entries["perfect calibration"] = style.diagonal()
     style.legend(figure, entries)
-    return figure
+    return style.figure_of(figure)
 
 
 def has_class_reliability(tree: xr.DataTree) -> bool:
@@ -262,7 +275,11 @@ def _mean_error(tree: xr.DataTree, case: ResultSlice, name: str, suffix: str) ->
     return fixed(float(draws.sel({_CLASS: name}).mean()), 3).lstrip("0")
 
 
-def plot_sensitivity_curve(tree: xr.DataTree) -> Figure:
+def plot_sensitivity_curve(
+    tree: xr.DataTree,
+    *,
+    ax: Axes | None = None,
+) -> Figure:
     """Draw the calibration error against the class prior, one panel a case.
 
     Parameters
@@ -271,6 +288,8 @@ def plot_sensitivity_curve(tree: xr.DataTree) -> Figure:
         A result with a group `sensitivity`: ``class_prior`` and, along it, ``ece`` (the paper's
         estimate), ``envelope_lower`` and ``envelope_upper``, and the posterior's ends ``tce_lower``
         and ``tce_upper`` or ``ece_lower`` and ``ece_upper``, each where there is one.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -294,7 +313,7 @@ def plot_sensitivity_curve(tree: xr.DataTree) -> Figure:
     columns = min(_COLUMNS, len(found))
     width = 6.4 if columns == 1 else 0.8 + 2.4 * columns
     height = 2.6 * -(-len(found) // columns) + 1.1
-    figure = style.new_figure(width, height, style.notes_for(tree, found))
+    figure = style.ground(ax, width, height, style.notes_for(tree, found))
     axes = style.panels(figure, len(found), columns)
     for ax, case in zip(axes, found, strict=True):
         _draw_curve(ax, tree, case)
@@ -304,7 +323,7 @@ def plot_sensitivity_curve(tree: xr.DataTree) -> Figure:
     for ax in axes[::columns]:
         ax.set_ylabel("calibration error", fontsize=style.TEXT_SIZE, color=style.INK)
     _curve_legend(figure, tree)
-    return figure
+    return style.figure_of(figure)
 
 
 def _posterior_name(tree: xr.DataTree) -> str | None:
@@ -361,7 +380,7 @@ def _draw_belief(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
         )
 
 
-def _curve_legend(figure: Figure, tree: xr.DataTree) -> None:
+def _curve_legend(figure: style.Ground, tree: xr.DataTree) -> None:
     entries: dict[str, Artist] = {
         "plug-in ECE": style.line(color=style.VERMILLION, linewidth=1.4, linestyle=_PLUG_DASH)
     }

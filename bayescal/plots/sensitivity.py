@@ -39,6 +39,8 @@ def plot_sensitivity(
     var: str | None = None,
     prob: float = 0.9,
     threshold: float | None = None,
+    *,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the posterior of a variable under each prior, one row a prior, one panel a case.
 
@@ -52,6 +54,8 @@ def plot_sensitivity(
         Posterior probability of the interval below each density.
     threshold : float, optional
         Value that the variable is compared with, as a line; by default that of the result.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -69,7 +73,7 @@ def plot_sensitivity(
     access.prior_names(tree)
     tree, name = chosen_variable(tree, tree.attrs.get("conclusion_var") if var is None else var)
     if access.described(tree, name).role == ROW:
-        return plot_row_sensitivity(tree, prob)
+        return plot_row_sensitivity(tree, prob, ax)
     all_of = conclusions(tree, name, prob, _threshold(tree, threshold))
     found = [one for one in all_of if isinstance(one, Conclusion)]
     gathered = access.group_over_priors(access.cases(tree))
@@ -78,7 +82,7 @@ def plot_sensitivity(
     height = -(-len(found) // columns) * (_ROW_INCHES * len(gathered[0]) + 0.45) + _FRAME_INCHES
     lost = [one.case for one in found if not one.robust]
     notes = style.notes_for(tree, access.cases(tree)) + style.not_robust("The conclusion is", lost)
-    figure = style.new_figure(width, height, notes)
+    figure = style.ground(ax, width, height, notes)
     axes = style.panels(figure, len(found), columns, sharey=True)
     shown = access.described(tree, name)
     limits = _limits(tree, shown, gathered)
@@ -90,7 +94,7 @@ def plot_sensitivity(
             style.title(ax, style.shorten(one.case, 26), fontsize=style.TEXT_SIZE)
         ax.set_xlabel(shown.title, fontsize=style.TEXT_SIZE, color=style.INK)
     _legend(figure, tree, found, prob)
-    return figure
+    return style.figure_of(figure)
 
 
 def drawings(tree: xr.DataTree, prob: float) -> list[Drawing]:
@@ -195,7 +199,7 @@ def _write_numbers(ax: Axes, tree: xr.DataTree, one: Conclusion) -> None:
         )
 
 
-def _legend(figure: Figure, tree: xr.DataTree, found: list[Conclusion], prob: float) -> None:
+def _legend(figure: style.Ground, tree: xr.DataTree, found: list[Conclusion], prob: float) -> None:
     zeros = [p_zero for one in found for p_zero in _p_zero(tree, one) if p_zero is not None]
     entries: dict[str, Artist] = {
         "posterior if miscalibrated" if zeros else "posterior": Patch(

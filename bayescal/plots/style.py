@@ -10,7 +10,7 @@ import io
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, cast
 
 import xarray as xr
 from matplotlib.artist import Artist
@@ -22,6 +22,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
+from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
 from bayescal.core.variables import ERROR, METRIC, ROW, Variable
 from bayescal.results import access, schema
@@ -146,6 +147,34 @@ def new_figure(width: float, height: float, notes: Sequence[Note] = ()) -> Figur
     return figure
 
 
+type Ground = Figure | Axes
+"""What panels and a legend are drawn on."""
+
+
+def ground(ax: Axes | None, width: float, height: float, notes: Sequence[Note] = ()) -> Ground:
+    """Axes of the user's, with the notes on them; an empty figure where there are none."""
+    if ax is None:
+        return new_figure(width, height, notes)
+    check_is(ax, Axes, "ax", "Pass one of plt.subplots().")
+    for note in notes:
+        ax.annotate(
+            _wrap(note.text, 0.7 * ax.get_window_extent().width / figure_of(ax).dpi),
+            (0.02, 0.02),
+            xycoords="axes fraction",
+            fontsize=SMALL_SIZE,
+            color=note.colour,
+            backgroundcolor=note.ground,
+            zorder=10,
+            parse_math=False,
+        )
+    return ax
+
+
+def figure_of(drawn: Ground) -> Figure:
+    """The figure of a ground."""
+    return drawn if isinstance(drawn, Figure) else cast("Figure", drawn.get_figure(root=True))
+
+
 def _write_note(figure: Figure, note: Note, block: str, place: tuple[float, float]) -> None:
     """Write a note on its ground, across the figure; `place` is its bottom and its height."""
     bottom, height = place
@@ -170,8 +199,15 @@ def _write_note(figure: Figure, note: Note, block: str, place: tuple[float, floa
     )
 
 
-def panels(figure: Figure, n: int, columns: int, **kwargs: Any) -> list[Axes]:
+def panels(figure: Ground, n: int, columns: int, **kwargs: Any) -> list[Axes]:
     """Make n panels in so many columns, without the axes that stay empty."""
+    if isinstance(figure, Axes):
+        if n > 1:
+            raise InputError(
+                f"ax takes one panel; this plot has {n}. Leave ax out, or draw a part, such as "
+                "result.sel(classifier='rf')."
+            )
+        return [figure]
     columns = min(columns, n)
     axes = list(figure.subplots(-(-n // columns), columns, squeeze=False, **kwargs).flat)
     for spare in axes[n:]:
@@ -312,15 +348,16 @@ def case_title(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     title(ax, text, fontsize=TEXT_SIZE, color=INK if fine else RED)
 
 
-def legend(figure: Figure, entries: Mapping[str, Artist], columns: int = 2, head: str = "") -> None:
-    """Explain the marks of a figure in one block below its axes."""
+def legend(figure: Ground, entries: Mapping[str, Artist], columns: int = 2, head: str = "") -> None:
+    """Explain the marks in one block, of a figure below its axes."""
+    own = isinstance(figure, Axes)
     box = figure.legend(
         list(entries.values()),
         list(entries),
-        loc="outside lower center",
-        ncols=columns,
+        loc="best" if own else "outside lower center",
+        ncols=1 if own else columns,
         fontsize=SMALL_SIZE,
-        frameon=False,
+        frameon=own,
         labelcolor=INK,
         handlelength=2.2,
     )

@@ -25,13 +25,19 @@ _MOST_LABELS: Final = 24
 _BASELINE: Final = 0.18
 
 
-def plot_change(change: Change) -> Figure:
+def plot_change(
+    change: Change,
+    *,
+    ax: Axes | None = None,
+) -> Figure:
     """Draw what windows hold and where one is worse than the baseline.
 
     Parameters
     ----------
     change : Change
         What `bayescal.change` returned.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on, where there is one panel; those of a new figure by default.
 
     Returns
     -------
@@ -52,17 +58,21 @@ def plot_change(change: Change) -> Figure:
     ]
     order = [window.name for window in windows]
     one = Series(change.variable.full or change.variable.title, windows, change)
-    return draw_windows([one], order, change.prob, change.variable.title)
+    return draw_windows([one], order, change.prob, change.variable.title, ax)
 
 
 def draw_windows(
-    series: Sequence[Series], order: Sequence[str], prob: float, name: str = "calibration error"
+    series: Sequence[Series],
+    order: Sequence[str],
+    prob: float,
+    name: str = "calibration error",
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the posterior mean and the interval of every window, on one scale."""
     shown = series[:MOST_PANELS]
     columns = min(COLUMNS, len(shown))
     rows = -(-len(shown) // columns)
-    figure = style.new_figure(_WIDTH, rows * _HEIGHT + 0.8)
+    figure = style.ground(ax, _WIDTH, rows * _HEIGHT + 0.8)
     top = max(window.upper for one in shown for window in one.windows)
     labelled = len(shown) == 1 and len(order) <= _MOST_LABELS
     for at, (ax, one) in enumerate(
@@ -75,7 +85,7 @@ def draw_windows(
         if at % columns == 0:
             ax.set_ylabel(name)
     style.legend(figure, _entries(shown, prob), 3)
-    return figure
+    return style.figure_of(figure)
 
 
 def _entries(shown: Sequence[Series], prob: float) -> dict[str, Artist]:

@@ -162,6 +162,8 @@ def argument(parameter: inspect.Parameter, n: int, k: int, where: str) -> st.Sea
         found = data_of(quantity)
     elif base in ("Binning", "Unpack[BinningFields]"):
         found = st.builds(bc.Binning, st.sampled_from([1, 2, 15, 0, "optimal"]))
+    elif name == "ax":
+        found = st.none()
     elif name == "rule":
         rule = bc.agnostic.bayes_rule({"act": (1.0, 0.0), "wait": (0.0, 0.5)})
         found = st.just(rule)

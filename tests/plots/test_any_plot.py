@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import matplotlib as mpl
 import pytest
 import xarray as xr
+from hostile import public
 from matplotlib import _pylab_helpers
 from matplotlib.figure import Figure
 
 from bayescal import plots
+from bayescal.core.errors import InputError
 from bayescal.plots.style import shorten
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
@@ -128,6 +131,64 @@ def test_a_warning_of_the_status_is_shown(draw: Plot) -> None:
     tree.attrs.pop("warnings", None)
     tree.attrs["status"] = "only one class among the labels"
     assert "only one class among the labels" in said(draw(tree))
+
+
+ON_AXES = (
+    *(draw for draw in PLAIN if draw is not plots.plot_reliability),
+    *(plots.plot_differences, plots.plot_roc, plots.plot_class_reliability, plots.plot_sensitivity),
+    *(plots.plot_sensitivity_curve, plots.plot_label_plan, plots.plot_change),
+)
+
+
+def test_plots_without_ax_say_so() -> None:
+    without = {plots.plot_reliability, plots.plot_decision_curve}
+    assert {getattr(plots, name) for name in plots.__all__} == {*ON_AXES} | without
+    assert all("ax" in inspect.signature(draw).parameters for draw in ON_AXES)
+    assert all("panels belong together" in (draw.__doc__ or "") for draw in without)
+
+
+ONE_CASE = {draw: {"classifiers": ("vit",)} for draw in OF_ERRORS[1:]}
+OTHER_RESULTS = [draw for draw in ON_AXES if draw not in PLAIN]
+
+
+@pytest.mark.parametrize(
+    "draw", [*OF_ERRORS[1:], *OF_METRICS, *OF_ROWS], ids=lambda draw: draw.__name__
+)
+def test_axes_of_the_users_are_drawn_on_and_warnings_stay(draw: Plot) -> None:
+    tree = PLAIN[draw](**ONE_CASE.get(draw, {}))
+    given = {"rows": [0]} if draw is plots.plot_credal_sets else {}
+    tree.attrs.pop("warnings", None)
+    tree.attrs["status"] = "only one class among the labels"
+    figure = Figure(figsize=(12, 5), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    with pytest.raises(InputError, match="ax must be Axes; got int"):
+        draw(tree, ax=3, **given)
+    assert draw(tree, ax=left, **given) is figure
+    assert left.has_data()
+    assert not right.has_data()
+    assert left.get_legend() is not None or draw is plots.plot_ranks
+    assert "only one class among the labels" in said(figure)
+    assert not figure.legends
+
+
+@pytest.mark.mcmc
+@pytest.mark.filterwarnings("ignore::bayescal.core.errors.ConvergenceWarning")
+@pytest.mark.parametrize("draw", OTHER_RESULTS, ids=lambda draw: draw.__name__)
+def test_axes_of_the_users_for_other_results(draw: Plot) -> None:
+    given = public.right(f"bayescal.plots.{draw.__name__}")
+    if draw is plots.plot_class_reliability:
+        given["classes"] = ["0"]
+    figure = Figure()
+    ax = figure.subplots()
+    assert draw(**given | {"ax": ax}) is figure
+    assert ax.has_data()
+    assert ax.get_legend() is not None
+
+
+@pytest.mark.parametrize("draw", [plots.plot_posterior, plots.plot_credal_sets])
+def test_several_panels_need_a_figure(draw: Plot) -> None:
+    with pytest.raises(InputError, match="ax takes one panel; this plot has"):
+        draw(plain(draw), ax=Figure().subplots())
 
 
 def test_a_panel_carries_the_warnings_of_its_own_classifier() -> None:
