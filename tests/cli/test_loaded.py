@@ -36,7 +36,9 @@ def loaded_by(*arguments: object) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [(), ("ece",), ("report",), ("plan",), ("sensitivity", "ece")])
+@pytest.mark.parametrize(
+    "command", [(), ("ece",), ("check",), ("report",), ("plan",), ("sensitivity", "ece")]
+)
 def test_help(command: tuple[str, ...]) -> None:
     needless = SAMPLING | RESULTS | NEVER | {"scipy", "pyarrow", "rich"}
     assert loaded_by(*command, "--help").isdisjoint(needless)
