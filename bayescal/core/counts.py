@@ -229,7 +229,7 @@ class Counts:
         --------
         >>> import bayescal as bc
         >>> sums = {"cell": [-8192, 8191], "rows": [4, 5], "positives": [1, 4]}
-        >>> found = bc.Counts.from_frame(sums | {"score_sum": [1.07578, 3.655]})
+        >>> found = bc.Counts.from_frame(sums | {"score_sum": [1.07578, 3.65525]})
         >>> found
         <Counts: n_obs 9, n_labeled 9; 2 cells; classes 0, 1>
         """

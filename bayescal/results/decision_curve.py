@@ -129,7 +129,7 @@ def decision_curve(
     >>> result = bc.fit(bc.ece, scores, method="direct", seed=20)
     >>> found = bc.decision_curve(result, thresholds=[0.1, 0.25, 0.5])
     >>> found.table["p_useful"].round(2).tolist()
-    [1.0, 1.0, 1.0]
+    [0.99, 1.0, 1.0]
     """
     check_curve(result)
     alpha = tail(prob)

@@ -133,7 +133,7 @@ def test_streaming_counts_what_reading_counts(parquet: Path, monkeypatch) -> Non
 def test_only_large_files_of_plain_columns_are_streamed(parquet, monkeypatch) -> None:
     assert isinstance(reading.read(options(parquet, "p")), bc.Scores)
     monkeypatch.setattr(reading, "MOST_VALUES", 500)
-    assert isinstance(reading.read(options(parquet, "p")), dict)
+    assert isinstance(reading.read(options(parquet, "p")), bc.CountTable)
     assert isinstance(reading.read(options(parquet, "p", group="g")), bc.Scores)
 
 
@@ -151,4 +151,4 @@ def test_a_csv_of_few_rows_is_read_at_once(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(reading, "MOST_VALUES", 4)
     assert isinstance(reading.read(options(tmp_path / "a.csv", "p")), bc.Scores)
     monkeypatch.setattr(reading, "MOST_VALUES", 3)
-    assert isinstance(reading.read(options(tmp_path / "a.csv", "p")), dict)
+    assert isinstance(reading.read(options(tmp_path / "a.csv", "p")), bc.CountTable)

@@ -329,7 +329,7 @@ QUICK: dict[str, Callable[[], Any]] = {
 }
 COUNTED = [
     "bayescal.count_rows",
-    *(f"bayescal.{name}.count_rows" for name in ("agnostic", "credal", "pu_ece", "ssme")),
+    *(f"bayescal.{name}.count_rows" for name in ("credal", "pu_ece", "ssme")),
     "bayescal.temperature.count_rows",
     "bayescal.agnostic.interval_measure_of_rows",
 ]
