@@ -8,8 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core import quantity
+from bayescal.core.checks import MOST_DRAWN, check_whole
 from bayescal.core.quantity import Draws, Floats
 from bayescal.quantities.ssme.data import ScoreMatrix
+
+
+def check_draws(n_draws: int | None) -> None:
+    """Refuse a number of draws of the labels that is none."""
+    if n_draws is not None:
+        check_whole(n_draws, "n_draws", most=MOST_DRAWN)
 
 
 def draw_labels(prob: Floats, n_draws: int, rng: np.random.Generator) -> Floats:

@@ -17,7 +17,7 @@ from bayescal.core.functionals import expected_calibration_error, maximum_calibr
 from bayescal.core.processors import processors
 from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.data import ScoreMatrix
-from bayescal.quantities.ssme.labels import draw_labels
+from bayescal.quantities.ssme.labels import check_draws, draw_labels
 
 # Blocks of draws of all classes have about this many numbers, which a core's cache holds, but so
 # many draws at least: what depends on the scores alone is not fetched for each draw.
@@ -538,12 +538,6 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
     found: Floats = np.full(part.shape, np.nan)
     np.divide(part, whole, out=found, where=whole > 0)
     return found
-
-
-def check_draws(n_draws: int | None) -> None:
-    """Refuse a number of draws of the labels that is none."""
-    if n_draws is not None:
-        check_whole(n_draws, "n_draws", most=MOST_DRAWN)
 
 
 def expected_metrics(
