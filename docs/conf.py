@@ -37,9 +37,9 @@ html_title = "bayescal"
 html_static_path = ["_static"]
 html_css_files = ["bayescal.css"]
 # Pages without others below them need no list of pages beside the text.
-html_sidebars = {name: [] for name in ("index", "get_started", "benchmarks")}
+html_sidebars = {name: [] for name in ("index", "get_started", "faq", "benchmarks")}
 html_theme_options = {
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": False,
