@@ -110,7 +110,8 @@ def test_a_terminal_folds_names_and_cuts_none(width, capsys, monkeypatch) -> Non
 def test_the_json_has_null_where_there_is_no_number(capsys) -> None:
     print_json({"n": 3}, [{"case": "a", "rhat_max": float("nan")}])
     found = json.loads(capsys.readouterr().out)
-    assert found == {"n": 3, "results": [{"case": "a", "rhat_max": None}]}
+    results = [{"case": "a", "rhat_max": None}]
+    assert found == {"schema_version": 1, "n": 3, "results": results}
 
 
 def test_estimates_say_how_many_rows_they_leave_out(capsys) -> None:
