@@ -24,6 +24,7 @@ from matplotlib.ticker import MaxNLocator
 
 from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
+from bayescal.core.text import shorten as cut
 from bayescal.core.variables import ERROR, METRIC, ROW, Variable
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice, status
@@ -240,12 +241,8 @@ def _wrap(text: str, width: float) -> str:
 
 
 def shorten(name: str, length: int = NAME_LENGTH) -> str:
-    """Cut a name in its middle, since names of one family differ at their ends."""
-    line = " ".join(name.split())
-    if len(line) <= length:
-        return line
-    tail = (length - 3) // 2
-    return f"{line[: length - 3 - tail]}...{line[-tail:]}"
+    """Cut one name in its middle; several that stand together are cut by `distinct`."""
+    return cut(name, length)
 
 
 def dress(ax: Axes, *, grid: Literal["x", "y"] | None = None) -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bayescal.core.text import cell, printable, undirected
+from bayescal.core.text import cell, distinct, printable, shorten, undirected
 
 
 def read_back(text: str) -> str:
@@ -47,3 +47,27 @@ def test_letters_of_either_direction_stay() -> None:
 
 def test_what_a_terminal_acts_on_is_spelled_out() -> None:
     assert printable("\x1b[31m\x07\ud800") == r"\x1b[31m\x07\ud800"
+
+
+@pytest.mark.parametrize(
+    ("names", "cut"),
+    [
+        (("forest", "svm"), ("forest", "svm")),
+        (("model_01_forest_v1", "model_01_forest_v2"), ("model_...est_v1", "model_...est_v2")),
+        (("model_01_forest_v1", "model_02_forest_v1"), ("model_01..._v1", "model_02..._v1")),
+        (("123a-1234567890123", "123b-1234567890123"), ("123a...123", "123b...123")),
+        (("a\nlong name of words", "svm"), ("a long ... words", "svm")),
+        (("the same " * 3,) * 2, ("the sa...e same",) * 2),
+        ((), ()),
+    ],
+)
+def test_names_are_cut_apart(names: tuple[str, ...], cut: tuple[str, ...]) -> None:
+    found = distinct(names, max(map(len, cut), default=9))
+    assert tuple(found[name] for name in names) == cut
+    if len(set(names)) == 1:
+        assert shorten(names[0], len(cut[0])) == cut[0]
+
+
+def test_names_that_no_cut_of_the_width_keeps_apart_are_cut_wider() -> None:
+    names = [f"{'a' * 40}{end}{'b' * 40}" for end in "xy"]
+    assert set(map(len, distinct(names, 20).values())) == {44}
