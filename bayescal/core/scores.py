@@ -373,6 +373,15 @@ def check_unweighted(scores: Scores, what: str) -> None:
         )
 
 
+def check_ungrouped(scores: Scores, what: str, call: str) -> None:
+    """Check that rows have no groups, for a method that has one fit for all rows."""
+    if scores.group is not None:
+        raise InputError(
+            f"{what} has no groups; got {listing(scores.groups)}. Take them one by one, {call}, or "
+            "leave them out: scores.without_group()."
+        )
+
+
 def from_parts(parts: Parts) -> Scores:
     """Make Scores of arrays that are checked already."""
     scores: Scores = object.__new__(Scores)

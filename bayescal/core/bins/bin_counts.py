@@ -285,11 +285,7 @@ class BinCounts:
         """
         if self.mass is None or self.rows is None:
             return self
-        blocks = max(min(self.n // _BLOCK_ROWS, _BLOCKS), 1)
-        # Empty bins behind the last row are in a block of their own.
-        block = (np.cumsum(self.rows) - self.rows) * blocks // max(self.n, 1)
-        weight, squares = np.bincount(block, self.mass), np.bincount(block, self._squares())
-        count = self.mass * (weight / np.where(squares > 0, squares, 1))[block]
+        count = self.mass * rows_per_weight(self.rows, self.mass, self._squares())
         return replace(self, count=count, positives=count * self._over_count(self.positives))
 
     def place_in(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -347,6 +343,18 @@ class BinCounts:
                 f"{0 if self.closed == 'right' else 1} from the rest of their bin. "
                 "Bin the rows again, with the edges of both."
             )
+
+
+def rows_per_weight(
+    rows: NDArray[np.int64], weight: NDArray[np.float64], squares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Effective rows per unit of weight, (bin,), that neighbouring bins share; see `evened`."""
+    n = int(rows.sum())
+    blocks = max(min(n // _BLOCK_ROWS, _BLOCKS), 1)
+    # Empty bins behind the last row are in a block of their own.
+    block = (np.cumsum(rows) - rows) * blocks // max(n, 1)
+    total, of_squares = np.bincount(block, weight), np.bincount(block, squares)
+    return np.asarray((total / np.where(of_squares > 0, of_squares, 1))[block])
 
 
 def effective_counts(

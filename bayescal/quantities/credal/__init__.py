@@ -63,7 +63,9 @@ VARIABLES: tuple[Variable, ...] = (
         dims=_BY_CLASS,
     ),
     *undrawn("calibration_score", dims=("calibration", "label_class")),
-    *undrawn("calibration_label", "calibration_rows", dims=("calibration",)),
+    *undrawn(
+        *("calibration_label", "calibration_rows", "calibration_weight"), dims=("calibration",)
+    ),
     *undrawn("all_target_scores", dims=("target", "label_class")),
 )
 REFERENCES: tuple[Reference, ...] = (

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.bin_counts import BinCounts, rows_per_weight
 from bayescal.core.bins.binning import fine_counts
+from bayescal.core.bins.edges import effective_number
 from bayescal.core.checks import check_is, listing
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
@@ -19,10 +20,15 @@ from bayescal.core.many_rows import counted
 from bayescal.core.plausibility import label_signs
 from bayescal.core.quantity import Floats
 from bayescal.core.rounding import round_scores
-from bayescal.core.scores import Scores, check_unweighted, from_parts
+from bayescal.core.scores import Scores, check_ungrouped, check_unweighted, from_parts
 from bayescal.core.tasks import Task
 from bayescal.core.tied_rows import TiedRows
 from bayescal.curves.cells import EDGE
+
+_BY_GROUP: Final = (
+    "bayescal.fit_many(bayescal.credal, {name: CalibrationSplit(calibration=part, "
+    "target=targets[name]) for name, part in calibration.by_group().items()})"
+)
 
 
 class RowCounts(NamedTuple):
@@ -40,7 +46,7 @@ class CalibrationSplit:
     ----------
     calibration : Scores
         Rows that the classifier was not trained on, with their labels. Rows whose label is missing
-        are left out.
+        are left out. Weighted rows count as so many as their effective number.
     target : Scores or array-like of shape (obs,) or (obs, class), in [0, 1]
         Target rows: scores of the same classifiers and classes, with labels or without.
         Plain probabilities are those of calibration's only classifier, without labels: columns in
@@ -56,12 +62,18 @@ class CalibrationSplit:
     Raises
     ------
     InputError
-        If classifiers or classes differ, no calibration row has a label, or rows have weights.
+        If classifiers or classes differ, no calibration row has a label, rows have groups, or
+        target rows have weights.
 
     Notes
     -----
     Both parts are taken to be drawn from one population, and calibration rows to be no rows of the
-    training set. Neither can be seen from the scores.
+    training set. Neither can be seen from the scores. With weights calibration rows need not be:
+    they stand for the population by their weights.
+
+    A row of weight w counts as ``w sum(w) / sum(w**2)`` rows, with sums over the tenth of the rows,
+    or the 50, whose scores are nearest, as in `bayescal.ece`: equal weights change nothing. A
+    target row, which Venn-Abers predictors add to them, counts as one.
 
     Examples
     --------
@@ -86,8 +98,8 @@ class CalibrationSplit:
             raise InputError(
                 "calibration must hold labelled rows; got none. Pass y_true for these rows."
             )
+        check_ungrouped(calibration, "credal", _BY_GROUP)
         target = target_like(calibration, target)
-        check_unweighted(calibration, "credal")
         object.__setattr__(self, "calibration", calibration)
         object.__setattr__(self, "target", target)
         object.__setattr__(self, "counts", None)
@@ -106,6 +118,17 @@ class CalibrationSplit:
     def n_calibration(self) -> int:
         """Number of labelled calibration rows."""
         return self.calibration.n_labeled if self.rows is None else int(self.rows.sum())
+
+    @property
+    def weight(self) -> Floats | None:
+        """Weights of the labelled calibration rows; None where they have none."""
+        found = self.calibration.sample_weight
+        return None if found is None else found[self.calibration.y_true != MISSING]
+
+    @property
+    def effective_n(self) -> float:
+        """Number of labelled calibration rows; of weighted ones the effective number."""
+        return effective_number(self.n_calibration, self.weight)
 
     @property
     def n_target(self) -> int:
@@ -166,7 +189,8 @@ def target_like(calibration: Scores, target: Any) -> Scores:
     """Check target rows, of the classifiers and classes of others."""
     found = target if isinstance(target, Scores) else _unlabeled(target, calibration)
     _check_alike(calibration, found)
-    check_unweighted(found, "credal")
+    check_ungrouped(found, "target", _BY_GROUP)
+    check_unweighted(found, "target")
     return found
 
 
@@ -207,7 +231,8 @@ def _check_alike(calibration: Scores, target: Scores) -> None:
         )
 
 
-type Counts = NDArray[np.int64]
+type Counts = NDArray[Any]
+"""Whole numbers, or effective ones of weighted rows."""
 
 # Curves times rows that a result holds draws of: it does not grow with the target rows.
 MOST: Final = 200
@@ -229,7 +254,7 @@ class EmpiricalCDF:
     rank: Floats
 
     @classmethod
-    def of(cls, score: NDArray[np.floating], rows: NDArray[np.int64] | None = None) -> EmpiricalCDF:
+    def of(cls, score: NDArray[np.floating], rows: Counts | None = None) -> EmpiricalCDF:
         """Rank scores, each of which stands for one row or for so many."""
         distinct, place = np.unique(round_scores(score).astype(np.float64), return_inverse=True)
         count = np.bincount(place, rows)
@@ -257,20 +282,29 @@ def cell_middle(rank: Floats, n_cells: int) -> Floats:
 
 
 class Counted(NamedTuple):
-    """Rows of one curve in cells, those of its label, and their mean rank, (cell,) each."""
+    """Rows of one curve in cells, those of its label, their mean rank and weight, (cell,) each."""
 
     total: Counts
     positives: Counts
     place: Floats
+    mass: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveRows:
-    """Rows that one curve is fitted to."""
+    """Rows that one curve is fitted to; made by `CurveRows.of`."""
 
     score: Floats  # (obs,)
     happened: NDArray[np.bool_]  # (obs,): whether the row has the curve's label
     number: Counts | None = None  # (obs,): rows that each stands for; None for one each
+    weight: Floats | None = None  # (obs,); None for 1 each
+
+    @classmethod
+    def of(cls, split: CalibrationSplit, score: Floats, happened: NDArray[np.bool_]) -> CurveRows:
+        """Take the labelled calibration rows, and how many each stands for."""
+        weight = split.weight
+        number = split.rows if weight is None else effective_rows(score, weight)
+        return cls(score, happened, number, weight)
 
     def total(
         self, place: NDArray[np.int64], size: int, values: NDArray[Any] | None = None
@@ -283,8 +317,9 @@ class CurveRows:
     def fine_counts(self, most: int) -> BinCounts:
         """Count rows into cells of the score."""
         score = round_scores(self.score).astype(np.float64)
-        if self.number is None:
-            return fine_counts(Task({}, score, self.happened.astype(np.uint8)), [0.0, 1.0], most)
+        if self.number is None or self.weight is not None:
+            task = Task({}, score, self.happened.astype(np.uint8), weight=self.weight)
+            return fine_counts(task, [0.0, 1.0], most).evened()
         order = np.argsort(score)
         number, happened = self.number[order], self.happened[order]
         rows = TiedRows(score[order], number, number * happened)
@@ -313,8 +348,11 @@ class RankCells:
         positives = rows.total(cell, self.number, rows.happened)
         middle = (np.arange(self.number) + 0.5) / self.number
         total = rows.total(cell, self.number, rank)
-        place = np.where(count > 0, total / np.maximum(count, 1), middle)
-        return Counted(count.astype(np.int64), positives.astype(np.int64), place)
+        place = np.where(count > 0, total / np.where(count > 0, count, 1), middle)
+        mass = count if rows.weight is None else np.bincount(cell, rows.weight, self.number)
+        if rows.weight is None:
+            count, positives = count.astype(np.int64), positives.astype(np.int64)
+        return Counted(count, positives, place, mass)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +375,23 @@ class ScoreCells:
             np.pad(cells.count[held], (0, missing)),
             np.pad(cells.positives[held], (0, missing)),
             np.pad(ranks(cells.mean_score[held]), (0, missing), "edge"),
+            np.pad(cells.weight[held], (0, missing)),
         )
+
+
+def curve_rows(split: CalibrationSplit) -> list[CurveRows]:
+    """Rows of each curve of one classifier: one of a binary task, else one for each class."""
+    (score,), label = labeled_rows(split)
+    if score.ndim == 1:
+        return [CurveRows.of(split, score, label == 1)]
+    return [CurveRows.of(split, column, label == k) for k, column in enumerate(score.T)]
+
+
+def effective_rows(score: NDArray[np.floating], weight: Floats) -> Floats:
+    """How many rows each weighted row counts as, (obs,): see `CalibrationSplit`."""
+    _, place, rows = np.unique(round_scores(score), return_inverse=True, return_counts=True)
+    sums = (np.bincount(place, each) for each in (weight, weight**2))
+    return np.asarray(weight * rows_per_weight(rows, *sums)[place])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -354,26 +408,21 @@ class Problem:
     positives: Counts
     # Mean rank of the rows of each cell, (curve, cell); any rank where there are none.
     place: Floats
+    # Weights of the rows of each cell, (curve, cell): their number where they have none.
+    mass: Floats
     # Ranks of the target rows that the result holds, (obs, curve).
     target_rank: Floats
 
     @classmethod
     def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], cells: Cells) -> Problem:
         """Count the rows of a classifier."""
-        (score,), label = labeled_rows(data)
-        target = data.target.y_prob[0][rows]
-        if score.ndim == 1:
-            score, target, event = score[:, None], target[:, None], (label == 1)[:, None]
-        else:
-            event = label[:, None] == np.arange(score.shape[1])
-        ranks = tuple(EmpiricalCDF.of(column, data.rows) for column in score.T)
-        counted = [
-            cells.count(rank, CurveRows(column, happened, data.rows))
-            for rank, column, happened in zip(ranks, score.T, event.T, strict=True)
-        ]
-        count, positives, place = (np.stack(parts) for parts in zip(*counted, strict=True))
+        curves = curve_rows(data)
+        target = data.target.y_prob[0][rows].reshape(len(rows), len(curves))
+        ranks = tuple(EmpiricalCDF.of(curve.score, curve.number) for curve in curves)
+        counted = [cells.count(rank, curve) for rank, curve in zip(ranks, curves, strict=True)]
+        count, positives, place, mass = (np.stack(parts) for parts in zip(*counted, strict=True))
         at = np.stack([rank(t) for rank, t in zip(ranks, target.T, strict=True)], axis=1)
-        return cls(ranks, count, positives, place, at)
+        return cls(ranks, count, positives, place, mass, at)
 
     @property
     def n_curves(self) -> int:

@@ -10,8 +10,14 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_data
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.credal_sets import discount, is_proper, reachable
-from bayescal.quantities.credal.data import CalibrationSplit, labeled_rows
-from bayescal.quantities.credal.venn_abers import Pair, fit_ivap, fit_one_vs_rest, merged
+from bayescal.quantities.credal.data import CalibrationSplit, curve_rows
+from bayescal.quantities.credal.venn_abers import (
+    InductiveVennAbers,
+    OneVsRest,
+    Pair,
+    fit_ivap,
+    merged,
+)
 
 
 class Estimate(NamedTuple):
@@ -71,36 +77,26 @@ def estimate(data: CalibrationSplit) -> Estimate:
     """
     remedy = "CalibrationSplit(calibration=..., target=...)"
     check_data(data, (CalibrationSplit,), "estimate", remedy)
-    scores, label = labeled_rows(data)
-    of_one = _binary if data.calibration.is_binary else _of_classes
-    found = [
-        of_one(score, label, target, data.rows)
-        for score, target in zip(scores, data.target.y_prob, strict=True)
-    ]
+    found = [_of_one(data.select(name)) for name in data.calibration.classifiers]
     if len(found) == 1:
         return found[0]
     return Estimate._make(np.stack(values) for values in zip(*found, strict=True))
 
 
-def _binary(
-    score: NDArray[np.floating],
-    label: NDArray[np.int32],
-    target: NDArray[np.floating],
-    rows: NDArray[np.int64] | None,
-) -> Estimate:
-    p0, p1 = fit_ivap(score, label=label, rows=rows).predict(target)
-    return Estimate(p0, p1, merged(p0, p1), p0, p1, np.zeros(len(p0), bool))
+def predictor(split: CalibrationSplit) -> InductiveVennAbers | OneVsRest:
+    """Fit the Venn-Abers predictor of one classifier: of several classes one against the rest."""
+    fits = tuple(
+        fit_ivap(rows.score, label=rows.happened, rows=rows.number) for rows in curve_rows(split)
+    )
+    return fits[0] if split.calibration.is_binary else OneVsRest(fits)
 
 
-def _of_classes(
-    score: NDArray[np.floating],
-    label: NDArray[np.int32],
-    target: NDArray[np.floating],
-    rows: NDArray[np.int64] | None,
-) -> Estimate:
-    p0, p1 = fit_one_vs_rest(score, label=label, rows=rows).predict(target)
-    lower, upper = reachable(*discount(p0, p1))
-    return Estimate(p0, p1, merged_classes(Pair(p0, p1)), lower, upper, ~is_proper(p0, p1))
+def _of_one(split: CalibrationSplit) -> Estimate:
+    pair = predictor(split).predict(split.target.y_prob[0])
+    if split.calibration.is_binary:
+        return Estimate(*pair, merged(*pair), *pair, np.zeros(split.n_target, bool))
+    ends = reachable(*discount(*pair))
+    return Estimate(*pair, merged_classes(pair), *ends, ~is_proper(*pair))
 
 
 def merged_classes(pair: Pair) -> Floats:

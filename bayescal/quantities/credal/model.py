@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-def cells_of(prior: LabelRatePrior, rows: int) -> Cells:
+def cells_of(prior: LabelRatePrior, rows: float) -> Cells:
     """Cells that a prior's model counts so many calibration rows in."""
     if isinstance(prior, AveragedCurve):
         return ScoreCells(MOST)
@@ -100,7 +100,7 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     priors = Priors() if priors is None else priors
     check_is(priors, Priors, "priors", "Pass bayescal.credal.Priors().")
     prior = priors.label_rate
-    problem = Problem.of(data, np.arange(0), cells_of(prior, data.n_calibration))
+    problem = Problem.of(data, np.arange(0), cells_of(prior, data.effective_n))
     names = data.calibration.classes if problem.n_curves > 1 else data.calibration.classes[1:]
     return model_of(label_model(problem, prior), tuple(map(str, names)))
 
@@ -111,6 +111,12 @@ def model_of(label_rates: LabelModel, curves: tuple[str, ...], member: str = "")
 
     if isinstance(label_rates, Averaged):
         return member_model(label_rates.members, member)
+    if label_rates.problem.count.dtype.kind == "f":
+        # PyMC would cut effective counts down to whole numbers.
+        raise InputError(
+            "the PyMC model must have whole counts of rows; got effective ones of weighted rows. "
+            "Pass method='direct'."
+        )
     with pm.Model(coords={"curve": list(curves)}) as model:
         label_rates.add_to_model()
     return model

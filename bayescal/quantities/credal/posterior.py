@@ -88,11 +88,11 @@ class CredalCase:
     @classmethod
     def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], priors: Priors) -> CredalCase:
         """Count the rows of one classifier."""
-        cells = cells_of(priors.label_rate, data.n_calibration)
+        cells = cells_of(priors.label_rate, data.effective_n)
         problem = Problem.of(data, rows, cells)
         return cls(data, rows, problem, priors, label_model(problem, priors.label_rate))
 
-    def relabelled(self, positives: NDArray[np.int64]) -> CredalCase:
+    def relabelled(self, positives: NDArray[Any]) -> CredalCase:
         """Give the cells other numbers of labels."""
         problem = self.problem.relabelled(positives)
         return replace(self, problem=problem, model=label_model(problem, self.priors.label_rate))
@@ -140,8 +140,9 @@ class CredalCase:
         for part in (self.data.calibration, self.data.target):
             for array in (part.y_prob, part.y_true):
                 digest.update(np.ascontiguousarray(array).tobytes())
-        if self.data.rows is not None:
-            digest.update(self.data.rows.tobytes())
+        for numbers in (self.data.rows, self.data.weight):
+            if numbers is not None:
+                digest.update(numbers.tobytes())
         return digest.hexdigest()
 
     def build_model(self, member: str = "") -> pm.Model:
@@ -167,7 +168,7 @@ class CredalCase:
         before = self.model.prior_draws(PRIOR_DRAWS, rng)
         prior = self.with_pseudo_observations({name: value[None] for name, value in before.items()})
         # Last, so that the draws above are those of earlier versions for the same seed.
-        replicated = rng.binomial(problem.count, rates)
+        replicated = _drawn_labels(problem.count, rates, rng)
         curve = self._curve_of_cells(draws, rates, rng.spawn(1)[0])
         point = estimate(self.data)
         theory, words = self._bounds(point)
@@ -184,6 +185,8 @@ class CredalCase:
         rows = {"target_row": self.rows, "calibration_label": label}
         if self.data.rows is not None:
             rows["calibration_rows"] = self.data.rows
+        if self.data.weight is not None:
+            rows["calibration_weight"] = self.data.weight
         kept = {name: draws[name] for name in self.model.variables}
         log_likelihood = log_binomial(problem.positives, problem.count, off_boundary(rates))
         return CaseArrays(
@@ -218,7 +221,7 @@ class CredalCase:
         if self._averages:
             rates, given = draws["cell_rate"], draws["miscalibrated_cell_rate"]
             component = draws["component"]
-        mass = draw_masses(self.problem.count, lead[:-1], rng)
+        mass = draw_masses(self.problem.count, lead[:-1], rng, self.problem.mass)
         kept = {"rate": rates, "given_rate": given, "mass": mass}
         curve = {name: values.astype(np.float32) for name, values in kept.items()}
         return curve | {"component": component.astype(np.int8)}
@@ -252,7 +255,7 @@ class CredalCase:
         """
         drawn = self.model.prior_draws(1, rng)
         draws = {name: value[None] for name, value in drawn.items()}
-        positives = rng.binomial(self.problem.count, self.model.cell_prob(drawn)[0])
+        positives = _drawn_labels(self.problem.count, self.model.cell_prob(drawn)[0], rng)
         prob = self.with_pseudo_observations(draws).prob[0, 0]
         values = {name: drawn[name][0] for name in self.model.variables}
         return self.relabelled(positives), {"prob": prob, **values}
@@ -280,7 +283,11 @@ class CredalCase:
             for p0, p1 in zip(*columns, strict=True)
         ]
         values = {name: np.array([one[name].value for one in each]) for name in each[0]}
-        return self._squeezed(values), bound_words(each[0])
+        words = bound_words(each[0])
+        if self.data.weight is not None:
+            for word in words.values():
+                word["assumption"] += "; rows have equal weights, of others it is an approximation"
+        return self._squeezed(values), words
 
     def _squeezed(self, values: Mapping[str, Any], group: str = "") -> dict[str, Any]:
         """Arrays without the dim of the curves, where there is only one."""
@@ -302,6 +309,13 @@ def _evidence_warnings(ess: float) -> list[str]:
         f"the weights of the descriptions rest on {ess:.0f} effective draws (fewer than "
         f"{MIN_ESS}). Compare with the other priors of bayescal.prior_sensitivity."
     ]
+
+
+def _drawn_labels(count: NDArray[Any], rate: Floats, rng: np.random.Generator) -> NDArray[Any]:
+    """Draw the rows of each cell that have the label; effective ones as a share of whole ones."""
+    whole = np.ceil(count).astype(np.int64)
+    drawn = rng.binomial(whole, rate)
+    return drawn if count.dtype.kind != "f" else drawn * (count / np.maximum(whole, 1))
 
 
 def _columns(score: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -338,6 +352,7 @@ def plan(data: CalibrationSplit, priors: Priors) -> Plan:
     attrs = {
         "n_obs": data.n_obs,
         "n_labeled": data.n_calibration,
+        **({} if data.weight is None else {"effective_n": data.effective_n}),
         "n_target": data.n_target,
         "n_held": len(rows),
         "classes": [str(label) for label in data.calibration.classes],

@@ -243,7 +243,9 @@ def _split(result: DataTree, scores: Any) -> CalibrationSplit:
             "Fit the same data again."
         )
     label = _of_rows(result, "calibration_label").astype(np.int32)
-    calibration = _stored(result, "calibration_score", label)
+    weighted = access.has_variable(result, schema.CONSTANT_DATA, "calibration_weight")
+    weight = _of_rows(result, "calibration_weight") if weighted else None
+    calibration = _stored(result, "calibration_score", label, weight)
     if scores is None:
         scores = _stored(result, "all_target_scores", None)
     scores = _with_plain_classes(scores)
@@ -260,30 +262,36 @@ def _of_rows(result: DataTree, name: str) -> NDArray[Any]:
     return access.variable(result, schema.CONSTANT_DATA, name, case).to_numpy()
 
 
-def _stored(result: DataTree, name: str, label: NDArray[np.int32] | None) -> Scores:
+def _stored(
+    result: DataTree, name: str, label: NDArray[np.int32] | None, weight: Floats | None = None
+) -> Scores:
     """Scores of every classifier that a result holds under a name."""
     cases = access.cases(result)
     values = [access.variable(result, schema.CONSTANT_DATA, name, case) for case in cases]
     classes = access.json_attribute(result, "classes")
     y_prob = np.stack([value.to_numpy() for value in values])
-    return _scores(y_prob, label, access.classifier_names(result), classes)
+    return _scores(y_prob, label, access.classifier_names(result), classes, weight)
 
 
 def _scores(
-    y_prob: Floats, label: NDArray[np.int32] | None, names: Iterable[str], classes: Iterable[Any]
+    y_prob: Floats,
+    label: NDArray[np.int32] | None,
+    names: Iterable[str],
+    classes: Iterable[Any],
+    weight: Floats | None = None,
 ) -> Scores:
     y_true = np.full(y_prob.shape[1], MISSING, np.int32) if label is None else label
-    return from_parts(Parts(y_prob, y_true, tuple(names), tuple(map(str, classes)), None, ()))
+    words = tuple(map(str, classes))
+    return from_parts(Parts(y_prob, y_true, tuple(names), words, None, (), weight))
 
 
 def _with_plain_classes(scores: Any) -> Any:
     """Scores whose classes are words, as a result holds the names of classes alone."""
     if not isinstance(scores, Scores):
         return scores
-    names, weight = tuple(map(str, scores.classes)), scores.sample_weight
-    return from_parts(
-        Parts(scores.y_prob, scores.y_true, scores.classifiers, names, None, (), weight)
-    )
+    names = tuple(map(str, scores.classes))
+    divided = scores.group, scores.groups, scores.sample_weight
+    return from_parts(Parts(scores.y_prob, scores.y_true, scores.classifiers, names, *divided))
 
 
 def _draws(result: DataTree, case: ResultSlice, model: LabelModel) -> Draws:

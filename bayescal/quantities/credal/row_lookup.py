@@ -19,10 +19,9 @@ from bayescal.quantities.credal.data import (
     CalibrationSplit,
     EmpiricalCDF,
     Problem,
-    labeled_rows,
     logit_of,
 )
-from bayescal.quantities.credal.estimator import merged_classes
+from bayescal.quantities.credal.estimator import merged_classes, predictor
 from bayescal.quantities.credal.model import cells_of, label_model
 from bayescal.quantities.credal.models import LabelModel
 from bayescal.quantities.credal.priors import LabelRatePrior
@@ -31,8 +30,6 @@ from bayescal.quantities.credal.venn_abers import (
     InductiveVennAbers,
     OneVsRest,
     Pair,
-    fit_ivap,
-    fit_one_vs_rest,
     merged,
 )
 
@@ -172,7 +169,7 @@ class Lookup:
     ) -> Lookup:
         """Look up target rows of one classifier under draws of a model; `alpha` is one tail's."""
         calibration, score = split.calibration, split.target.y_prob[0]
-        problem = Problem.of(split, np.arange(0), cells_of(prior, split.n_calibration))
+        problem = Problem.of(split, np.arange(0), cells_of(prior, split.effective_n))
         model = label_model(problem, prior)
         nodes = [
             _Nodes.of(partial(_representative, model, ranks), column)
@@ -180,8 +177,6 @@ class Lookup:
         ]
         places = [np.append(each.place, each.place_of(np.array([0.0, 1.0]))) for each in nodes]
         values = _summaries(model, draws_of(model), places, alpha)
-        (calibration_score,), label = labeled_rows(split)
-        fit: Any = fit_ivap if score.ndim == 1 else fit_one_vs_rest
         return cls(
             calibration.classifiers[0],
             tuple(map(str, calibration.classes)),
@@ -190,7 +185,7 @@ class Lookup:
                 _Curve.of(own, value[:, :-2], value[:, -2:])
                 for own, value in zip(nodes, values, strict=True)
             ),
-            fit(calibration_score, label=label, rows=split.rows),
+            predictor(split),
         )
 
     @classmethod

@@ -55,7 +55,7 @@ class StoredCurve:
     rate: NDArray[np.floating]  # (draw, cell)
     mass: Floats  # (cell,)
     in_segments: NDArray[np.bool_]  # (draw,)
-    n_rows: int
+    n_rows: float
 
     @classmethod
     def of(cls, result: DataTree, case: ResultSlice) -> StoredCurve:
@@ -80,7 +80,7 @@ class StoredCurve:
             rate[np.ix_(drawn, cell)],
             mass.mean(axis=0, dtype=np.float64)[cell],
             component[drawn] == COMPONENTS.index(SEGMENTS),
-            int(result.attrs["n_labeled"]),
+            float(result.attrs.get(schema.EFFECTIVE_N, result.attrs["n_labeled"])),
         )
 
     @cached_property

@@ -21,6 +21,7 @@ from bayescal.core.quantity import Floats
 from bayescal.core.rounding import round_scores
 
 type Integers = NDArray[np.int64]
+type Numbers = NDArray[Any]  # of rows, whole or not
 
 
 class Pair(NamedTuple):
@@ -85,8 +86,9 @@ def fit_ivap(
         probabilities and logits give the same fit. They are rounded to 12 decimals.
     label : array-like of shape (obs,)
         Labels, 0 or 1. Both may be the same for all rows, and one row is enough.
-    rows : array-like of shape (obs,), int, at least 1, optional
-        How many rows each score and label stand for, by default one.
+    rows : array-like of shape (obs,), above 0, optional
+        How many rows each score and label stand for, by default one. Of sample weights w pass
+        ``w * w.sum() / (w**2).sum()``, which sums to their effective number.
 
     Returns
     -------
@@ -96,13 +98,13 @@ def fit_ivap(
     Raises
     ------
     InputError
-        If a score is not finite, a label not 0 or 1, or lengths differ.
+        If a score is not finite, a label not 0 or 1, `rows` not above 0, or lengths differ.
 
     Notes
     -----
     A new row is added to the calibration rows once with label 0 and once with label 1, and isotonic
-    regression is fitted to each; p0 and p1 are the two fits at its score. They are step functions
-    of it, found once in the time of a sort, without rounding.
+    regression is fitted to each; p0 and p1 are the two fits at its score. It counts as one row,
+    whatever `rows` are. Both are step functions, found in the time of a sort.
 
     One of p0 and p1 is calibrated, the one that belongs to the row's label (see `bounds`). The
     interval between them is **not** an interval that holds P(Y = 1 | score) with some probability:
@@ -129,7 +131,7 @@ def fit_ivap(
         lambda found: (found != 0) & (found != 1),
         "0 or 1 for each row",
         "Pass 1 for rows of the class that the score is of.",
-    )
+    ).astype(np.int64)
     if scores.ndim != 1:
         raise InputError(
             f"score must hold one value a row; got shape {scores.shape}. "
@@ -233,17 +235,18 @@ def _scores(score: ArrayLike) -> Floats:
     return round_scores(flat).reshape(values.shape)
 
 
-def _numbers(rows: ArrayLike, n: int) -> Integers:
+def _numbers(rows: ArrayLike, n: int) -> Numbers:
     """Check how many rows each score stands for."""
     check_same_length(len(to_numpy(rows, "rows")), "rows", n, "score")
-    rule, remedy = "a whole number >= 1 for each score", "Leave scores of no row out."
-    return _column(rows, "rows", "iu", lambda found: found < 1, rule, remedy)
+    rule, remedy = "a finite number above 0 for each score", "Leave scores of no row out."
+    found = _column(rows, "rows", "iuf", lambda x: ~((x > 0) & np.isfinite(x)), rule, remedy)
+    return found.astype(np.float64 if found.dtype.kind == "f" else np.int64)
 
 
 def _column(
     values: ArrayLike, name: str, kinds: str, wrong: Callable[[Any], Any], rule: str, remedy: str
-) -> Integers:
-    """Check a column of whole numbers."""
+) -> Numbers:
+    """Check a column of numbers."""
     found = to_numpy(values, name)
     got = ""
     if found.ndim != 1 or found.dtype.kind not in kinds:
@@ -253,11 +256,11 @@ def _column(
         got = f"{found[place]:.6g} at row {place}"
     if got:
         raise InputError(f"{name} must hold {rule}; got {got}. {remedy}")
-    return found.astype(np.int64)
+    return found
 
 
 class Steps(NamedTuple):
-    """A step function on distinct scores, its values quotients of integers rounded once."""
+    """A step function on distinct scores; quotients of whole numbers are rounded once."""
 
     # Place of the first distinct score of each step, increasing from 0, (step,).
     start: Integers
@@ -265,7 +268,7 @@ class Steps(NamedTuple):
     value: NDArray[np.float64]
 
 
-def venn_abers_steps(count: Integers, positive: Integers) -> tuple[Steps, Steps]:
+def venn_abers_steps(count: Numbers, positive: Numbers) -> tuple[Steps, Steps]:
     """Fit isotonic regression with one more row at each distinct score in turn.
 
     Notes
@@ -284,24 +287,24 @@ def venn_abers_steps(count: Integers, positive: Integers) -> tuple[Steps, Steps]
     as ``D_b >= 0``. Otherwise the line to v is no steeper than m, and r(u) is at least m already.
     So b runs over corners only, on which the slope as seen from c falls, then rises.
 
-    A row of label 0 is one of label 1 where order and labels are reversed. Comparisons are made on
-    integers; no loop runs over rows.
+    A row of label 0 is one of label 1 where order and labels are reversed. Whole numbers are
+    compared exactly; near ties of others move p0 and p1 by rounding. No loop runs over rows.
     """
-    rows, labels = (np.append(0, np.cumsum(each, dtype=np.int64)) for each in (count, positive))
+    rows, labels = (np.append(0, np.cumsum(each)) for each in (count, positive))
     corners = _corners(rows, labels)
     start, top, bottom = _steps(rows, labels, corners)
-    p1 = Steps(start, top / bottom)
+    p1 = Steps(start, np.minimum(top / bottom, 1))
     last = len(count)
     backwards = rows[-1] - rows[::-1]
     start, top, bottom = _steps(
         backwards, backwards - (labels[-1] - labels[::-1]), last - corners[::-1]
     )
     end = np.append(start[1:], last)
-    p0 = Steps((last - end)[::-1], ((bottom - top) / bottom)[::-1])
+    p0 = Steps((last - end)[::-1], np.maximum((bottom - top) / bottom, 0)[::-1])
     return p0, p1
 
 
-def _corners(rows: Integers, labels: Integers) -> Integers:
+def _corners(rows: Numbers, labels: Numbers) -> Integers:
     """Find the corners of the greatest convex minorant, both ends with it.
 
     A point on or above the chord of its two neighbours is no corner, so that all of these go at
@@ -318,11 +321,9 @@ def _corners(rows: Integers, labels: Integers) -> Integers:
     return kept
 
 
-def _steps(
-    rows: Integers, labels: Integers, corners: Integers
-) -> tuple[Integers, Integers, Integers]:
+def _steps(rows: Numbers, labels: Numbers, corners: Integers) -> tuple[Integers, Numbers, Numbers]:
     """Find where the running maximum of r rises, and its values as fractions."""
-    place, corner = _near_the_minorant(rows, labels, corners)
+    place, corner = _near_minorant(rows, labels, corners)
     x, y = rows[place] - 1, labels[place] - 1
     end = _least_steep(x, y, rows[corners], labels[corners], corner + 1)
     top, bottom = labels[corners[end]] - y, rows[corners[end]] - x
@@ -332,23 +333,21 @@ def _steps(
     return place[rises], top[rises], bottom[rises]
 
 
-def _near_the_minorant(
-    rows: Integers, labels: Integers, corners: Integers
-) -> tuple[Integers, Integers]:
+def _near_minorant(rows: Numbers, labels: Numbers, corners: Integers) -> tuple[Integers, Integers]:
     """Find the points c with D_c < 1 - m, and the corner at or before each."""
     across, up, points = np.diff(rows[corners]), np.diff(labels[corners]), np.diff(corners)
     # dx S - dy N is D times the width of the chord, but for its value at the corner.
     limit = across * (labels[corners[:-1]] + 1) - up * (rows[corners[:-1]] + 1)
     height = np.repeat(across, points) * labels[:-1] - np.repeat(up, points) * rows[:-1]
-    place = np.flatnonzero(height < np.repeat(limit, points))
-    if up[-1] == across[-1]:
-        # Above a slope of 1 there is no such point; its corner stands for them all.
-        place = np.append(place, corners[-2])
+    near = height < np.repeat(limit, points)
+    # Of a slope of 1 there is no such point; its corner stands for them all.
+    near[corners[:-1]] = True
+    place = np.flatnonzero(near)
     return place, np.searchsorted(corners, place, side="right") - 1
 
 
 def _least_steep(
-    x: Integers, y: Integers, corner_x: Integers, corner_y: Integers, first: Integers
+    x: Numbers, y: Numbers, corner_x: Numbers, corner_y: Numbers, first: Integers
 ) -> Integers:
     """Find the corner, from the first allowed on, to which the line from (x, y) is least steep."""
     end = first.copy()
@@ -418,8 +417,8 @@ def fit_one_vs_rest(
     label : array-like of shape (obs,), int
         The column of each row's class. A class that no row has gets p0 = 0 everywhere, and a p1
         that is the larger the fewer rows there are.
-    rows : array-like of shape (obs,), int, at least 1, optional
-        How many rows each row stands for, by default one.
+    rows : array-like of shape (obs,), above 0, optional
+        How many rows each row stands for, by default one; as of `fit_ivap`.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.partial_sums import Sums
 from bayescal.core.plausibility import below_chance
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores
+from bayescal.core.scores import Scores, check_ungrouped
 from bayescal.quantities.temperature.logits import (
     ClassWise,
     Integers,
@@ -32,6 +32,7 @@ from bayescal.quantities.temperature.logits import (
 from bayescal.quantities.temperature.sums import joined
 from bayescal.quantities.temperature.vector_scaling import CentredRows, LabeledLogits
 
+_BY_GROUP: Final = "bayescal.fit_many(bayescal.temperature, scores.by_group())"
 # The largest score of a classifier is at least this in some row.
 _SURE: Final = 0.95
 
@@ -144,6 +145,7 @@ class Problem:
     @classmethod
     def of(cls, data: Scores, classifier: str, first: int = 0, of: str = "") -> Problem:
         """Take one classifier's scores as logits; messages count rows from `first` (of what)."""
+        check_ungrouped(data, "temperature", _BY_GROUP)
         label = data.y_true
         rows = np.flatnonzero(label != MISSING)
         raw, logits = _logits_of(data, data.classifiers.index(classifier))

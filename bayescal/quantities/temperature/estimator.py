@@ -69,8 +69,8 @@ def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING)
     Raises
     ------
     InputError
-        If there are several classifiers, no labelled row or a label of score 0,
-        or `gamma` is negative.
+        If there are several classifiers, groups, no labelled row or a label of score 0, or `gamma`
+        is negative.
 
     Notes
     -----

@@ -55,7 +55,7 @@ def build_model(data: Scores, priors: Priors | None = None) -> pm.Model:
     Raises
     ------
     InputError
-        If there are several classifiers.
+        If there are several classifiers, or groups.
 
     Notes
     -----

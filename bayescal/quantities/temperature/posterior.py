@@ -89,11 +89,6 @@ def plan(
             f"y_true must hold at least one label; all {data.n_obs} rows are missing. Label some "
             "rows: temperatures cannot be estimated without."
         )
-    if data.group is not None:
-        raise InputError(
-            f"temperature has no groups; got {len(data.groups)}. Pass data.without_group(), or fit "
-            "SliceCalibration with slices."
-        )
     cases = [
         TemperatureCase.of(Problem.of(data, name), priors, calibration_bins)
         for name in data.classifiers

@@ -16,7 +16,9 @@ from bayescal.quantities.credal.data import (
     RankCells,
     ScoreCells,
     cell_of,
+    effective_rows,
 )
+from bayescal.quantities.ece.data import problem_of
 from tests.quantities.credal.made import binary, multiclass
 
 
@@ -63,6 +65,9 @@ THREE = [[0.2, 0.3, 0.5], [0.1, 0.8, 0.1]]
         (labelled(), [1.5], r"target must lie in \[0, 1\]; got 1.5 at row 0"),
         (labelled(), [], "target must have at least one row"),
         (labelled(), 0.5, "target"),
+        (labelled(group=[1, 2, 1]), [0.5], "credal has no groups; got '1', '2'. Take .*by_group"),
+        (labelled(), labelled(group=[1, 2, 1]), "target has no groups; got '1', '2'. Take"),
+        (labelled(), labelled(sample_weight=[1, 2, 1]), "target cannot use sample weights"),
     ],
 )
 def test_parts_that_do_not_belong_together_are_refused(calibration, target, message):
@@ -127,6 +132,41 @@ def test_each_class_is_a_curve_against_the_rest():
 def test_rows_without_labels_are_left_out():
     scores = bc.Scores(y_true=[0, 1, None, 1], y_prob=[0.1, 0.4, 0.5, 0.8])
     assert of(bc.CalibrationSplit(calibration=scores, target=[0.3])).count.sum() == 3
+
+
+def weighted(split, weight):
+    known = split.calibration
+    scores = bc.Scores(y_true=known.y_true, y_prob=known.y_prob[0], sample_weight=weight)
+    return bc.CalibrationSplit(calibration=scores, target=split.target.y_prob[0])
+
+
+@pytest.mark.parametrize("n", [90, 600])
+def test_weighted_rows_count_as_in_ece(n):
+    data = weighted(binary(n), np.random.default_rng(2).exponential(size=n))
+    (task,) = data.calibration.tasks()
+    # One bin, whose cells are cut as those of rows without bins.
+    cells = problem_of(task, True, bc.Binning(1, "uniform")).cells
+    held = cells.count > 0
+    found = of(data, ScoreCells(100))
+    number = held.sum()
+    for name, values in (("count", cells.count), ("positives", cells.positives)):
+        np.testing.assert_allclose(getattr(found, name)[0, :number], values[held], rtol=1e-12)
+    np.testing.assert_allclose(found.mass[0, :number], cells.mass[held], rtol=1e-12)
+    if n < 100:
+        rows = effective_rows(task.score, task.weight)
+        np.testing.assert_allclose(rows[np.argsort(task.score)], cells.count[held], rtol=1e-12)
+        assert data.effective_n == pytest.approx(rows.sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("cells", [TEN, ScoreCells(50)])
+def test_equal_weights_change_nothing(cells):
+    plain = of(binary(200), cells)
+    found = of(weighted(binary(200), np.full(200, 2.0)), cells)
+    for name in ("count", "positives", "target_rank"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(plain, name))
+    np.testing.assert_array_equal(found.mass, 2 * plain.mass)
+    # Mean scores are sums of products, rounded to 12 decimals where they are not weighted.
+    np.testing.assert_allclose(found.place, plain.place, rtol=1e-10)
 
 
 def test_only_the_order_of_scores_matters():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 import bayescal as bc
 from bayescal.quantities.credal.data import FEWEST, MOST, held_rows
@@ -73,6 +74,48 @@ def check(result):
     assert (parts[0] <= parts[1]).all()
     assert (parts[1] <= parts[2]).all()
     assert (parts[2] <= 1).all()
+
+
+def weighted(weight, n=90):
+    data = binary(n)
+    (score,), label = data.calibration.y_prob, data.calibration.y_true
+    return split(label, score, target=score[:40], sample_weight=weight)
+
+
+@pytest.mark.parametrize("priors", [AVERAGE, RISING, STEPS, IMPRECISE])
+def test_equal_weights_change_nothing(priors):
+    plain, doubled = (fit(weighted(weight), priors) for weight in (None, np.full(90, 2.0)))
+    for name in ("prob", "prob_lower", "prob_upper", "decision"):
+        np.testing.assert_array_equal(plain["posterior"][name], doubled["posterior"][name])
+    np.testing.assert_array_equal(plain["point_estimate"]["p0"], doubled["point_estimate"]["p0"])
+    assert doubled.attrs["effective_n"] == 90
+    assert "effective_n" not in plain.attrs
+
+
+def test_weighted_rows_of_a_bin_have_a_beta_posterior():
+    weight = np.random.default_rng(3).exponential(size=90)
+    data = weighted(weight)
+    prior = bc.credal.Priors(bc.credal.ImpreciseDirichlet(bins=1))
+    prob = fit(data, prior, draws=2000)["posterior"]["prob"].isel(obs=0)
+    # Fewer than 100 rows are neighbours of each other: all have the same rows per weight.
+    n = weight.sum() ** 2 / (weight**2).sum()
+    k = n * np.average(data.calibration.y_true, weights=weight)
+    expected = beta(k + 0.5, n - k + 0.5)
+    # Four standard errors of 8,000 independent draws.
+    assert float(prob.mean()) == pytest.approx(expected.mean(), abs=4 * expected.std() / 8000**0.5)
+    assert float(prob.std()) == pytest.approx(expected.std(), rel=4 / 16000**0.5)
+
+
+@pytest.mark.parametrize("priors", [RISING, STEPS, IMPRECISE])
+def test_nuts_takes_no_effective_counts(priors):
+    with pytest.raises(bc.InputError, match="whole counts of rows; got effective ones"):
+        bc.credal.build_model(weighted(np.arange(1.0, 91)), priors)
+
+
+def test_the_theory_says_that_weights_are_not_equal():
+    found = fit(weighted(np.arange(1.0, 91)))
+    for name, bound in found["bounds"].data_vars.items():
+        assert "equal weights" in bound.attrs["assumption"], name
 
 
 @pytest.mark.slow

@@ -53,6 +53,31 @@ def test_new_scores_of_a_saved_result(binary, tmp_path):
         np.testing.assert_array_equal(one, other)
 
 
+def test_weighted_rows_are_kept_with_a_result():
+    split = make_split()
+    (score,), label = split.calibration.y_prob, split.calibration.y_true
+    weight = np.random.default_rng(4).exponential(size=len(label))
+    scores = bc.Scores(y_true=label, y_prob=score, sample_weight=weight)
+    data = bc.CalibrationSplit(calibration=scores, target=[0.2, 0.5, 0.9])
+    prior = bc.credal.Priors(STEPS)
+    result = bc.fit(bc.credal, data, priors=prior, seed=20, method="direct", draws=200)
+    found, sets = bc.credal.bounds_for(result), bc.credal.credible_sets(result)
+    np.testing.assert_allclose(found.lower, sets.lower[:, 1], atol=1e-12)
+    np.testing.assert_array_equal(found.p0, bc.credal.estimate(data).p0)
+    plain = bc.credal.estimate(
+        bc.CalibrationSplit(calibration=scores.without_weight(), target=[0.5])
+    )
+    assert found.p0[1] != plain.p0[0]
+
+
+@pytest.mark.parametrize("name", ["group", "sample_weight"])
+def test_rows_to_bound_have_no_groups_or_weights(binary, name):
+    rows = {"y_true": ["no", "yes"], "y_prob": [0.2, 0.4], "pos_label": "yes", "classifier": "a"}
+    scores = bc.Scores(**rows, **{name: [1, 2]})
+    with pytest.raises(InputError, match=r"target (has no groups|cannot use sample weights)"):
+        bc.credal.bounds_for(binary, scores)
+
+
 def test_estimates_are_those_of_the_estimator():
     for classes in (("no", "yes"), CLASSES):
         split = make_split(classes=classes)

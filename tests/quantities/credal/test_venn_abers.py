@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression, minimize_scalar
+from sklearn.isotonic import IsotonicRegression
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.credal.venn_abers import (
@@ -132,11 +133,31 @@ def test_a_score_that_stands_for_rows_is_that_often_there():
     found = fit_ivap(score, label=label, rows=rows).predict(new)
     expected = fit_ivap(np.repeat(score, rows), label=np.repeat(label, rows)).predict(new)
     assert np.array_equal(found, expected)
+    # Whole numbers as floats.
+    assert np.array_equal(fit_ivap(score, label=label, rows=rows * 1.0).predict(new), expected)
     # Sums of rows beyond the range of 32 bits.
     assert (fit_ivap(score, label=label, rows=rows * 10**9).predict(new).p1 <= 1).all()
 
 
-@pytest.mark.parametrize("rows", [[1, 0], [1.0, 2.0], [[1], [2]], [1], ["a", "b"]])
+@pytest.mark.parametrize("seed", range(18))
+def test_other_rows_are_weights_of_two_isotonic_fits(seed):
+    score, label, new = random_rows(seed)
+    rng = np.random.default_rng(seed)
+    rows = rng.exponential(size=len(score)) * 10 ** rng.uniform(-3, 3)
+    found = fit_ivap(score, label=label, rows=rows).predict(new)
+    for added, values in enumerate(found):
+        for at, value in zip(new, values, strict=True):
+            other = IsotonicRegression().fit(
+                np.append(score, at), np.append(label, added), sample_weight=np.append(rows, 1)
+            )
+            # Sums of at most 61 weights, of which the largest may outweigh the new row.
+            assert value == pytest.approx(other.predict([at])[0], abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[1, 0], [1.0, np.nan], [1.0, -2.0], [0.0, 0.0], [np.inf, 1.0], [[1], [2]], [1], ["a", "b"]],
+)
 def test_numbers_of_rows_that_are_none_are_refused(rows):
     with pytest.raises(InputError, match="rows"):
         fit_ivap([0.2, 0.4], label=[0, 1], rows=rows)

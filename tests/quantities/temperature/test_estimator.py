@@ -28,6 +28,15 @@ def test_one_classifier_at_a_time():
         estimate(data)
 
 
+@pytest.mark.parametrize("take", [estimate, bc.temperature.build_model])
+def test_groups_are_taken_one_by_one(take):
+    data = bc.Scores(y_true=[0, 1, 0, 1], y_prob=[0.2, 0.7, 0.4, 0.6], group=list("abba"))
+    with pytest.raises(bc.InputError, match=r"no groups; got 'a', 'b'. Take them .*by_group\(\)"):
+        take(data)
+    found = [take(part) for part in data.by_group().values()]
+    assert len(found) == 2
+
+
 def test_whole_weights_are_repeated_rows():
     logits, label = rows(300, 3)
     label = label.astype(float)

@@ -35,7 +35,7 @@ def test_one_case_a_classifier():
         ),
         (
             lambda: bc.Scores(y_true=[1, 0], y_prob=[0.1, 0.2], group=["a", "b"]),
-            "temperature has no groups; got 2",
+            r"temperature has no groups; got 'a', 'b'. Take them .*fit_many\(.*by_group\(\)\)",
         ),
         (
             lambda: bc.Scores(

@@ -111,7 +111,7 @@ class _Curve:
 
     average: Average
     nodes: Nodes
-    # Node of each cell, the first one's for a cell without rows, and its share of the rows.
+    # Node of each cell, the first one's for a cell without rows, and its share of the population.
     cell_node: NDArray[np.int64]
     share: Floats
 
@@ -121,7 +121,7 @@ class _Curve:
         nonempty = problem.count[curve] > 0
         score = problem.cell_score()[curve, nonempty]
         count, positives = (each[curve, nonempty] for each in (problem.count, problem.positives))
-        share, shares = count / count.sum(), prior.weights
+        mass, shares = problem.mass[curve, nonempty], prior.weights
         if not ((score > 0) & (score < 1)).any():
             score, shares = np.append(score, 0.5), {RISING: 1.0}
             count, positives = np.append(count, 0), np.append(positives, 0)
@@ -134,7 +134,7 @@ class _Curve:
         )
         average = Average(
             score,
-            np.maximum(count, 1.0),
+            np.where(count > 0, count, 1.0),
             BinomialCells(count, positives),
             prior.average,
             _RIGHT,
@@ -146,7 +146,7 @@ class _Curve:
         cell_node[interior] = nodes.of_nonempty(np.arange(len(interior)))
         for place, one in average.boundary_scores.items():
             cell_node[place] = nodes.boundary[one.score]
-        return cls(average, nodes, cell_node, share)
+        return cls(average, nodes, cell_node, mass / mass.sum())
 
     def weights(self, evidence: Mapping[str, float]) -> Floats:
         """Posterior probabilities of the components, in the order of `ROW_DESCRIPTIONS`."""

@@ -401,8 +401,8 @@ class RisingComponent:
         cls, prior: MonotoneCurve, ranks: EmpiricalCDF, score: Floats, cells: BinomialCells
     ) -> RisingComponent:
         """Take labelled cells with scores between 0 and 1."""
-        parts = (cells.count[None], cells.positives[None], ranks(score)[None])
-        problem = Problem((ranks,), *parts, np.zeros((0, 1)))
+        count, positives, place = cells.count[None], cells.positives[None], ranks(score)[None]
+        problem = Problem((ranks,), count, positives, place, count, np.zeros((0, 1)))
         return cls(Monotone.of(problem, prior), ranks, logit_of(score))
 
     def sample(self, draws: int, rng: np.random.Generator) -> DirectDraws:
