@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import xarray as xr
 from matplotlib.axes import Axes
@@ -28,12 +28,20 @@ INNER: Final = 0.5
 
 
 class Mark(NamedTuple):
-    """How an estimate beside the posterior is drawn."""
+    """How an estimate beside the posterior is drawn: hollow, or of one colour."""
 
     title: str
     marker: str = "D"
-    edge: str = style.VERMILLION
-    face: str = "white"
+    colour: str = style.VERMILLION
+    hollow: bool = True
+
+    @property
+    def faces(self) -> dict[str, Any]:
+        """Colours of the mark and of its edge."""
+        return {
+            "facecolor": style.paper() if self.hollow else self.colour,
+            "edgecolor": self.colour,
+        }
 
 
 class Row(NamedTuple):
@@ -81,12 +89,14 @@ def draw_forest(
 ) -> None:
     """Draw rows from the top down, their numbers at the right, marks `below` their line."""
     places = range(len(rows))
-    colours = [style.BLUE if row.converged else style.RED for row in rows]
-    for ends, width, alpha in (("outer", 1.2, 1.0), ("inner", 4.0, 0.55)):
-        lower, upper = zip(*(getattr(row, ends) for row in rows), strict=True)
-        ax.hlines(places, lower, upper, colors=colours, linewidth=width, alpha=alpha, zorder=2)
+    colours = [style.BLUE if row.converged else style.red() for row in rows]
+    # Lines, not a collection of them, are what a legend on the user's axes keeps clear of.
+    for row, at, colour in zip(rows, places, colours, strict=True):
+        look: dict[str, Any] = {"color": colour, "solid_capstyle": "butt", "zorder": 2}
+        ax.plot(row.outer, (at, at), linewidth=1.2, **look)
+        ax.plot(row.inner, (at, at), linewidth=4.0, alpha=0.55, **look)
     ax.scatter([row.mean for row in rows], places, s=25, c=colours, clip_on=False, zorder=4)
-    for name, look in looks.items():
+    for name, mark in looks.items():
         found = [(row.marks[name], at + below) for at, row in enumerate(rows) if name in row.marks]
         if found:
             x, y = zip(*found, strict=True)
@@ -94,15 +104,13 @@ def draw_forest(
                 x,
                 y,
                 s=20,
-                marker=look.marker,
-                facecolor=look.face,
-                edgecolor=look.edge,
+                marker=mark.marker,
                 linewidth=1.2,
+                **mark.faces,
                 clip_on=False,
                 zorder=3,
             )
     style.dress(ax, grid="x")
-    ax.spines["left"].set_visible(False)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     style.name_rows(ax, places, [row.label for row in rows])
     right = ax.secondary_yaxis("right")
@@ -110,7 +118,7 @@ def draw_forest(
     right.tick_params(axis="y", length=0, labelsize=style.SMALL_SIZE)
     right.spines["right"].set_visible(False)
     for label, row in zip(right.get_yticklabels(), rows, strict=True):
-        label.set_color(style.INK if row.converged else style.RED)
+        label.set_color(style.ink() if row.converged else style.red())
         label.set_fontweight("normal" if row.converged else "bold")
 
 
@@ -124,7 +132,7 @@ def forest_legend(
         f"{percent(prob)} interval": style.line(color=style.BLUE, linewidth=1.2),
     }
     for look in looks:
-        colours = {"markerfacecolor": look.face, "markeredgecolor": look.edge}
+        colours = {f"marker{part}": colour for part, colour in look.faces.items()}
         entries[look.title] = style.mark(marker=look.marker, markersize=4.5, **colours)
     style.legend(figure, entries, columns)
 
@@ -296,12 +304,12 @@ _MOST_WRITTEN: Final = 15
 _WRITTEN_FROM: Final = 0.005
 _POINT: Final = "point estimate"
 _KNOWN: Final = {
-    "ensemble": Mark("ensemble, no fit", "s", style.INK),
-    "labeled": Mark("labelled rows alone", "^", style.ORANGE, style.ORANGE),
+    "ensemble": Mark("ensemble, no fit", "s", style.GREY),
+    "labeled": Mark("labelled rows alone", "^", style.ORANGE, hollow=False),
 }
 _OTHERS: Final = ("v", "P", "X", "p", "*")
 """Markers of reference estimates by any other method."""
-_SHADES: Final = LinearSegmentedColormap.from_list("white to blue", ["#FFFFFF", style.BLUE])
+_SHADES: Final = LinearSegmentedColormap.from_list("to blue", [f"{style.BLUE}00", style.BLUE])
 
 
 def plot_metrics(
@@ -436,7 +444,7 @@ def _looks(point: str, names: Sequence[str]) -> dict[str, Mark]:
     return {
         name: Mark(point)
         if name == _POINT
-        else _KNOWN.get(name) or Mark(name, next(free, "."), style.GREY, style.GREY)
+        else _KNOWN.get(name) or Mark(name, next(free, "."), style.GREY, hollow=False)
         for name in names
     }
 
@@ -479,5 +487,5 @@ def _draw_ranks(ax: Axes, shares: xr.DataArray) -> None:
                 ha="center",
                 va="center",
                 fontsize=style.SMALL_SIZE - 0.5,
-                color="white" if value > 0.85 else style.INK,
+                color=style.ON_COLOUR if value > 0.85 else style.ink(),
             )

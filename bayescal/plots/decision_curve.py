@@ -25,7 +25,7 @@ _TALL, _LOW = 3.0, 1.0
 _COLOURS: Final = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.VERMILLION)
 _LINES: Final = ("solid", (0, (5, 2)), (0, (1, 1.2)))
 _ALL: Final[dict[str, Any]] = {"color": style.GREY, "linewidth": 1.2}
-_NONE: Final[dict[str, Any]] = {"color": style.INK, "linewidth": 1.0}
+_NONE: Final[dict[str, Any]] = {"linewidth": 1.0}
 _LOSS: Final = 0.2
 """How far below 0 net benefit is shown, as a share of the highest."""
 
@@ -82,7 +82,10 @@ def plot_decision_curve(
     entries: dict[str, Artist] = {
         style.shorten(name): style.line(linewidth=1.6, **look) for name, look in looks.items()
     }
-    entries |= {"treat all": style.line(**_ALL), "treat none": style.line(**_NONE)}
+    entries |= {
+        "treat all": style.line(**_ALL),
+        "treat none": style.line(color=style.ink(), **_NONE),
+    }
     entries[f"{percent(prob)} band of each point"] = Patch(color=style.GREY, alpha=0.3, linewidth=0)
     style.legend(figure, entries, 3)
     style.as_written(figure.legends[0].get_texts())
@@ -115,7 +118,7 @@ def _draw_benefit(
     at = first["threshold"]
     ax.fill_between(at, first["all_lower"], first["all_upper"], color=style.GREY, alpha=0.2, lw=0)
     ax.plot(at, first["all_mean"], **_ALL)
-    ax.axhline(0, **_NONE)
+    ax.axhline(0, color=style.ink(), **_NONE)
     for name, own in curves.items():
         colour = looks[name]["color"]
         ax.fill_between(at, own["lower"], own["upper"], color=colour, alpha=0.2, lw=0)
@@ -134,13 +137,13 @@ def _draw_below(
     first = next(iter(curves.values()))
     at = first["threshold"]
     if column == "evpi":
-        ax.fill_between(at, 0, first[column], color=style.INK, alpha=0.15, lw=0)
-        ax.plot(at, first[column], color=style.INK, linewidth=1.2)
+        ax.fill_between(at, 0, first[column], color=style.ink(), alpha=0.15, lw=0)
+        ax.plot(at, first[column], color=style.ink(), linewidth=1.2)
         ax.set_ylim(0, max(1.1 * float(first[column].max()), 1e-6))
         return
     if column == "p_best":
         ax.plot(at, first["p_best_all"], **_ALL)
-        ax.plot(at, first["p_best_none"], **_NONE)
+        ax.plot(at, first["p_best_none"], color=style.ink(), **_NONE)
     else:
         ax.axhline(USEFUL, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)))
     for name, own in curves.items():

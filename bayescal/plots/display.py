@@ -143,8 +143,7 @@ class ReliabilityDisplay:
         self.ax_ = plt.subplots()[1] if ax is None else ax
         self.figure_ = self.ax_.figure
         if ref_line and _REFERENCE not in self._labels():
-            colour = plt.rcParams["axes.edgecolor"]
-            self.ax_.plot((0, 1), (0, 1), ":", color=colour, label=_REFERENCE)
+            self.ax_.plot((0, 1), (0, 1), ":", color=style.ink(), label=_REFERENCE)
         look = {"label": "\n".join(words), **normalize_kwargs(kwargs, Line2D)}
         self._draw_curve(case, share, look)
         of = "" if self.pos_label is None else f" (Positive class: {self.pos_label})"

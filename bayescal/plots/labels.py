@@ -78,7 +78,7 @@ def _draw_chance(ax: Axes, plan: LabelPlan) -> None:
         top = base + table[f"prob_{side}"]
         ax.fill_between(table.n, base, top, color=colour, alpha=0.5, linewidth=0)
         base = top
-    ax.plot(table.n, base, color=style.INK, linewidth=1.4, marker="o", markersize=4)
+    ax.plot(table.n, base, color=style.ink(), linewidth=1.4, marker="o", markersize=4)
     ax.axhline(ENOUGH, color=style.GREY, linewidth=1, linestyle=(0, (4, 3)))
     _dress(ax, plan, f"P(the interval excludes {plan.limit:g})")
     ax.set_ylim(0, 1.04)

@@ -76,7 +76,7 @@ def draw_zero(ax: Axes, p_zero: float | None, *, base: float = 0.0, tall: float 
     """Draw the probability of exactly 0 as a bar, where a density of that height has its peak."""
     if p_zero is not None and p_zero >= SEEN:
         top = base + tall * p_zero
-        ax.plot((0, 0), (base, top), color=style.INK, linewidth=4, solid_capstyle="butt")
+        ax.plot((0, 0), (base, top), color=style.ink(), linewidth=4, solid_capstyle="butt")
 
 
 _COLUMNS: Final = 4
@@ -203,7 +203,7 @@ def _panels(
 def _name_below(axes: list[Axes], name: str) -> None:
     """Name the horizontal axis under the lowest panel of each column."""
     for ax in axes[-_COLUMNS:]:
-        ax.set_xlabel(name, fontsize=style.TEXT_SIZE, color=style.INK)
+        ax.set_xlabel(name)
 
 
 def _limit(tree: xr.DataTree, var: str, case: ResultSlice, upper: float) -> float:
@@ -245,7 +245,7 @@ def _draw_calibrated(ax: Axes, p_calibrated: float | None) -> None:
         textcoords="offset points",
         va="bottom",
         fontsize=style.SMALL_SIZE - 0.5,
-        color=style.INK,
+        color=style.ink(),
     )
 
 
@@ -253,7 +253,7 @@ def _legend(figure: style.Ground, tree: xr.DataTree, var: str, prob: float) -> N
     entries: dict[str, Artist] = {
         "posterior if miscalibrated": Patch(facecolor=style.BLUE, alpha=0.25),
         f"mean and {percent(prob)} interval": style.interval_line(),
-        "P(0): probability of perfect calibration": style.line(color=style.INK, linewidth=4),
+        "P(0): probability of perfect calibration": style.line(color=style.ink(), linewidth=4),
     }
     # The error without bins has no plug-in.
     if access.has_variable(tree, schema.POINT_ESTIMATE, var):

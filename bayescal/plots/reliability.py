@@ -173,14 +173,14 @@ def _draw_points(ax: Axes, marks: Marks, entries: dict[str, Artist]) -> None:
         marks.score,
         marks.rate,
         s=np.maximum(70 * marks.rows / max(marks.rows.max(initial=1), 1), 5),
-        facecolor="white",
+        facecolor=style.paper(),
         edgecolor=style.VERMILLION,
         linewidth=1.3,
         zorder=3,
         clip_on=False,
     )
     entries[f"{marks.noun}s, area by rows"] = style.mark(
-        marker="o", color="white", markeredgecolor=style.VERMILLION
+        marker="o", color=style.paper(), markeredgecolor=style.VERMILLION
     )
 
 
@@ -252,7 +252,7 @@ def _draw_counts(
             width=np.diff(edges),
             align="edge",
             color=style.PALE,
-            edgecolor="white",
+            edgecolor=style.paper(),
             linewidth=0.6,
         )
     ax.set_ylim(0, 1.1 * max(int(marks.rows.max(initial=0)), 1))
@@ -270,7 +270,7 @@ def _write_above(ax: Axes, text: str) -> None:
         xycoords="axes fraction",
         textcoords="offset points",
         fontsize=style.SMALL_SIZE,
-        color=style.INK,
+        color=style.ink(),
         linespacing=1.45,
         va="bottom",
     )

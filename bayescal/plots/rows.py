@@ -32,7 +32,7 @@ _REFIT_COLUMNS: Final = 2
 _REFIT_TICKS: Final = 6
 _MOST_PANELS: Final = 12
 _SPREAD: Final = 0.6
-_PRIORS: Final = (style.BLUE, style.VERMILLION, style.ORANGE, style.INK, style.GREY)
+_PRIORS: Final = (style.BLUE, style.VERMILLION, style.ORANGE, style.GREEN, style.GREY)
 _DASHES: Final[tuple[tuple[int, tuple[int, ...]], ...]] = ((0, ()), (0, (2, 1)))
 
 
@@ -84,7 +84,7 @@ def plot_probability(
         f"posterior median and {percent(prob)} bounds": Patch(facecolor=style.BLUE, alpha=0.4),
         "Venn-Abers p0, p1 (no interval)": style.line(color=style.VERMILLION, linewidth=1.0),
         "label rates of calibration rows": style.mark(
-            marker="o", markerfacecolor="white", markeredgecolor=style.INK, markersize=5
+            marker="o", markerfacecolor=style.paper(), markeredgecolor=style.ink(), markersize=5
         ),
         "score as it is": style.diagonal(),
     }
@@ -132,7 +132,7 @@ def plot_decisions(
     kind = _kinds(rows, k)
     _draw_rows(ax, rows, k, kind)
     if len(rows.classes) == 2:
-        ax.axhline(EVEN, color=style.INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+        ax.axhline(EVEN, color=style.ink(), linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
     ax.set_ylim(-0.02, 1.02)
     ax.set_xlabel(f"target rows in order of score ({len(rows.row)} in the result)")
     _decision_legend(figure, rows, k, kind, prob)
@@ -196,7 +196,7 @@ def _draw_cells(ax: Axes, tree: xr.DataTree, case: ResultSlice, k: int) -> None:
     score, count, events = score[full], count[full], events[full]
     for parts, ends in ((events > 0, (1 + _TICK / 2, 1 + 1.4 * _TICK)), (events < count, None)):
         low, high = ends or (-1.4 * _TICK, -_TICK / 2)
-        ax.vlines(score[parts], low, high, color=style.INK, linewidth=0.6, alpha=0.7)
+        ax.vlines(score[parts], low, high, color=style.ink(), linewidth=0.6, alpha=0.7)
     # Cells hold nearly equal numbers of rows, so that equal numbers of cells make fair marks.
     marks = np.array_split(np.arange(len(score)), min(_MARKS, len(score)))
     total = np.array([count[mark].sum() for mark in marks])
@@ -206,8 +206,8 @@ def _draw_cells(ax: Axes, tree: xr.DataTree, case: ResultSlice, k: int) -> None:
         middle,
         rate,
         s=np.maximum(45 * total / total.max(), 5),
-        facecolor="white",
-        edgecolor=style.INK,
+        facecolor=style.paper(),
+        edgecolor=style.ink(),
         linewidth=1.0,
         zorder=5,
         clip_on=False,
@@ -235,7 +235,7 @@ def _draw_rows(ax: Axes, rows: Rows, k: int, kind: NDArray[np.int64]) -> None:
         rows.median[shown, k],
         s=14,
         marker="_",
-        color=style.INK,
+        color=style.ink(),
         linewidth=1.3,
         zorder=3,
         clip_on=False,
@@ -448,7 +448,7 @@ def _draw_triangle(ax: Axes, held: Rows, place: int) -> None:
             ha=across,
             va=up,
             fontsize=style.SMALL_SIZE,
-            color=style.INK,
+            color=style.ink(),
             parse_math=False,
         )
     ax.set_xlim(-0.16, 1.16)
@@ -484,7 +484,14 @@ def _cut(corners: Floats, inside: Floats) -> Floats:
 
 def _mark(ax: Axes, at: Floats, marker: str, colour: str) -> None:
     ax.scatter(
-        at[0], at[1], s=20, marker=marker, color=colour, edgecolor="white", linewidth=0.6, zorder=4
+        at[0],
+        at[1],
+        s=20,
+        marker=marker,
+        color=colour,
+        edgecolor=style.paper(),
+        linewidth=0.6,
+        zorder=4,
     )
 
 
@@ -502,7 +509,7 @@ def _draw_intervals(ax: Axes, held: Rows, place: int) -> None:
             s=13,
             marker=marker,
             color=colour,
-            edgecolor="white",
+            edgecolor=style.paper(),
             linewidth=0.4,
             zorder=3,
             clip_on=False,

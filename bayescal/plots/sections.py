@@ -85,7 +85,7 @@ def plot_roc(
     entries = {
         "posterior mean": style.line(color=style.BLUE, linewidth=1.6),
         **style.bands(prob),
-        "labelled rows": style.line(color=style.INK, linewidth=1, linestyle=":"),
+        "labelled rows": style.line(color=style.ink(), linewidth=1, linestyle=":"),
     }
     of = "of the unlabelled rows" if of_unlabeled else "of the population"
     style.legend(figure, entries, head=f"ROC curve {of}")
@@ -108,7 +108,7 @@ def _draw_roc(ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, unlab
         style.draw_band(ax, band.fpr.values, *ends, simultaneous=simultaneous)
     labeled = labeled_roc(tree, case)
     if labeled is not None:
-        ax.plot(*labeled, color=style.INK, linewidth=1, linestyle=":")
+        ax.plot(*labeled, color=style.ink(), linewidth=1, linestyle=":")
     ax.plot(band.fpr.values, band["mean"].values, color=style.BLUE, linewidth=1.6)
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1.01)
@@ -125,8 +125,8 @@ _PANEL_INCHES: Final = 1.75
 _FRAME_INCHES: Final = 1.1
 _CLASS: Final = "label_class"
 _STAGES: Final = {
-    "before": ("o", style.VERMILLION, "white"),
-    "after": ("s", style.BLUE, style.BLUE),
+    "before": ("o", style.VERMILLION),
+    "after": ("s", style.BLUE),
 }
 
 
@@ -234,7 +234,8 @@ def _draw_class(
 ) -> None:
     style.draw_diagonal(ax)
     errors = []
-    for stage, (marker, edge, face) in _STAGES.items():
+    for stage, (marker, edge) in _STAGES.items():
+        face = edge if stage == "after" else style.paper()
         bins = _class_bins(tree, case, name, stage)
         tail = (1 - prob) / 2
         right, wrong = bins.rows * bins.accuracy + 0.5, bins.rows * (1 - bins.accuracy) + 0.5
@@ -319,9 +320,9 @@ def plot_sensitivity_curve(
         _draw_curve(ax, tree, case)
         if len(found) > 1:
             style.case_title(ax, tree, case)
-        ax.set_xlabel("class prior", fontsize=style.TEXT_SIZE, color=style.INK)
+        ax.set_xlabel("class prior")
     for ax in axes[::columns]:
-        ax.set_ylabel("calibration error", fontsize=style.TEXT_SIZE, color=style.INK)
+        ax.set_ylabel("calibration error")
     _curve_legend(figure, tree)
     return style.figure_of(figure)
 
@@ -344,7 +345,7 @@ def _draw_curve(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     x = along("class_prior").values
     if _has(tree, "envelope_lower", "envelope_upper"):
         lower, upper = along("envelope_lower").values, along("envelope_upper").values
-        ax.fill_between(x, lower, upper, color=style.PALE, alpha=0.6, linewidth=0)
+        ax.fill_between(x, lower, upper, color=style.GREY, alpha=0.2, linewidth=0)
     error = _posterior_name(tree)
     if error is not None:
         lower, upper = along(f"{error}_lower").values, along(f"{error}_upper").values
@@ -370,7 +371,7 @@ def _draw_belief(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
         ax.plot(
             x,
             (0,) * len(x),
-            color=style.INK,
+            color=style.ink(),
             linewidth=4,
             solid_capstyle="butt",
             marker=marker,
@@ -385,7 +386,7 @@ def _curve_legend(figure: style.Ground, tree: xr.DataTree) -> None:
         "plug-in ECE": style.line(color=style.VERMILLION, linewidth=1.4, linestyle=_PLUG_DASH)
     }
     if _has(tree, "envelope_lower", "envelope_upper"):
-        entries["range of the plug-in by Theorem 2"] = Patch(facecolor=style.PALE, alpha=0.6)
+        entries["range of the plug-in by Theorem 2"] = Patch(facecolor=style.GREY, alpha=0.2)
     error = _posterior_name(tree)
     if error is not None:
         entries[f"{error.upper()} if miscalibrated and the class prior known, 90%"] = Patch(
@@ -393,6 +394,6 @@ def _curve_legend(figure: style.Ground, tree: xr.DataTree) -> None:
         )
     if access.has_variable(tree, schema.POSTERIOR, "class_prior"):
         entries["class prior after the data, 90%"] = style.line(
-            color=style.INK, linewidth=4, marker="|", markersize=12
+            color=style.ink(), linewidth=4, marker="|", markersize=12
         )
     style.legend(figure, entries)

@@ -92,7 +92,7 @@ def plot_sensitivity(
             _write_numbers(ax, tree, one)
         else:
             style.title(ax, style.shorten(one.case, 26), fontsize=style.TEXT_SIZE)
-        ax.set_xlabel(shown.title, fontsize=style.TEXT_SIZE, color=style.INK)
+        ax.set_xlabel(shown.title)
     _legend(figure, tree, found, prob)
     return style.figure_of(figure)
 
@@ -159,7 +159,7 @@ def _draw_rows(
     group = access.conditional_group(tree, one.var)
     rows = zip(one.rows, cases, _p_zero(tree, one), strict=True)
     for base, (row, case, p_zero) in zip(_places(one), rows, strict=True):
-        colour = style.BLUE if row.converged else style.RED
+        colour = style.BLUE if row.converged else style.red()
         draws = access.variable(tree, group, one.var, case).values
         draw_density(ax, x, draws, colour, base=base, tall=_TALLEST)
         draw_zero(ax, p_zero, base=base, tall=_TALLEST)
@@ -194,7 +194,7 @@ def _write_numbers(ax: Axes, tree: xr.DataTree, one: Conclusion) -> None:
             textcoords="offset points",
             va="center",
             fontsize=style.SMALL_SIZE,
-            color=style.INK,
+            color=style.ink(),
             annotation_clip=False,
         )
 
@@ -209,7 +209,7 @@ def _legend(figure: style.Ground, tree: xr.DataTree, found: list[Conclusion], pr
     }
     if max(zeros, default=0.0) >= SEEN:
         entries["P(0): probability of perfect calibration"] = style.line(
-            color=style.INK, linewidth=4
+            color=style.ink(), linewidth=4
         )
     entries["mean under the first prior"] = style.line(
         color=style.GREY, linewidth=1.0, linestyle=_SAME_DASH

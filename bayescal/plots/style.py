@@ -1,7 +1,7 @@
 """What all figures share: colours, text, and the notes above a result that is unreliable.
 
-Everything is said to the artists themselves, so that a plot neither reads nor changes the user's
-matplotlib settings beyond their fonts.
+Ground, text and fonts are those of matplotlib's style in force, which no plot changes; the colours
+of data are ours. On axes of the user's nothing else is set.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, cast
 
+import matplotlib as mpl
 import xarray as xr
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
@@ -31,7 +33,8 @@ from bayescal.results.access import ResultSlice, status
 from bayescal.results.measured import chosen_variable
 from bayescal.results.text import percent
 
-# Okabe and Ito's colours, which stay apart for colour-blind readers and in grey print.
+# Okabe and Ito's colours, which stay apart for colour-blind readers and in grey print; all of them,
+# and the grey, stand out from white and from black.
 BLUE: Final = "#0072B2"
 ORANGE: Final = "#E69F00"
 VERMILLION: Final = "#D55E00"
@@ -39,8 +42,10 @@ GREEN: Final = "#009E73"
 PURPLE: Final = "#CC79A7"
 INK: Final = "#222222"
 GREY: Final = "#8C8C8C"
-PALE: Final = "#D9D9D9"
+PALE: Final = (GREY, 0.33)
 RED: Final = "#B00020"
+ON_COLOUR: Final = "#FAFAFA"
+LIGHT_RED: Final = "#FF8A80"
 AMBER: Final = "#FFE8B3"
 
 TITLE_SIZE: Final = 10.0
@@ -54,6 +59,21 @@ _NOTE_PADDING: Final = 0.16
 _NOTE_LINES: Final = 4
 _SHADES: Final = {True: 0.18, False: 0.30}
 """How dark the simultaneous and the pointwise band are."""
+
+
+def ink() -> str:
+    """Colour of text and of lines that are no data."""
+    return str(mpl.rcParams["text.color"])
+
+
+def paper() -> str:
+    """Colour of the ground, of which hollow marks are filled."""
+    return str(mpl.rcParams["axes.facecolor"])
+
+
+def red() -> str:
+    """Colour of what failed."""
+    return LIGHT_RED if sum(to_rgb(ink())) > 1.5 else RED
 
 
 class Note(NamedTuple):
@@ -140,7 +160,7 @@ def new_figure(width: float, height: float, notes: Sequence[Note] = ()) -> Figur
     inches = [block.count("\n") * _LINE_INCHES + _LINE_INCHES + _NOTE_PADDING for block in blocks]
     total = height + sum(inches)
     layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.06, rect=(0, 0, 1, height / total))
-    figure = ResultFigure(figsize=(width, total), layout=layout, facecolor="white")
+    figure = ResultFigure(figsize=(width, total), layout=layout)
     top = total
     for note, block, tall in zip(notes, blocks, inches, strict=True):
         top -= tall
@@ -174,6 +194,11 @@ def ground(ax: Axes | None, width: float, height: float, notes: Sequence[Note] =
 def figure_of(drawn: Ground) -> Figure:
     """The figure of a ground."""
     return drawn if isinstance(drawn, Figure) else cast("Figure", drawn.get_figure(root=True))
+
+
+def is_own(ax: Axes) -> bool:
+    """Whether an axes is of a figure made here, not of the user's."""
+    return isinstance(figure_of(ax), ResultFigure)
 
 
 def _write_note(figure: Figure, note: Note, block: str, place: tuple[float, float]) -> None:
@@ -228,7 +253,7 @@ def notes_for(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> list[Note]:
     """Collect what a reader of these cases must know."""
     said = status(tree, shown)
     if not access.all_converged(tree, shown):
-        return [Note(f"{schema.NOT_CONVERGED}: {said}", "white", RED)]
+        return [Note(f"{schema.NOT_CONVERGED}: {said}", ON_COLOUR, RED)]
     return [] if said == schema.OK else [Note(said, INK, AMBER)]
 
 
@@ -246,19 +271,21 @@ def shorten(name: str, length: int = NAME_LENGTH) -> str:
 
 
 def dress(ax: Axes, *, grid: Literal["x", "y"] | None = None) -> None:
-    """Take the frame off an axes and set its text."""
-    ax.set_facecolor("white")
+    """Take the frame off an axes of ours and set its text."""
+    if not is_own(ax):
+        return
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         ax.spines[side].set_color(GREY)
         ax.spines[side].set_linewidth(0.8)
-    ax.tick_params(labelsize=SMALL_SIZE, color=GREY, labelcolor=INK, width=0.8)
+    ax.tick_params(labelsize=SMALL_SIZE, color=GREY, labelcolor=ink(), width=0.8)
     for label in (ax.xaxis.label, ax.yaxis.label):
         label.set_fontsize(TEXT_SIZE)
-        label.set_color(INK)
+        label.set_color(ink())
+    ax.grid(visible=False)
     if grid is not None:
-        ax.grid(visible=True, axis=grid, color=PALE, linewidth=0.6)
+        ax.grid(visible=True, axis=grid, color=PALE, linewidth=0.6, linestyle="-")
     ax.set_axisbelow(True)
 
 
@@ -267,6 +294,7 @@ def name_rows(ax: Axes, places: Sequence[float] | range, names: Iterable[str]) -
     ax.set_yticks(places, list(names))
     as_written(ax.get_yticklabels())
     ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(not is_own(ax))
 
 
 def no_scale(ax: Axes) -> None:
@@ -301,7 +329,7 @@ def draw_interval(
         marker="o",
         markersize=4.5,
         color=colour,
-        markeredgecolor="white",
+        markeredgecolor=paper(),
         markeredgewidth=0.6,
         clip_on=False,
     )
@@ -334,15 +362,18 @@ def interval_line() -> Line2D:
 
 def title(ax: Axes, text: str, **kwargs: Any) -> None:
     """Set a title at the left, taking the text as it is."""
-    kwargs = {"fontsize": TITLE_SIZE, "color": INK, "loc": "left", **kwargs}
-    ax.set_title(text, **kwargs).set_parse_math(False)
+    if is_own(ax):
+        kwargs = {"fontsize": TITLE_SIZE, "color": ink(), **kwargs}
+    else:
+        kwargs.pop("fontsize", None)
+    ax.set_title(text, loc="left", **kwargs).set_parse_math(False)
 
 
 def case_title(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     """Head the panel of a case with its name, in red if its fit did not converge."""
     fine = access.case_converged(tree, case)
     text = shorten(case.label, 26) if fine else f"{shorten(case.label, 12)} {schema.NOT_CONVERGED}"
-    title(ax, text, fontsize=TEXT_SIZE, color=INK if fine else RED)
+    title(ax, text, fontsize=TEXT_SIZE, **({} if fine else {"color": red()}))
 
 
 def legend(figure: Ground, entries: Mapping[str, Artist], columns: int = 2, head: str = "") -> None:
@@ -355,7 +386,6 @@ def legend(figure: Ground, entries: Mapping[str, Artist], columns: int = 2, head
         ncols=1 if own else columns,
         fontsize=SMALL_SIZE,
         frameon=own,
-        labelcolor=INK,
         handlelength=2.2,
     )
     if head:

@@ -93,7 +93,7 @@ def _entries(shown: Sequence[Series], prob: float) -> dict[str, Artist]:
     found: dict[str, Artist] = {
         "posterior mean": style.line(color=style.BLUE, linewidth=1.4, marker="o", markersize=4),
         f"{percent(prob)} interval": Patch(color=style.BLUE, alpha=0.22, linewidth=0),
-        "not converged": style.mark(color=style.RED, marker="x", markersize=6),
+        "not converged": style.mark(color=style.red(), marker="x", markersize=6),
     }
     changes = [one.change for one in shown if one.change is not None]
     if changes:
@@ -125,7 +125,7 @@ def _draw_change(
                 ha="center",
                 fontsize=style.SMALL_SIZE - 1,
                 fontweight="bold" if alarm else "normal",
-                color=style.VERMILLION if alarm else style.INK,
+                color=style.VERMILLION if alarm else style.ink(),
             )
 
 
@@ -141,7 +141,7 @@ def _panel(ax: Axes, one: Series, order: Sequence[str]) -> None:
         ax.plot(x, means, color=style.BLUE, linewidth=1.4, marker="o", markersize=3.5)
     failed = [window for window in one.windows if not window.converged]
     x = [place[window.name] for window in failed]
-    ax.plot(x, [window.mean for window in failed], "x", color=style.RED, markersize=6, zorder=5)
+    ax.plot(x, [window.mean for window in failed], "x", color=style.red(), markersize=6, zorder=5)
     step = -(-len(order) // _MOST_NAMES)
     ax.set_xticks(range(0, len(order), step), [style.shorten(name, 12) for name in order[::step]])
     style.as_written(ax.get_xticklabels())

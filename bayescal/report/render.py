@@ -6,7 +6,8 @@ import base64
 import io
 import re
 import warnings
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from matplotlib.figure import Figure
 
 from bayescal._version import __version__
 from bayescal.core.text import undirected
+from bayescal.plots import style
 from bayescal.plots.style import Drawing, shorten
 from bayescal.results import text as numbers
 from bayescal.results.ranking import MOST_NAMED
@@ -147,6 +149,19 @@ PNG_DPI = 160
 
 FONTS = ["DejaVu Sans", "Noto Sans", "Segoe UI", "Helvetica Neue", "Arial", "sans-serif"]
 
+# What each colour of a figure becomes on a dark page, whose ground is that of style.css.
+DARK = {
+    style.BLUE: "#5CB3EA",
+    style.VERMILLION: "#F58F5A",
+    style.GREEN: "#3CC79C",
+    style.RED: style.LIGHT_RED,
+    style.AMBER: "#3D300F",
+    style.INK: "#E4E7EB",
+    "#FFFFFF": "#14181D",
+}
+_INKS = ("text.color", "axes.labelcolor", "xtick.color", "ytick.color", "axes.edgecolor")
+_GROUNDS = ("figure.facecolor", "axes.facecolor")
+
 _PATHS = re.compile(r' d="[^"]*"')
 _TAILS = re.compile(r"(\.\d\d)\d+")
 _COMMENTS = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -159,6 +174,7 @@ class Image:
     """A figure as the page shows it, with its size in CSS pixels."""
 
     address: str
+    dark: str
     alt: str
     caption: str
     name: str
@@ -181,24 +197,55 @@ def figures(
 
 
 def image(draw: Callable[[], Figure], *, alt: str, caption: str = "", name: str = "") -> Image:
-    """Draw a figure as an image element: its ids and styles stay apart, and nothing in it runs."""
-    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "bayescal", "font.sans-serif": FONTS}
-    with mpl.rc_context(settings), warnings.catch_warnings():
+    """Draw a figure as an image element: its ids and styles stay apart, and nothing in it runs.
+
+    A drawing changes its colours itself on a dark page; pixels are drawn twice.
+    """
+    dark = ""
+    with _colours(style.INK, "#FFFFFF"):
+        figure = draw()
+        svg = to_svg(figure)
+        light = _encoded("image/svg+xml", svg.encode("utf-8"))
+        if len(svg) > HEAVIEST_SVG:
+            light = _pixels(figure)
+    if len(svg) > HEAVIEST_SVG:
+        with _colours(DARK[style.INK], DARK["#FFFFFF"]):
+            dark = _pixels(draw())
+    width, height = (round(96 * inches) for inches in figure.get_size_inches())
+    return Image(light, dark, alt, caption, name, width, height)
+
+
+@contextmanager
+def _colours(ink: str, ground: str) -> Iterator[None]:
+    """Matplotlib's own style, whatever the user's, with text and ground of these colours."""
+    settings: Any = dict.fromkeys(_INKS, ink) | dict.fromkeys(_GROUNDS, ground)
+    settings |= {"svg.fonttype": "none", "svg.hashsalt": "bayescal", "font.sans-serif": FONTS}
+    with mpl.rc_context(), warnings.catch_warnings():
         # The browser has the letters that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message=r"Glyph \d+")
-        figure = draw()
-        address = _address(figure)
-    width, height = (round(96 * inches) for inches in figure.get_size_inches())
-    return Image(address, alt, caption, name, width, height)
+        mpl.rcdefaults()
+        mpl.rcParams.update(settings)
+        yield
 
 
-def _address(figure: Figure) -> str:
-    svg = to_svg(figure)
-    if len(svg) <= HEAVIEST_SVG:
-        return _encoded("image/svg+xml", svg.encode("utf-8"))
+def _pixels(figure: Figure) -> str:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=PNG_DPI, metadata={"Software": None})
     return _encoded("image/png", buffer.getvalue())
+
+
+def _adapting(svg: str) -> str:
+    """Let a drawing take other colours where the reader's screen is dark."""
+    variables = {colour.lower(): f"--c{k}" for k, colour in enumerate(DARK)}
+    for colour, name in variables.items():
+        svg = svg.replace(f": {colour}", f": var({name})")
+    both = zip(variables.items(), DARK.values(), strict=True)
+    light, dark = zip(*((f"{n}:{c}", f"{n}:{d}") for (c, n), d in both), strict=True)
+    rules = (
+        f":root{{{';'.join(light)}}}"
+        f"@media screen and (prefers-color-scheme:dark){{:root{{{';'.join(dark)}}}}}"
+    )
+    return svg.replace("</style>", f"{rules}</style>", 1)
 
 
 def to_svg(figure: Figure) -> str:
@@ -210,7 +257,7 @@ def to_svg(figure: Figure) -> str:
         svg = unwanted.sub("", svg)
     # A hundredth of a point is finer than any screen or printer, and half as long.
     svg = _PATHS.sub(lambda path: _TAILS.sub(r"\1", path.group()), svg)
-    return undirected(svg[svg.index("<svg") :])
+    return undirected(_adapting(svg[svg.index("<svg") :]))
 
 
 def _encoded(kind: str, content: bytes) -> str:

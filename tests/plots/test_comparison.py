@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 import bayescal as bc
@@ -30,14 +30,9 @@ def _rows(ax: Axes) -> list[str]:
 
 def _line(ax: Axes, place: int, width: float) -> list[float]:
     """Ends of the line of that width in a row."""
-    (lines,) = (
-        item
-        for item in ax.collections
-        if isinstance(item, LineCollection) and item.get_linewidth()[0] == width
-    )
-    (start, y), (end, _) = lines.get_segments()[place]
-    assert y == place
-    return [start, end]
+    line = [item for item in ax.lines if item.get_linewidth() == width][place]
+    assert list(line.get_ydata()) == [place, place]
+    return list(line.get_xdata())
 
 
 def _mark(ax: Axes, place: int, number: int) -> float:

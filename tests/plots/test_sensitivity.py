@@ -6,7 +6,7 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.plots import plot_sensitivity, plot_sensitivity_curve
-from bayescal.plots.style import BLUE, GREY, INK, VERMILLION
+from bayescal.plots.style import BLUE, GREY, VERMILLION, ink
 from bayescal.results.assemble import combine
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
@@ -70,10 +70,10 @@ def test_rows_are_the_priors_in_order_with_their_intervals():
 @pytest.mark.slow
 def test_the_bar_at_zero_is_as_high_as_the_probability_of_calibration():
     (ax,) = plot_sensitivity(grid(p_calibrated=0.5)).axes
-    tall = [np.ptp(line.get_ydata()) for line in lines(ax, INK)]
+    tall = [np.ptp(line.get_ydata()) for line in lines(ax, ink())]
     assert tall == pytest.approx([0.36] * 3)
     (ax,) = plot_sensitivity(grid(p_calibrated=0.0)).axes
-    assert lines(ax, INK) == []
+    assert lines(ax, ink()) == []
 
 
 def test_the_threshold_is_drawn_and_kept_from_the_result():
@@ -132,7 +132,7 @@ def test_the_curve_draws_the_arrays_of_the_result():
     for name in ("envelope_upper", "tce_upper"):
         assert any(band.max() == pytest.approx(held[name].max().item()) for band in bands)
     low, high = np.quantile(tree["posterior"]["class_prior"], (0.05, 0.95))
-    assert tuple(lines(ax, INK)[0].get_xdata()) == (low, high)
+    assert tuple(lines(ax, ink())[0].get_xdata()) == (low, high)
 
 
 def test_the_curve_does_without_envelope_posterior_and_belief():
