@@ -26,6 +26,7 @@ myst_heading_anchors = 3
 # Notebooks are committed with their outputs; the checks execute them apart from this build.
 nb_execution_mode = "off"
 
+templates_path = ["_templates"]
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import bayescal
+from bayescal import plots
 from bayescal.core.variables import DATA
 from bayescal.quantities import OWN, quantities
 
@@ -28,8 +30,8 @@ def text(*parts: str) -> str:
     [
         ("README.md", "(docs/{name}.md)"),
         ("docs/index.md", "{name}.md"),
-        ("docs/api.md", "bayescal.quantities.{name}.estimate"),
-        ("docs/api.md", "bayescal.datasets.{name}.truth"),
+        ("docs/api/{name}.md", "~bayescal.quantities.{name}.estimate"),
+        ("docs/api/simulation.md", "bayescal.datasets.{name}.truth"),
         ("docs/architecture.md", "| `bayescal/quantities/{name}/` |"),
         ("docs/glossary.md", "({name}.md)"),
         ("docs/cli.md", "bayescal {command} "),
@@ -90,3 +92,12 @@ def packages(*parts: str) -> set[str]:
 def test_the_architecture_page_lists_the_packages_that_exist() -> None:
     assert documented("bayescal/") == packages()
     assert documented("bayescal/quantities/") == packages("quantities")
+
+
+def test_the_api_pages_list_every_public_name() -> None:
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs/api").glob("*.md"))
+    listed = set(re.findall(r"bayescal\.(\w[\w.]*)", pages))
+    modules = {"datasets", "measures", "plots", "__version__", *OWN}
+    missing = [name for name in bayescal.__all__ if name not in modules | listed]
+    assert missing == []
+    assert [name for name in plots.__all__ if f"plots.{name}" not in listed] == []
