@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 import sys
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -32,6 +33,13 @@ def read(name: str) -> dict[str, Any]:
     return content
 
 
+def commit() -> str:
+    """Give the commit of the source; "unknown" outside a clone."""
+    git = ["git", "-C", Path(__file__).parent, "rev-parse", "--short", "HEAD"]
+    found = subprocess.run(git, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "unknown"
+
+
 def provenance() -> dict[str, str]:
     """Say where and how figures were made."""
     packages = ("numpy", "scipy", "pymc", "nutpie")
@@ -39,6 +47,7 @@ def provenance() -> dict[str, str]:
     arguments = [Path(given).name if Path(given).is_absolute() else given for given in sys.argv[1:]]
     return {
         "command": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *arguments]),
+        "commit": commit(),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": f"{processor()}, {os.cpu_count()} cores",
         "load": ", ".join(f"{value:.1f}" for value in os.getloadavg()),
