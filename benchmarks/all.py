@@ -30,13 +30,13 @@ RUNS = {
     "ece": [
         ("interval_coverage.py --replications 60", 1.0),
         ("stress_coverage.py", 0.5),
-        ("real_coverage.py --bank report --resamples 25 --label one_prior", 2.0),
+        ("real_coverage.py --bank report --data {data} --resamples 25 --label one_prior", 2.0),
         ("weighted_coverage.py", 0.5),
     ],
     "pu_ece": [
         ("pu_coverage.py", 1.0),
         ("pu_coverage.py --bins 6", 0.5),
-        ("pu_real_coverage.py --bank report", 2.0),
+        ("pu_real_coverage.py --bank report --data {data}", 2.0),
         ("pu_acceptance.py --data {data}", 0.1),
         ("pu_figures.py", 0.1),
     ],
@@ -46,8 +46,8 @@ RUNS = {
     ],
     "credal": [
         ("credal_coverage.py --replications 40", 1.0),
-        ("credal_real_coverage.py", 1.0),
-        ("self_learning_paper.py", 0.5),
+        ("credal_real_coverage.py --bank report --data {data}", 1.0),
+        ("self_learning_paper.py --data {data}", 0.5),
     ],
     "agnostic": [
         ("agnostic_coverage.py", 0.5),
@@ -63,16 +63,16 @@ RUNS = {
     ],
     "measures": [
         ("measures_coverage.py simulated", 1.0),
-        ("measures_coverage.py real --bank report", 2.0),
-        ("decision_curve.py", 0.4),
+        ("measures_coverage.py real --bank report --data {data}", 2.0),
+        ("decision_curve.py --data {data}", 0.4),
         ("band_coverage.py", 0.5),
-        ("change.py", 0.5),
-        ("plan_labels.py", 0.5),
+        ("change.py --data {data}", 0.5),
+        ("plan_labels.py --bank report --data {data}", 0.5),
     ],
     "differences": [
         ("difference.py --replications 60", 0.3),
-        ("real_difference.py --bank report", 2.0),
-        ("measure_difference.py", 0.3),
+        ("real_difference.py --bank report --data {data}", 2.0),
+        ("measure_difference.py --bank report --data {data}", 0.3),
         ("groups.py", 0.2),
     ],
     "sbc": [
