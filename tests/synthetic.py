@@ -158,11 +158,7 @@ def _case(
     lp = norm.logpdf(theta, 0, _PRIOR_SD)
     return CaseArrays(
         coords=coords,
-        posterior={
-            **average,
-            "calibration_curve": np.where(own, points, curve),
-            "coef": theta,
-        },
+        posterior={**average, "calibration_curve": np.where(own, points, curve), "coef": theta},
         given_miscalibration={**given, "calibration_curve": curve},
         curve={
             "rate": drawn.astype(np.float32),

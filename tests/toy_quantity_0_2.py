@@ -3,100 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.stats import beta as beta_distribution
 from scipy.stats import binom
+from toy_quantity import COMMAND, ESTIMAND, NAME, REFERENCES, TITLE, Priors, bounds, estimate
 
 from bayescal import Beta, Scores
-from bayescal.core.checks import check_data
-from bayescal.core.command import Command, Estimates, Option
-from bayescal.core.quantity import (
-    Bound,
-    CaseArrays,
-    DirectDraws,
-    Draws,
-    Plan,
-    Reference,
-    bound_values,
-    bound_words,
-)
-from bayescal.core.score_options import FROM_LOGITS, LABEL, POS_LABEL, SCORE, read_labeled
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Plan, bound_values, bound_words
 
-NAME = "accuracy"
-TITLE = "Accuracy"
-ESTIMAND = "accuracy: the probability that the predicted class is the true one."
+__all__ = ["COMMAND", "ESTIMAND", "NAME", "REFERENCES", "TITLE", "Priors", "bounds", "estimate"]
 KIND = "metrics"
-REFERENCES = (
-    Reference(
-        "hoeffding",
-        'W. Hoeffding, "Probability Inequalities for Sums of Bounded Random Variables", Journal of '
-        "the American Statistical Association 58(301), 1963. https://doi.org/10.2307/2282952",
-        "Deviation of a mean, Theorem 1.",
-    ),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Priors:
-    """Prior of the accuracy.
-
-    Parameters
-    ----------
-    accuracy : Beta, default Beta(1, 1)
-        The same for every classifier.
-    """
-
-    accuracy: Beta = field(default_factory=lambda: Beta(1, 1))
-
-    def describe(self) -> str:
-        """Say the prior in words."""
-        return f"accuracy ~ {self.accuracy.describe()}"
-
-    def to_json(self) -> str:
-        """Write the prior as JSON."""
-        return json.dumps({"accuracy": asdict(self.accuracy)})
-
-    def alternatives(self) -> dict[str, Priors]:
-        """Priors to compare this one with: Jeffreys', and one that expects a good classifier."""
-        return {
-            "default": self,
-            "Jeffreys": Priors(Beta(0.5, 0.5)),
-            "optimistic": Priors(Beta(8, 2)),
-        }
-
-
-class Estimate(NamedTuple):
-    """The share of correct predictions, (classifier,)."""
-
-    accuracy: np.ndarray
-
-
-class Bounds(NamedTuple):
-    """What theory says of the estimate."""
-
-    deviation: Bound
-
-
-def estimate(data: Scores) -> Estimate:
-    """Share of the labelled rows whose predicted class is the true one."""
-    correct, n = _counts(data)
-    return Estimate(correct / n)
-
-
-def bounds(n: int, delta: float = 0.1) -> Bounds:
-    """Hoeffding's bound of the deviation of the share of `n` rows from the accuracy."""
-    return Bounds(
-        Bound(
-            float(np.sqrt(np.log(2 / delta) / (2 * n))),
-            f"|estimate - accuracy|, with probability {1 - delta:g}",
-            "rows are independent",
-        )
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,50 +145,12 @@ def build_model(data: Scores, priors: Priors | None = None) -> Any:
 
 def plan(data: Scores, priors: Priors) -> Plan:
     """Plan the one fit of all classifiers."""
-    check_data(data, (Scores,), NAME, "Scores(y_true=..., y_prob=...)")
-    correct, n = _counts(data)
+    known = data.y_true >= 0
+    correct = ((data.y_prob[:, known] > 0.5) == data.y_true[known]).sum(axis=1)
     attrs = {
         "n_obs": data.n_obs,
-        "n_labeled": n,
+        "n_labeled": data.n_labeled,
         "classes": [str(label) for label in data.classes],
-        "multiclass": "binary" if data.is_binary else "top-label",
+        "multiclass": "binary",
     }
-    return Plan([AccuracyCase(data.classifiers, correct, n, priors)], attrs)
-
-
-def _counts(data: Scores) -> tuple[np.ndarray, int]:
-    """Correct predictions of each classifier, and the number of labelled rows."""
-    labeled = data.y_true >= 0
-    prob = data.y_prob[:, labeled]
-    predicted = prob > 0.5 if data.is_binary else prob.argmax(axis=-1)
-    return (predicted == data.y_true[labeled]).sum(axis=1), int(labeled.sum())
-
-
-def _prior(text: str) -> Priors:
-    """Read a prior from a word: flat or jeffreys."""
-    return Priors(Beta(0.5, 0.5) if text == "jeffreys" else Beta(1, 1))
-
-
-def _estimates(data: Scores, given: Mapping[str, Any]) -> Estimates:
-    found = estimate(data).accuracy
-    rows = [
-        {"classifier": name, "accuracy": float(value)}
-        for name, value in zip(data.classifiers, found, strict=True)
-    ]
-    return Estimates(rows, {"classifier": "", "accuracy": "accuracy"})
-
-
-COMMAND = Command(
-    help="Measure the accuracy of the scores in FILE, with its posterior.",
-    example="accuracy scores.csv --label y --score forest",
-    options=(LABEL, SCORE, POS_LABEL, FROM_LOGITS),
-    prior=Option(
-        flags=("--prior",),
-        default="flat",
-        choices=("flat", "jeffreys"),
-        help="Prior of the accuracy.",
-    ),
-    read=read_labeled,
-    priors=lambda given, data: _prior(given["prior"]),
-    estimates=_estimates,
-)
+    return Plan([AccuracyCase(data.classifiers, correct, data.n_labeled, priors)], attrs)

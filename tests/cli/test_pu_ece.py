@@ -30,10 +30,10 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_prints_and_keeps_what_python_computes(file: Path, tmp_path: Path) -> None:
     output = tmp_path / "pu.nc"
     given = ["--positive-column", "s", "--class-prior", "beta:20,20", "--quick", "--seed", 3]
-    result = run(file, *given, "-o", output)
+    result = run(file, *given, "--draws", 250, "-o", output)
     assert result.exit_code == 0, result.output
     priors = bc.pu_ece.Priors(bc.Beta(20, 20))
-    expected = bc.fit(bc.pu_ece, DATA, priors=priors, seed=3, method="direct")
+    expected = bc.fit(bc.pu_ece, DATA, priors=priors, seed=3, method="direct", draws=250)
     kept = bc.load(output)
     assert kept["posterior"]["tce"].equals(expected["posterior"]["tce"])
     assert "Beta(20, 20)" in result.stdout
@@ -43,7 +43,7 @@ def test_it_prints_and_keeps_what_python_computes(file: Path, tmp_path: Path) ->
 @pytest.mark.mcmc
 def test_json_and_a_report(file: Path, tmp_path: Path) -> None:
     page, kept = tmp_path / "pu.html", tmp_path / "pu.nc"
-    given = ["--class-prior", "0.5", "--quick"]
+    given = ["--class-prior", "0.5", "--quick", "--draws", 250]
     result = run(file, "--positive-column", "s", *given, "--json", "-o", page, "-o", kept)
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)

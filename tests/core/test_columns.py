@@ -414,7 +414,7 @@ def columns(draw):
 
 @pytest.mark.mcmc
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning")
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(columns())
 def test_hostile_columns_are_read_or_refused(column):
     for read in (factorize, to_floats):

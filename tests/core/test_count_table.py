@@ -71,10 +71,7 @@ PLAIN, PAIRED = (bc.Counts.from_scores(scores(group=None), pairs=pairs) for pair
         (lambda: bc.CountTable({"a": {1: COUNTS}}), r"a group of parts\['a'\] must be str"),
         (lambda: bc.CountTable({"a": {"x": COUNTS}, "b": COUNTS}), "all have groups, or none"),
         (lambda: bc.CountTable({"a": COUNTS}, [1]), "pairs must be SharedCounts; got list"),
-        (
-            lambda: bc.CountTable({"a": COUNTS}, PAIRED.pairs),
-            "must be of the classifiers 'a'",
-        ),
+        (lambda: bc.CountTable({"a": COUNTS}, PAIRED.pairs), "must be of the classifiers 'a'"),
         (lambda: PLAIN + COUNTS, "must be CountTable; got Counts"),
         (lambda: PLAIN + PAIRED, "must both have pairs, or none"),
         (lambda: PLAIN.by_group(), r"by_group\(\) needs groups"),

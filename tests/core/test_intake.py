@@ -22,7 +22,6 @@ def read(values, **options):
     return probabilities(Column("y_prob", values), **options)
 
 
-@pytest.mark.slow
 @given(st.lists(st.floats(0.001, 0.999), min_size=1))
 def test_logits_of_probabilities_give_them_back(values):
     np.testing.assert_allclose(read(logit(values), from_logits=True), values, rtol=0, atol=1e-12)
@@ -114,18 +113,8 @@ def test_mixed_precision_is_stacked_in_double():
     ("scores", "label", "group", "message"),
     [
         ({}, [0, 1], None, "at least one classifier; got none"),
-        (
-            {"a": [0.1, 0.2], "b": [0.1]},
-            [0, 1],
-            None,
-            "b and a must have the same length",
-        ),
-        (
-            {"a": [0.1, 0.2]},
-            [0, 1, 1],
-            None,
-            "a and label .*got 2 and 3 rows.*None or NaN",
-        ),
+        ({"a": [0.1, 0.2], "b": [0.1]}, [0, 1], None, "b and a must have the same length"),
+        ({"a": [0.1, 0.2]}, [0, 1, 1], None, "a and label .*got 2 and 3 rows.*None or NaN"),
         ({"a": [0.1, 0.2]}, [0, 1], ["x"], "group and label must have.*got 1 and 2 rows"),
         (
             {"a": [0.1, 0.2], "b": np.full((2, 3), 1 / 3)},
@@ -275,17 +264,9 @@ def test_several_classes(labels, classes, codes, names):
         ([1, 2, 3], None, r"number the 3 columns of y_prob, 0 to 2; got 3 at row 2\..*classes="),
         (["a", "b"], None, r"number the 3 columns of y_prob.*got 'a' at row 0"),
         (["a", "z"], ["a", "b", "c"], "hold the classes 'a', 'b', 'c'; got 'z' at row 1"),
-        (
-            ["dgo"],
-            ["cat", "dog", "fox"],
-            "the classes 'cat', 'dog', 'fox'; got 'dgo' at row 0",
-        ),
+        (["dgo"], ["cat", "dog", "fox"], "the classes 'cat', 'dog', 'fox'; got 'dgo' at row 0"),
         ([0, 3], ["cat", "dog", "fox"], "got 3 at row 1"),
-        (
-            [0],
-            ["a", "b"],
-            "name 3 classes, those of the columns of y_prob; got 'a', 'b'",
-        ),
+        ([0], ["a", "b"], "name 3 classes, those of the columns of y_prob; got 'a', 'b'"),
         ([0], ["a", "a", "b"], "class names must differ; got 'a' twice"),
         ([0], ["a", "b", 0.5], "classes must name 3 classes"),
     ],

@@ -7,14 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bayescal.core.errors import InputError
-from bayescal.core.priors import (
-    FAMILIES,
-    Beta,
-    HalfNormal,
-    LogNormal,
-    Normal,
-    prior_from_string,
-)
+from bayescal.core.priors import FAMILIES, Beta, HalfNormal, LogNormal, Normal, prior_from_string
 
 EXAMPLES = [Beta(4, 16), Beta(0.5, 0.5), Normal(-1, 0.3), HalfNormal(0.25), LogNormal(0.1, 2)]
 
@@ -92,10 +85,7 @@ def test_priors_are_frozen_and_can_be_keys():
         (lambda: Normal(0, -1), r"sigma must be a number in \(0, inf\)"),
         (lambda: HalfNormal(None), r"sigma must be a number in \(0, inf\)"),
         (lambda: LogNormal(0, 0), r"sigma must be a number in \(0, inf\)"),
-        (
-            lambda: Beta(1, 1).quantile(1.0),
-            r"probability must be a number in \[1e-300, 1\)",
-        ),
+        (lambda: Beta(1, 1).quantile(1.0), r"probability must be a number in \[1e-300, 1\)"),
     ],
 )
 def test_bad_values(make, message):
@@ -120,7 +110,6 @@ def test_bad_text(text, message):
         prior_from_string(text)
 
 
-@pytest.mark.slow
 @given(
     low=st.floats(0.001, 0.95), width=st.floats(0.005, 0.9), mass=st.sampled_from([0.5, 0.9, 0.95])
 )

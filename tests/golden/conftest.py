@@ -13,8 +13,6 @@ def streams_by_place() -> Iterator[None]:
     """Case i drew from ``default_rng([seed, i])``; each golden fit has one case."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            sampling,
-            "stream",
-            lambda seed, *names, number=0: np.random.default_rng([seed, number]),
+            sampling, "stream", lambda seed, *names, number=0: np.random.default_rng([seed, number])
         )
         yield

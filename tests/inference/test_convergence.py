@@ -39,9 +39,7 @@ def test_as_arviz(name):
         ess_bulk(draws), [az.ess(row, method="bulk") for row in draws], rtol=1e-8
     )
     np.testing.assert_allclose(
-        ess_tail(draws),
-        [az.ess(row, method="tail", prob=(0.05, 0.95)) for row in draws],
-        rtol=1e-8,
+        ess_tail(draws), [az.ess(row, method="tail", prob=(0.05, 0.95)) for row in draws], rtol=1e-8
     )
 
 

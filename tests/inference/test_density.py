@@ -26,10 +26,7 @@ DATA = {
     "pu_ece": (pu_ece, bc.PUScores(positive=SCORE[:90], unlabeled=SCORE[90:])),
     "credal": (credal, bc.CalibrationSplit(calibration=SCORES, target=SCORE)),
     "agnostic": (agnostic, SCORES),
-    "temperature": (
-        temperature,
-        bc.Scores(y_true=np.arange(ROWS) % 3, y_prob=PROB),
-    ),
+    "temperature": (temperature, bc.Scores(y_true=np.arange(ROWS) % 3, y_prob=PROB)),
     "ssme": (ssme, bc.Scores.stack({"a": SCORE, "b": np.sqrt(SCORE)}, y_true=FEW)),
 }
 

@@ -47,7 +47,6 @@ def test_figures_are_arvizs_worst(posterior):
     assert health.ebfmi_min == pytest.approx(az.bfmi(stats()["energy"]).min(), rel=0.01)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("correlation", [0.0, 0.5, 0.8])
 def test_effective_size_of_an_autoregression(correlation):
     draws = autoregressive(correlation, draws=20_000, chains=2, seed=3)

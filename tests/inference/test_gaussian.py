@@ -9,11 +9,7 @@ from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
 from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.inference.direct import (
-    laplace_evidence,
-    laplace_gaussian,
-    variational_gaussian,
-)
+from bayescal.inference.direct import laplace_evidence, laplace_gaussian, variational_gaussian
 from tests.regressions import binomial_regression
 
 

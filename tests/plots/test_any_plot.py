@@ -28,31 +28,24 @@ LONG = tuple(f"resnet50-imagenet-augmented-label-smoothing-seed-{k}" for k in ra
 HOSTILE = ("$\\frac{", "<script>", "_x", "%s {} \\n")
 ANIMALS = ("cat", "dog", "eel", "fox", "gnu")
 ERRORS: dict[str, dict[str, Any]] = {
-    "one": {"classifiers": ("vit",)},
     "twenty": {"classifiers": [f"model {k}" for k in range(20)]},
-    "long names": {"classifiers": LONG[:3]},
     "long names not converged": {"classifiers": LONG[:3], "converged": False},
     "ten classes": {"classifiers": ("vit",), "classes": [f"digit {k}" for k in range(10)]},
     "groups": {"groups": ("women", "men", "not said")},
     "all scores equal": {"score": "constant"},
     "empty bins": {"score": "rare", "strategy": "uniform", "n": 300},
-    "not converged": {"converged": False},
     "several descriptions": {"shape": (1, 1, 1)},
     "surely calibrated": {"p_calibrated": 1.0},
     "hostile names": {"classifiers": HOSTILE},
 }
 METRICS: dict[str, dict[str, Any]] = {
-    "three": {},
-    "two": {"classifiers": ("a", "b")},
     "groups": {"groups": ("north", "south", "a group with quite a long name indeed")},
     "many": {"classifiers": LONG},
     "no labels": {"labeled": False, "status": "all classifiers: no row is labeled."},
-    "not converged": {"converged": False},
     "hostile names": {"classifiers": HOSTILE[:3], "groups": ("$a", "%s")},
 }
 ROWS: dict[str, dict[str, Any]] = {
     "binary": {},
-    "three classes": {"classes": ANIMALS[:3]},
     "five classes": {"classes": ANIMALS},
     "hardly a row": {"calibration": 3, "target": 1},
     "hostile names": {

@@ -55,7 +55,7 @@ def test_intervals_are_those_of_the_rows(var, fitted):
     np.testing.assert_allclose(counts, rows, atol=2e-3 if var == "slope" else 5e-4)
 
 
-@pytest.mark.parametrize("options", [{}, {"n_bins": "optimal"}, {"strategy": "uniform"}])
+@pytest.mark.parametrize("options", [{}, {"n_bins": "optimal", "strategy": "uniform"}])
 def test_groups_are_those_of_rows(options):
     rows = bc.Scores.stack(SCORES, y_true=LABEL, group=GROUP)
     results = [

@@ -76,10 +76,10 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One report with every section, and names that would break a careless page."""
     results = [
-        make_result(HOSTILE, draws=100, prior=True),
-        make_result(HOSTILE[:2], groups=("women", "<i>men</i>"), draws=50, converged=False),
-        make_panel_result(HOSTILE[:5], groups=("women", HOSTILE[-1]), draws=50),
-        make_credal_result(HOSTILE[:2], (*HOSTILE[:2], HOSTILE[3])),
+        make_result(HOSTILE[:3], draws=50, prior=True),
+        make_result(HOSTILE[3:5], groups=("women", "<i>men</i>"), draws=50, converged=False),
+        make_panel_result(HOSTILE[5:7], groups=("women", HOSTILE[-1]), draws=50),
+        make_credal_result((HOSTILE[0], HOSTILE[7]), (*HOSTILE[:2], HOSTILE[3])),
     ]
     path = tmp_path_factory.mktemp("report") / "calibration.html"
     return report(results, path, title=HOSTILE[0])

@@ -180,11 +180,7 @@ def test_cells_that_some_cases_lack_are_merged_with_their_neighbours() -> None:
     """Sums by hand: of five, three and four cells there are three blocks in each case."""
     rng = np.random.default_rng(1)
     counts = {"vit": [1, 2, 3, 4, 5], "gbm": [6, 0, 7, 8, 0], "knn": [1, 1, 0, 1, 1]}
-    blocks = {
-        "vit": ([0], [1, 2], [3, 4]),
-        "gbm": ([0], [2], [3]),
-        "knn": ([0], [1], [3, 4]),
-    }
+    blocks = {"vit": ([0], [1, 2], [3, 4]), "gbm": ([0], [2], [3]), "knn": ([0], [1], [3, 4])}
     density = {name: rng.normal(size=(*_SHAPE, 5)) for name in counts}
     fits = [
         CaseArrays(
@@ -226,7 +222,6 @@ def grid(trees):
     return combine(trees)
 
 
-@pytest.mark.slow
 def test_under_each_prior_the_grid_holds_what_the_fit_held(trees, grid):
     for name, tree in trees.items():
         for group in ("posterior", "point_estimate", "diagnostics", "model_average", "bounds"):

@@ -142,7 +142,6 @@ def test_without_the_correlation_the_remedy_is_named() -> None:
         difference(tree, "vit", "gbm")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -145,7 +145,6 @@ def test_the_interval_says_in_words_what_it_is() -> None:
     assert "97.5% quantile" in in_words("conservative", 0.95)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("prob", [0, 1, 90, -0.1, float("nan")])
 def test_prob_outside_the_unit_interval(prob: float) -> None:
     with pytest.raises(InputError, match=r"prob must be a number in \(0, 1\)"):

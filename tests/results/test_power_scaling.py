@@ -61,7 +61,6 @@ def test_the_shift_is_that_of_conjugate_normals():
     assert row["likelihood_shift"] == pytest.approx(slope, rel=0.03)
 
 
-@pytest.mark.slow
 def test_a_prior_that_moves_no_mean_is_not_said_to_matter():
     """x ~ N(0, 1) with likelihood N(0 | x, 9): any power of the prior leaves the mean at 0."""
     x = np.sqrt(0.9) * np.random.default_rng(20).standard_normal((4, 5000))

@@ -34,7 +34,6 @@ def with_errors(
     return tree
 
 
-@pytest.mark.slow
 def test_two_classifiers_agree_with_their_difference() -> None:
     tree = make_result(("a", "b"), draws=2000, p_calibrated=0.3)
     pair = difference(tree, "a", "b")

@@ -187,7 +187,6 @@ def grid() -> xr.DataTree:
     return make_credal_grid(("a", "b"))
 
 
-@pytest.mark.slow
 def test_counts_are_those_of_the_table(grid: xr.DataTree) -> None:
     frame = bc.row_table(grid)
     for one in row_conclusions(grid):

@@ -40,10 +40,7 @@ def real_metrics() -> xr.DataTree:
 @pytest.mark.parametrize(
     ("made", "real"),
     [
-        (
-            lambda: make_result(prior=True, draws=20),
-            lambda: real_errors(bc.ece.SmoothCurve()),
-        ),
+        (lambda: make_result(prior=True, draws=20), lambda: real_errors(bc.ece.SmoothCurve())),
         (
             lambda: make_result(prior=True, draws=20, shape=(1, 2, 1)),
             lambda: real_errors(bc.ece.CurveAverage()),

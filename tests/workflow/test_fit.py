@@ -108,13 +108,7 @@ def test_a_result_is_made_again_from_its_attributes(method):
         np.testing.assert_array_equal(again["posterior"][name], values)
 
 
-GOOD = {
-    "rhat_max": 1.001,
-    "ess_min": 2000.0,
-    "divergences": 0,
-    "ebfmi_min": 0.9,
-    "converged": True,
-}
+GOOD = {"rhat_max": 1.001, "ess_min": 2000.0, "divergences": 0, "ebfmi_min": 0.9, "converged": True}
 
 
 JUMPS = "the data favour a calibration curve that jumps."
@@ -186,11 +180,7 @@ def credal(scores):
     return warned_fit(bc.credal, split, priors=bc.credal.Priors(bc.credal.ImpreciseDirichlet()))
 
 
-FITS = {
-    "ece": of_scores(bc.ece),
-    "agnostic": of_scores(bc.agnostic),
-    "credal": credal,
-}
+FITS = {"ece": of_scores(bc.ece), "agnostic": of_scores(bc.agnostic), "credal": credal}
 
 
 @pytest.mark.parametrize("name", FITS)

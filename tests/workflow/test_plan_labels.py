@@ -24,11 +24,7 @@ def result():
 def test_more_labels_make_narrower_intervals_that_exclude_more(result) -> None:
     said = []
     plan = bc.plan_labels(
-        result,
-        n=(1000, 100),
-        limit=0.01,
-        replications=6,
-        progress=lambda *args: said.append(args),
+        result, n=(1000, 100), limit=0.01, replications=6, progress=lambda *args: said.append(args)
     )
     few, many = plan.table.itertuples()
     assert (few.n, many.n) == (100, 1000)
@@ -144,10 +140,7 @@ def test_the_numbers_of_the_table() -> None:
     ("given", "message"),
     [
         ({"data": PILOT.y_prob}, "ece takes Scores"),
-        (
-            {"data": make_panel_result()},
-            r"this one, of ssme, holds none.*bayescal\.ece",
-        ),
+        ({"data": make_panel_result()}, r"this one, of ssme, holds none.*bayescal\.ece"),
         ({"n": ()}, "n must hold a number of labels; got none"),
         ({"n": 0}, "n must be a whole number >= 1; got 0"),
         ({"n": "many"}, "n must be a whole number"),

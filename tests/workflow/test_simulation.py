@@ -65,8 +65,8 @@ def test_a_truth_must_know_the_quantity():
 @pytest.mark.mcmc
 @pytest.mark.parametrize("name", PRIORS)
 def test_ranks_are_uniform(name):
-    found = sbc(bc.ece, COUNTS, 100, seed=3, priors=PRIORS[name], draws=400, variables=RANKED_HERE)
-    p_values = found.p_values(bins=10)
+    found = sbc(bc.ece, COUNTS, 40, seed=3, priors=PRIORS[name], draws=400, variables=RANKED_HERE)
+    p_values = found.p_values(bins=5)
     assert list(p_values) == ["tce", *(f"label_rate[{i}]" for i in range(10))]
     assert min(p_values.values()) > 0.001 / len(p_values)
     assert (found.divergences == 0).all()
@@ -95,7 +95,7 @@ def test_ranks_see_a_prior_that_is_not_the_one_fitted(monkeypatch):
     case = type(bc.ece.plan(COUNTS, bc.ece.Priors()).cases[0])
     simulate = case.simulate
     monkeypatch.setattr(case, "simulate", larger)
-    found = sbc(bc.ece, COUNTS, 60, seed=3, draws=200, variables=["tce"])
+    found = sbc(bc.ece, COUNTS, 40, seed=3, draws=200, variables=["tce"])
     assert found.p_values(bins=10)["tce"] < 1e-6
 
 
@@ -165,7 +165,7 @@ def test_p_values_are_those_of_the_chi_square_test():
 
 @pytest.mark.mcmc
 def test_nuts_ranks_and_health():
-    found = sbc(bc.ece, COUNTS, 5, seed=3, method="nuts", variables=["tce", "mce"])
+    found = sbc(bc.ece, COUNTS, 2, seed=3, method="nuts", variables=["tce", "mce"])
     assert list(found.ranks) == ["tce", "mce"]
     assert (found.divergences == 0).all()
     assert (found.rhat_max <= 1.01).all()

@@ -202,7 +202,6 @@ def test_the_sharp_form_of_claim_7():
     assert isotonic_deviation(n, delta / 5).value > 30 * found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 1000])
 def test_the_sharp_form_holds_in_samples(n):
     score = np.arange(1, 31) / 31
@@ -266,7 +265,6 @@ def test_simulated_measures_have_the_mean_of_labels_drawn_one_by_one():
     assert found.mean() == pytest.approx(np.mean(expected), abs=error)
 
 
-@pytest.mark.slow
 def test_a_calibrated_classifiers_bias_is_that_of_the_documentation():
     rng = np.random.default_rng(23)
     score = rng.random(20_000)

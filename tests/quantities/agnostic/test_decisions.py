@@ -117,7 +117,6 @@ def test_whole_weights_repeat_rows():
     assert estimated_cost(RULE, score, times) == pytest.approx(estimated_cost(RULE, repeated))
 
 
-@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40))
 def test_equation_2(rows):
     score, label = (np.array(column) for column in zip(*rows, strict=True))
@@ -164,7 +163,6 @@ def test_bad_input(call, message):
 costs = st.tuples(st.integers(0, 6), st.integers(0, 6))
 
 
-@pytest.mark.slow
 @given(st.lists(costs, min_size=1, max_size=6), st.lists(st.floats(0, 1), min_size=1, max_size=9))
 def test_no_action_is_cheaper_in_any_row(pairs, score):
     actions = {f"a{place}": pair for place, pair in enumerate(pairs)}

@@ -6,12 +6,7 @@ from sklearn.metrics import roc_auc_score
 
 from bayescal.core import functionals
 from bayescal.quantities.agnostic.decisions import DecisionRule, actual_cost
-from bayescal.quantities.agnostic.functionals import (
-    PrefixSums,
-    cost_draws,
-    draw_labels,
-    roc_draws,
-)
+from bayescal.quantities.agnostic.functionals import PrefixSums, cost_draws, draw_labels, roc_draws
 from bayescal.quantities.agnostic.intervals import interval_measure
 from bayescal.quantities.agnostic.roc import roc
 from bayescal.results.bands import tpr_at

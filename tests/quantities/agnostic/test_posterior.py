@@ -112,7 +112,7 @@ def test_coverage():
             decision=RULE,
             method="direct",
             draws=800,
-            chains=2,
+            chains=1,
             seed=seed,
         )
         true = {

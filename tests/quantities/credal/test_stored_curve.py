@@ -189,12 +189,12 @@ NEW = np.array([0.05, 0.2, 0.5, 0.8, 0.95])
 def test_bounds_of_new_rows_cover_their_rates():
     # Over-confident scores: the rate at a score s is expit(logit(s) / 1.5).
     truth, covered = expit(logit(NEW) / 1.5), []
-    for seed in range(40):
+    for seed in range(16):
         found = bc.credal.bounds_for(result_with(average(500, seed=seed)), NEW)
         covered.append((found.lower <= truth) & (truth <= found.upper))
         assert (found.upper - found.lower > 0.01).all()
-    # 200 intervals of 90%, some of them dependent: .02 to .04 is a standard error.
-    assert 0.85 <= np.mean(covered) <= 1
+    # 80 intervals of 90%, some of them dependent: .034 to .07 is a standard error.
+    assert 0.8 <= np.mean(covered) <= 1
 
 
 def test_rows_are_decided_and_hold_no_venn_abers_probabilities():

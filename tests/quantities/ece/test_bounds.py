@@ -45,7 +45,6 @@ class Truth:
 TRUTHS = {"calibrated": (0.0, 2.0), "less": (-0.5, 1.5), "better": (-0.2, 1.9)}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("truth", TRUTHS)
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 @pytest.mark.parametrize(("n", "n_bins"), [(30, 15), (1000, 100), (3000, 1)])
@@ -161,7 +160,6 @@ def test_a_class_prior_outside_its_range_is_refused(class_prior):
         optimal_n_bins(10, class_prior)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 @pytest.mark.parametrize("slope", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("n", [1, 2, 7, 100, 1000])

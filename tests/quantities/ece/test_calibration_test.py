@@ -12,10 +12,7 @@ from scipy.stats import beta, betabinom, binom, lognorm, norm
 
 import bayescal as bc
 from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.quantities.ece.calibrated import (
-    log_calibrated,
-    probability_calibrated,
-)
+from bayescal.quantities.ece.calibrated import log_calibrated, probability_calibrated
 from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 from tests.quantities.ece.made import of_counts, one_cell
@@ -56,7 +53,6 @@ FAMILIES = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.5, 0.1])
 @pytest.mark.parametrize(
     ("count", "positives", "score"), [(20, 9, 0.3), (6, 1, 0.2), (50, 33, 0.7)]

@@ -53,15 +53,10 @@ def tree(scores):
 def test_all_groups_are_one_case(scores):
     (found,) = plan(scores, Priors()).cases
     assert isinstance(found, GroupedCase)
-    assert found.axes == {
-        "group": scores.groups,
-        "description": COMPONENTS,
-        "boundary": ("0", "1"),
-    }
+    assert found.axes == {"group": scores.groups, "description": COMPONENTS, "boundary": ("0", "1")}
     assert dict(found.coords) == {"classifier": "classifier"}
 
 
-@pytest.mark.slow
 def test_the_result_has_a_dim_group(scores, tree):
     groups = tree["posterior"]["group"].values.tolist()
     assert groups == list(scores.groups)

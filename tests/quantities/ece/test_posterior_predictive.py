@@ -32,7 +32,6 @@ def check(tree, dims):
     plt.close("all")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("priors", [Priors(), BINS], ids=["curve", "bins"])
 def test_arviz_checks_a_result_without_nuts(priors):
     tree = bc.fit(bc.ece, SCORES, priors=priors, n_bins=5, method="direct", seed=20, draws=250)

@@ -121,12 +121,7 @@ def test_what_is_no_decision_value_is_refused(positive, unlabeled, options, mess
 
 
 @pytest.mark.slow
-@parametrize_with_checks(
-    [
-        PUClassifier(),
-        PUClassifier(hidden=2, alpha=0.01, random_state=0),
-    ]
-)
+@parametrize_with_checks([PUClassifier(), PUClassifier(hidden=2, alpha=0.01, random_state=0)])
 def test_scikit_learn_finds_nothing_to_say(estimator, check):
     check(estimator)
 
@@ -172,7 +167,6 @@ def test_the_unbiased_risk_is_minimised_as_logistic_regression_does_with_all_lab
     np.testing.assert_allclose(found.weights_[1], expected.intercept_, atol=1e-3)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_the_least_non_negative_risk_of_a_linear_classifier_is_reached(seed):
     data = digits(seed)

@@ -102,10 +102,7 @@ def test_estimates_from_drawn_rows_come_to_the_true_error(strategy):
         (((1.0,), (0.0, 1.0), (1.0,)), "one number a Gaussian each; got 1, 2 and 1"),
         (((), (), ()), "weight must hold 1 or more numbers"),
         (((0.5, 0.6), (0.0, 1.0), (1.0, 1.0)), "weights must sum to 1; got 1.1"),
-        (
-            ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0)),
-            r"weight\[1\] must be .*; got 0.0",
-        ),
+        (((1.0, 0.0), (0.0, 1.0), (1.0, 1.0)), r"weight\[1\] must be .*; got 0.0"),
         (((1.0,), (0.0,), (0.0,)), r"scale\[0\] must be a number in \(0, inf\); got 0.0"),
     ],
 )
@@ -146,7 +143,6 @@ def test_the_mixtures_fitted_are_returned():
         assert mixture.scale == pytest.approx([logits.std()], rel=1e-6)
 
 
-@pytest.mark.slow
 def test_rows_drawn_from_the_mixtures_are_like_those_fitted():
     rng = np.random.default_rng(9)
     rows = np.concatenate([rng.normal(-1, 0.5, 1400), rng.normal(4, 1, 600)])

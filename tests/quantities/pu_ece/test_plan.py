@@ -10,7 +10,9 @@ from bayescal.quantities.pu_ece.plan import plan
 from bayescal.quantities.pu_ece.simulator import truth
 from bayescal.workflow.simulation import sbc
 
-PRIORS = bc.pu_ece.Priors(bc.Beta(20, 20))
+# One description of the curve: the average of three takes five times as long.
+CURVE = bc.pu_ece.SmoothCurve()
+PRIORS = bc.pu_ece.Priors(bc.Beta(20, 20), CURVE)
 
 
 def data(seed=1, size=(100, 600)):
@@ -53,7 +55,7 @@ def test_the_optimal_number_of_bins_is_that_of_the_mean_class_prior(strategy, ra
 # A known class prior leaves few effective draws, of which the result warns; here bins matter.
 @pytest.mark.filterwarnings("ignore:Under 0:bayescal.ConvergenceWarning")
 def test_priors_may_differ_in_their_optimal_number_of_bins() -> None:
-    priors = {str(pi): bc.pu_ece.Priors(pi) for pi in (0.4, 0.6)}
+    priors = {str(pi): bc.pu_ece.Priors(pi, CURVE) for pi in (0.4, 0.6)}
     grid = bc.prior_sensitivity(
         bc.pu_ece, data(), priors, n_bins="optimal", method="direct", seed=1
     )
@@ -112,7 +114,8 @@ def test_the_class_prior_curve_stays_in_its_envelope_and_agrees_with_a_refit(dir
     plug_in = bc.pu_ece.estimate(data(), class_prior=pi).ece
     assert found["ece"][place] == pytest.approx(float(plug_in))
     end = float(found["class_prior"][0])
-    again = bc.fit(bc.pu_ece, data(), priors=bc.pu_ece.Priors(end), seed=1, method="direct")
+    priors = bc.pu_ece.Priors(end, CURVE)
+    again = bc.fit(bc.pu_ece, data(), priors=priors, seed=1, method="direct")
     # 400 draws: a mean within 4 standard errors of the refit's.
     tce = again["posterior"]["tce"]
     assert found["tce_mean"][0] == pytest.approx(tce.mean().item(), abs=4 * tce.std().item() / 20)
@@ -148,7 +151,7 @@ def test_mixture_bins_simulate_themselves() -> None:
 # Of PyTensor's, on how it runs the coefficients' own distribution.
 @pytest.mark.mcmc
 @pytest.mark.filterwarnings("ignore:Numba will use object mode")
-def test_the_model_is_one_of_pymc(curve_fit) -> None:
+def test_the_model_is_one_of_pymc() -> None:
     import pymc as pm
 
     model = bc.pu_ece.build_model(data(), PRIORS, n_bins=3)

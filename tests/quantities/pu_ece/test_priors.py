@@ -5,13 +5,7 @@ from scipy.stats import beta, norm
 
 import bayescal as bc
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import logit_in_graph
-from bayescal.quantities.pu_ece.priors import (
-    KNOTS,
-    MixtureBins,
-    PriorDraws,
-    PriorMap,
-    Priors,
-)
+from bayescal.quantities.pu_ece.priors import KNOTS, MixtureBins, PriorDraws, PriorMap, Priors
 
 STUDY = PriorDraws(np.random.default_rng(1).beta(40, 160, size=2000))
 NAMES = ["default", "lower class prior", "higher class prior", "wider class prior", "wider curve"]

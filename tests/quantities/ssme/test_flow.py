@@ -297,10 +297,9 @@ def test_the_paper_s_networks():
 
 @pytest.mark.mcmc
 @pytest.mark.usefixtures("installed")
-@pytest.mark.parametrize("n_couplings", [2, 3])
-def test_untrained_it_leaves_points_where_they_are(n_couplings):
+def test_untrained_it_leaves_points_where_they_are():
     points = np.random.default_rng(0).normal(size=(30, 3))
-    settings = replace(TINY, n_couplings=n_couplings, learning_rate=1e-12)
+    settings = replace(TINY, n_couplings=3, learning_rate=1e-12)
     found = latent_points(points, fixed(np.full((30, 2), 0.5), points), settings, 0)
     np.testing.assert_allclose(found, points, atol=1e-5)  # single precision
 

@@ -344,7 +344,6 @@ def by_importance(score, known, n_draws=200_000):
 
 
 @pytest.mark.mcmc
-@pytest.mark.mcmc
 def test_accuracy_is_that_of_importance_sampling(scores, compiled):
     found = bayesian_calibration(scores, cut=0.01, n_draws=2000, seed=1, compiled=compiled)
     known = scores.y_true[:20]
@@ -368,7 +367,6 @@ def test_the_prior_is_centred_at_no_change():
 
 
 @pytest.mark.mcmc
-@pytest.mark.mcmc
 def test_draws_hold_known_labels_and_shapes(scores, compiled):
     found = bayesian_calibration(scores, n_draws=6, seed=2, compiled=compiled)
     assert found.draws.accuracy.shape == (8, 2)  # two draws of each of four chains
@@ -384,7 +382,6 @@ def test_several_classes_are_refused():
 
 
 @pytest.mark.mcmc
-@pytest.mark.mcmc
 def test_scores_of_exactly_zero_and_one_are_cut(compiled):
     scores, _ = simulated(n_obs=220, n_labeled=20, n_classifiers=2)
     positive = scores.y_prob.round()
@@ -394,7 +391,6 @@ def test_scores_of_exactly_zero_and_one_are_cut(compiled):
     assert np.isfinite(found.point.accuracy).all()
 
 
-@pytest.mark.mcmc
 @pytest.mark.mcmc
 def test_a_model_compiled_for_other_shapes_is_refused(compiled):
     with pytest.raises(InputError, match="compiled for data of shapes"):

@@ -147,14 +147,14 @@ def test_models_are_as_probable_as_they_are_true():
     rng = np.random.default_rng(20)
     given = np.zeros((3, 3))
     times = np.zeros(3)
-    for _ in range(150):
+    for _ in range(60):
         again, value = case.simulate(rng)
         weight = again.model.probabilities(again.model.direct_draws(10, rng).evidence)
         given[value["description"]] += weight
         times[value["description"]] += 1
     # Over data from the prior the probability of each model is on average its prior one: 1/3. Its
     # standard deviation is at most .47.
-    np.testing.assert_allclose(given.sum(axis=0) / 150, times / 150, atol=4 * 0.47 / 150**0.5)
+    np.testing.assert_allclose(given.sum(axis=0) / 60, times / 60, atol=4 * 0.47 / 60**0.5)
     assert (given.argmax(axis=1) == np.arange(3)).all()
 
 

@@ -75,11 +75,11 @@ def importance(logits, label, priors, draws):
     return logsumexp(fit) - np.log(draws), np.sqrt((weight**2).sum()), means, error, spread
 
 
-@pytest.mark.parametrize(("n", "n_classes", "seed"), [(20, 2, 0), (30, 3, 1), (60, 3, 2)])
+@pytest.mark.parametrize(("n", "n_classes", "seed"), [(20, 2, 0), (60, 3, 2)])
 def test_evidence_and_draws_are_those_of_importance_sampling(n, n_classes, seed):
     logits, label = rows(n, n_classes, seed)
     found = vector_posterior(CentredRows.of(logits, label), Priors())
-    evidence, error, means, of_means, spread = importance(logits, label, Priors(), 40_000)
+    evidence, error, means, of_means, spread = importance(logits, label, Priors(), 15_000)
     # Four standard errors, and what Laplace's approximation and a grid of six scales leave.
     assert found.log_evidence == pytest.approx(evidence, abs=4 * error + 0.1)
     drawn = found.draw(20_000, np.random.default_rng(1))

@@ -88,7 +88,6 @@ def test_density_in_the_samplers_coordinates_has_their_volume(whitened, points):
         assert ours(unconstrained(*point)) == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.slow
 def test_gradient_is_that_of_the_density(whitened, points):
     gradient = whitened.compile_dlogp(mode=INTERPRETED)
     density = whitened.compile_logp(mode=INTERPRETED)

@@ -117,7 +117,7 @@ def test_nuts_of_unlike_groups_in_the_same_compiled_model(compiled):
 @pytest.mark.mcmc
 def test_pooling_of_nuts_is_that_of_importance_sampling(sampled, three):
     """Eleven values stand for a continuous prior: mean and spread of its logarithm only."""
-    drawn = three.model.direct_draws(20_000, np.random.default_rng(4))
+    drawn = three.model.direct_draws(8000, np.random.default_rng(4))
     ours = np.log(sampled.posterior["pooling"])
     theirs = np.log(drawn.draws["pooling"])
     assert abs(ours.mean() - theirs.mean()) < 4 * az.mcse(ours, method="mean")
@@ -159,7 +159,7 @@ def test_a_group_of_a_million_rows_is_not_pulled():
 def test_a_small_group_leans_on_the_others():
     """Ten groups of the same bias: the small one's error is narrower than from its own rows."""
     ratios = []
-    for seed in (6, 7, 8):
+    for seed in (6, 7):
         found = case((40, *[2000] * 9), [0.5] * 10, seed=seed)
         ratios.append(direct(found, 0)[0].std() / of_its_own_rows(found, 0).std())
     # A standard deviation of 4000 draws is known to 1%; three errors of a ratio are 5%.

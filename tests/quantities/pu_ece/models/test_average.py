@@ -41,10 +41,8 @@ def test_one_compiled_model_serves_other_data_and_priors(curve_fit) -> None:
     before = len(_COMPILED)
     data = truth("over").scores((150, 900), seed=2)
     study = bc.pu_ece.PriorDraws(np.random.default_rng(1).beta(40, 60, 1000))
-    for belief in (0.5, study):
-        priors = bc.pu_ece.Priors(belief)
-        fit = bc.fit(bc.pu_ece, data, priors=priors, n_bins=6, seed=1, draws=2000)
-        assert fit["diagnostics"]["divergences"].item() == 0
+    fit = bc.fit(bc.pu_ece, data, priors=bc.pu_ece.Priors(study), n_bins=6, seed=1)
+    assert fit["diagnostics"]["divergences"].item() == 0
     assert len(_COMPILED) == before
 
 
