@@ -69,6 +69,13 @@ def test_mlflow_takes_them(tmp_path) -> None:
     assert mlflow.get_run(run.info.run_id).data.metrics["vit/cat/tce"] > 0
 
 
+def test_weights_and_biases_takes_them(tmp_path) -> None:
+    wandb = pytest.importorskip("wandb")
+    with wandb.init(project="calibration", mode="offline", dir=tmp_path) as run:
+        run.log(bc.metrics(SEVERAL, ["net_benefit:0.25"]))
+        assert run.summary["vit/cat/tce"] > 0
+
+
 @pytest.mark.parametrize(
     ("tree", "given", "message"),
     [
