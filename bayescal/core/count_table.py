@@ -100,6 +100,11 @@ class CountTable(Mapping[str, "Counts"]):
         """Number of classifiers."""
         return len(self._parts)
 
+    @property
+    def n_obs(self) -> int:
+        """Number of rows of the classifier with the most; rows of weight 0 do not count."""
+        return max(counts.n_obs for counts in self.values())
+
     def each(self, change: Callable[[Counts], Counts]) -> CountTable:
         """Change the counts of each classifier and group.
 
@@ -230,8 +235,7 @@ class CountTable(Mapping[str, "Counts"]):
     def __repr__(self) -> str:
         """Name classifiers and groups."""
         groups = f"; groups {listing(self.groups)}" if self.groups else ""
-        n_obs = max(counts.n_obs for counts in self.values())
-        return f"<CountTable: classifiers {listing(self)}{groups}; n_obs {n_obs}>"
+        return f"<CountTable: classifiers {listing(self)}{groups}; n_obs {self.n_obs}>"
 
 
 def _by_group(name: object, found: Any) -> dict[str, Counts]:

@@ -45,7 +45,7 @@ def test_a_table_holds_what_arrays_give():
         own = {"a": SCORE[rows], "b": OTHER[rows]}
         arrays = {name: bc.Counts.from_arrays(LABEL[rows], score) for name, score in own.items()}
         same(part, bc.CountTable(arrays))
-    assert table["b"].n_obs == N
+    assert table["b"].n_obs == table.n_obs == N
     assert len(table) == 2
     assert repr(table) == "<CountTable: classifiers 'a', 'b'; groups 'x', 'y', 'z'; n_obs 400>"
 
