@@ -61,7 +61,7 @@ def moments(made, inside):
     def log_density(shift):
         return cells.log_likelihood(offset + shift).sum() + norm.logpdf(shift, 0, made.scale)
 
-    grid = np.linspace(-10, 10, 2001)
+    grid = np.linspace(-10, 10, 201)
     values = [log_density(shift) for shift in grid]
     mode, peak = grid[np.argmax(values)], max(values)
     total, mean = (

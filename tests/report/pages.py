@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+
+import xarray as xr
+
+from bayescal.report.page import SECTIONS
+from bayescal.report.view import View
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 HOSTILE = (
@@ -72,6 +78,13 @@ class Page(HTMLParser):
     @property
     def ids(self) -> list[str]:
         return [element.attrs["id"] for element in self.elements if "id" in element.attrs]
+
+
+def sections(trees: Sequence[xr.DataTree], *ids: str, prob: float = 0.9) -> Page:
+    """Some sections of a page: drawing the figures of the others takes most of the time."""
+    views = [View(tree, prob, number) for number, tree in enumerate(trees, start=1)]
+    bodies = {one.id: one.render(views) for one in SECTIONS if one.id in ids}
+    return Page("".join(f'<section id="{id}">{body}</section>' for id, body in bodies.items()))
 
 
 def words(text: str) -> str:

@@ -9,12 +9,12 @@ import xarray as xr
 import bayescal as bc
 from bayescal.report.page import page
 from bayescal.results.text import in_words, probability
-from tests.report.pages import Page, words
+from tests.report.pages import Page, sections, words
 from tests.synthetic_ssme import METRICS, make_panel_result
 
 
-def read(*trees: xr.DataTree, prob: float = 0.9) -> Page:
-    return Page(str(page(list(trees), prob=prob)))
+def answer(tree: xr.DataTree) -> str:
+    return words(sections([tree], "answer").section("answer").text)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def tree() -> xr.DataTree:
 
 @pytest.fixture(scope="module")
 def parsed(tree: xr.DataTree) -> Page:
-    return read(tree)
+    return Page(str(page(tree)))
 
 
 @pytest.mark.slow
@@ -45,7 +45,7 @@ def test_what_is_assumed_is_said(parsed: Page) -> None:
     assert "depends on that model" in said
     forced = make_panel_result(draws=50)
     forced.attrs["labeling"] = "one-per-class"
-    assert "one row of each class" in words(read(forced).section("answer").text)
+    assert "one row of each class" in answer(forced)
 
 
 def test_the_table_has_every_metric_beside_other_estimates(parsed: Page) -> None:
@@ -82,7 +82,7 @@ def test_a_lead_that_is_not_clear_is_called_so() -> None:
     held = tree["posterior"]["accuracy"]
     noise = np.random.default_rng(0).normal(0.8, 0.05, held.shape)
     tree["posterior"]["accuracy"] = held.copy(data=noise)
-    said = words(read(tree).section("answer").text)
+    said = answer(tree)
     assert "no classifier is clearly best" in said
     assert "is not resolved" in said
 
@@ -90,13 +90,13 @@ def test_a_lead_that_is_not_clear_is_called_so() -> None:
 @pytest.mark.mcmc
 def test_groups_one_classifier_and_missing_labels() -> None:
     grouped = make_panel_result(("a", "b"), groups=("north", "south"), draws=60)
-    said = words(read(grouped).section("answer").text)
+    said = answer(grouped)
     assert "By accuracy in group north" in said
     assert "By accuracy in group south" in said
     alone = make_panel_result(
         ("only",), draws=60, labeled=False, status="all classifiers: no row is labeled."
     )
-    page = read(alone)
+    page = sections([alone], "answer", "table")
     said = words(page.section("answer").text)
     assert "Read this first" in said
     assert "no row is labeled" in said
@@ -108,6 +108,6 @@ def test_groups_one_classifier_and_missing_labels() -> None:
 def test_undefined_metrics_are_left_out() -> None:
     tree = make_panel_result(draws=60)
     tree["posterior"]["auc"] = tree["posterior"]["auc"] * np.nan
-    answer = words(read(tree).section("answer").text)
-    assert "AUC (highest)" not in answer
-    assert "AUPRC (highest)" in answer
+    said = answer(tree)
+    assert "AUC (highest)" not in said
+    assert "AUPRC (highest)" in said

@@ -7,7 +7,7 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.report.page import page
-from tests.report.pages import Page, words
+from tests.report.pages import Page, sections, words
 from tests.synthetic_credal import make_credal_grid, make_credal_result
 
 
@@ -87,7 +87,7 @@ def test_every_other_section_has_its_words(parsed: Page, three: Page) -> None:
 @pytest.mark.mcmc
 def test_of_many_classes_rows_are_listed_with_that_of_their_decision() -> None:
     tree = make_credal_result(classes=("a", "b", "c", "d", "e"))
-    said = words(read(tree).section("rows").text)
+    said = words(sections([tree], "rows").section("rows").text)
     frame = bc.row_table(tree)
     # Listed rows are evenly spaced by the score of the last class: the least is among them.
     own = frame[frame["class"] == "e"].sort_values("score")
@@ -103,7 +103,7 @@ def test_classes_have_bounds_from_least_to_largest(three: Page) -> None:
 @pytest.mark.slow
 def test_refits_are_reported_row_by_row() -> None:
     grid = make_credal_grid(("a", "b"))
-    said = words(read(grid).section("sensitivity").text)
+    said = words(sections([grid], "sensitivity").section("sensitivity").text)
     for one in bc.conclusions(grid):
         assert one.text in said
     assert "Same classes open" in said

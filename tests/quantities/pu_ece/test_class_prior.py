@@ -169,7 +169,7 @@ def test_selected_positives_give_a_warning() -> None:
     chosen = bc.PUScores(
         positive=data.positive[0][data.positive[0] > 0.9], unlabeled=data.unlabeled[0]
     )
-    priors = bc.pu_ece.Priors(bc.Beta(5, 5))
+    priors = bc.pu_ece.Priors(bc.Beta(5, 5), bc.pu_ece.SmoothCurve())
     with pytest.warns(bc.ScarWarning, match="SCAR or the class prior does not fit"):
         fit = bc.fit(bc.pu_ece, chosen, priors=priors, seed=1, method="direct")
     assert "SCAR or the class prior does not fit" in fit.attrs["status"]

@@ -155,11 +155,11 @@ def test_labels_have_the_probabilities_of_the_coefficients():
     old = case(problem(n=60), label=Tilt(**tiny, wide_weight=0.0))
     expected = softmax(old.model.features.log_pool[old.problem.rows], axis=1)[:, 1]
     drawn = np.mean(
-        [old.simulate(np.random.default_rng(seed))[0].problem.labels for seed in range(600)],
+        [old.simulate(np.random.default_rng(seed))[0].problem.labels for seed in range(200)],
         axis=0,
     )
-    # Each share of 600 has a standard error below .0205; 20 of them.
-    np.testing.assert_allclose(drawn, expected, atol=0.085)
+    # Each share of 200 has a standard error below .0354; 20 of them.
+    np.testing.assert_allclose(drawn, expected, atol=0.145)
 
 
 @pytest.mark.parametrize(
