@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from bayescal.cli.errors import FAILED, OK, one_line
+from bayescal.cli.errors import FAILED, OK
 from bayescal.cli.options import SAMPLING, parameters
 from bayescal.cli.output import print_json
 from bayescal.cli.run import RESULT, in_terms_of, loaded_or_fitted, status_code
+from bayescal.cli.standard_input import as_given
+from bayescal.cli.terminal import say
 from bayescal.core.checks import check_number
 from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
@@ -90,13 +92,17 @@ def _check(**given: Any) -> int:
         rows = [row for condition in conditions for row in _judged(tree, condition, required)]
     holds = all(row["holds"] for row in rows)
     if given["json"]:
-        head = {"file": given["file"], "with_probability": required, "seed": tree.attrs["seed"]}
+        head = {
+            "file": as_given(given["file"]),
+            "with_probability": required,
+            "seed": tree.attrs["seed"],
+        }
         head |= {"method": tree.attrs["method"], "status": tree.attrs["status"]}
         head |= {"bayescal_version": tree.attrs["bayescal_version"], "holds": holds}
         print_json(head, rows)
     else:
         for row in rows:
-            click.echo(one_line(row["text"]))
+            say(row["text"], indent="  ")
     return status_code(tree, _OPTIONS) or (OK if holds else FAILED)
 
 
@@ -147,7 +153,7 @@ def _judged(tree: DataTree, condition: Condition, required: float) -> Iterator[d
             "upper": upper,
             "converged": access.case_converged(tree, case),
             "holds": chance >= required,
-            "text": f"{'pass' if chance >= required else 'FAIL'}: {var} of {case.label} is "
+            "text": f"{'pass' if chance >= required else 'FAIL'}: {var} of {case.title} is "
             f"{condition.relation} {condition.limit:g} with probability {fixed(chance, 4)}, "
             f"{required:g} required; {held}.",
         }

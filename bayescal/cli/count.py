@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bayescal.cli.options import PATH, click_option
-from bayescal.cli.output import print_table, progress, say_written
+from bayescal.cli.options import PATH, VERBOSE, click_option
+from bayescal.cli.output import progress, say_written
 from bayescal.cli.run import in_terms_of
+from bayescal.cli.standard_input import ROWS
+from bayescal.cli.terminal import print_table
 from bayescal.core import score_options as shared
 from bayescal.core.command import Given, Option
 from bayescal.core.count_options import COUNTS, are_counts, read_counts
@@ -34,6 +36,7 @@ _OPTIONS: Final = (
     shared.POS_LABEL,
     shared.FROM_LOGITS,
     _PAIRS,
+    VERBOSE,
 )
 
 
@@ -59,7 +62,7 @@ def _count(files: tuple[Path, ...], output: Path, **given: Any) -> None:
                 update(path.name, done + 1, len(files))
     assert found is not None
     found.save(output)
-    _print(found)
+    _print(found, given["verbose"])
     say_written([output], err=False)
 
 
@@ -73,19 +76,20 @@ def _counted(path: Path, given: Given) -> CountTable:
     return shared.counted(count_rows, given, table, names, **others)
 
 
-def _print(found: CountTable) -> None:
+def _print(found: CountTable, verbose: bool) -> None:
     rows = [
         [name, group, *(f"{n:,}" for n in (one.n_obs, one.n_labeled, len(one.cell)))]
         for name in found
         for group, one in (found.groups_of(name) if found.groups else {"": found[name]}).items()
     ]
-    print_table(["classifier", "group", "rows", "labelled", "cells"], rows, words=[0, 1])
+    columns = ["classifier", "group", "rows", "labelled", "cells"]
+    print_table(columns, rows, words=(0, 1), spare=["cells"], verbose=verbose)
 
 
 count = click.Command(
     "count",
     params=[
-        click.Argument(["files"], type=PATH, nargs=-1, required=True, metavar="FILE..."),
+        click.Argument(["files"], type=ROWS, nargs=-1, required=True, metavar="FILE..."),
         *(click_option(replace(option, required=False)) for option in _OPTIONS),
         click.Option(
             ["-o", "--output"],

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayescal.cli.options import PATH
-from bayescal.cli.output import check_report, say_written, write_rows
+from bayescal.cli.options import PATH, VERBOSE
+from bayescal.cli.output import TABLES, check_report, say_written, write_rows
 from bayescal.cli.run import carry_out, status_code
+from bayescal.cli.standard_input import ROWS
+from bayescal.cli.terminal import say
 from bayescal.core.checks import listing
 from bayescal.core.errors import InputError
 from bayescal.core.writing import check_writable
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("result", type=PATH)
-@click.argument("file", type=PATH)
+@click.argument("file", type=ROWS)
 @click.option(
     "--score",
     multiple=True,
@@ -38,7 +40,12 @@ if TYPE_CHECKING:
 )
 @click.option("--classifier", metavar="NAME", help="Which of several classifiers of RESULT.")
 @click.option(
-    "-o", "--output", type=PATH, required=True, metavar="FILE.csv", help="The probabilities."
+    "-o",
+    "--output",
+    type=PATH,
+    required=True,
+    metavar="FILE",
+    help="The probabilities (.csv, .parquet).",
 )
 def calibrate(
     result: Path,
@@ -59,8 +66,8 @@ def calibrate(
     from bayescal.results.access import json_attribute
     from bayescal.results.io import load
 
-    if output.suffix.casefold() != ".csv":
-        raise click.UsageError(f"--output must end in .csv; got {output.name!r}.")
+    if output.suffix.casefold() not in TABLES:
+        raise click.UsageError(f"--output must end in .csv or .parquet; got {output.name!r}.")
     check_writable(output)
     tree = load(result)
     calibrate = getattr(quantity_named(str(tree.attrs["quantity"])), "calibrate", None)
@@ -124,7 +131,8 @@ _PROB = 0.9
     show_default=True,
     help="The report.",
 )
-def demo(output: Path) -> int:
+@click.option(*VERBOSE.flags, is_flag=True, help=VERBOSE.help)
+def demo(output: Path, verbose: bool) -> int:
     """Train four classifiers on handwritten digits and report how calibrated they are.
 
     The question is whether a digit is five or more. Half of the 1,797 images train, the other half
@@ -134,15 +142,15 @@ def demo(output: Path) -> int:
 
     check_report(output, "--output")
     check_writable(output)
-    click.echo("Training four classifiers on half of scikit-learn's handwritten digits ...")
+    say("Training four classifiers on half of scikit-learn's handwritten digits ...")
     scores = held_out_scores()
-    click.echo(f"Measuring their calibration on the other half, {scores.n_labeled} rows ...")
+    say(f"Measuring their calibration on the other half, {scores.n_labeled} rows ...")
     from bayescal.workflow.fit import fit
 
     quantity = next(found for found in quantities().values() if found.COMMAND.reports)
     compute = partial(fit, quantity, scores, seed=_SEED, prob=_PROB)
     title = "Is it five or more? Four classifiers"
-    return carry_out(quantity, compute, [output], {"prob": _PROB}, title)
+    return carry_out(quantity, compute, [output], {"prob": _PROB, "verbose": verbose}, title)
 
 
 def held_out_scores() -> Scores:

@@ -9,6 +9,7 @@ from typing import Final
 
 import click
 
+from bayescal.cli.standard_input import ROWS
 from bayescal.core.command import Command, Given, Option
 from bayescal.core.count_options import are_counts, check_no_columns
 
@@ -60,6 +61,11 @@ _REPORT: Final = Option(
     flags=("--report",), type=Path, metavar="FILE", help="Write a report (.html) here."
 )
 _JSON: Final = Option(flags=("--json",), is_flag=True, help="Print JSON instead of a table.")
+VERBOSE: Final = Option(
+    flags=("-v", "--verbose"),
+    is_flag=True,
+    help="Print every column, the prior and all notes in full.",
+)
 _ESTIMATE_ONLY: Final = Option(
     flags=("--estimate-only",), is_flag=True, help="Point estimates, no posterior; fast."
 )
@@ -111,17 +117,24 @@ MEASURE: Final = Option(
 _NO_MEASURE: Final = replace(MEASURE, hidden=True, read=_no_measure)
 
 
+def _sampling(command: Command) -> list[Option]:
+    """Options of the sampler; --quick is not shown where every prior refuses it."""
+    quick, *others = SAMPLING
+    return [replace(quick, hidden=not command.quick), *others]
+
+
 def fit_options(command: Command) -> list[Option]:
     """Options of a quantity's own command."""
     return [
         *command.options,
         command.prior,
         MEASURE if command.curve else _NO_MEASURE,
-        *SAMPLING,
+        *_sampling(command),
         _ESTIMATE_ONLY,
         OUTPUT,
         _REPORT,
         _JSON,
+        VERBOSE,
     ]
 
 
@@ -136,25 +149,34 @@ def sensitivity_options(command: Command) -> list[Option]:
         help=f"{prior.help} Repeat it for the priors to compare; given {alone} it is compared with "
         "a grid of others.",
     )
-    return [*command.options, several, *SAMPLING, *_CONCLUSION, OUTPUT, _REPORT, _JSON]
+    return [
+        *command.options,
+        several,
+        *_sampling(command),
+        *_CONCLUSION,
+        OUTPUT,
+        _REPORT,
+        _JSON,
+        VERBOSE,
+    ]
 
 
 def report_options(command: Command) -> list[Option]:
     """Options of a report on a table, of which a report on results needs none."""
     own = [replace(option, required=False) for option in (*command.options, command.prior)]
-    return [*own, MEASURE, *SAMPLING]
+    return [*own, MEASURE, *SAMPLING, VERBOSE]
 
 
 def parameters(command: Command, options: Iterable[Option]) -> list[click.Parameter]:
     """Click's parameters; of counts there may be several files, which need no option."""
     if not command.counts:
         files = [
-            click.Argument([name.lower()], type=PATH, metavar=name) for name in command.arguments
+            click.Argument([name.lower()], type=ROWS, metavar=name) for name in command.arguments
         ]
         return [*files, *map(click_option, options)]
     file = click.Argument(
         ["file"],
-        type=PATH,
+        type=ROWS,
         nargs=-1,
         required=True,
         metavar="FILE...",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bayescal.cli.errors import one_line
+from bayescal.cli.terminal import print_table, say
 from bayescal.core.command import Estimates, Given, Row
 from bayescal.core.text import cell, printable
 from bayescal.core.writing import check_writable, replacing, write_text
@@ -59,7 +60,7 @@ def check_report(path: Path, flag: str) -> None:
 def _check_estimates(given: Given, paths: Sequence[Path]) -> None:
     wrong = "--quick" if given["quick"] else "--report" if given["report"] else None
     for path in paths:
-        if wrong is None and path.suffix.casefold() != ".csv":
+        if wrong is None and path.suffix.casefold() not in TABLES:
             wrong = f"--output {path.name}"
     if wrong is not None:
         raise click.UsageError(
@@ -94,10 +95,17 @@ def write(tree: DataTree, path: Path, prob: float, title: str | None = None) -> 
 
 
 def write_rows(rows: Sequence[Row], path: Path) -> None:
-    """Write plain rows as CSV."""
+    """Write plain rows as CSV or Parquet."""
     import csv
     import io
 
+    if path.suffix.casefold() == _PARQUET:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        with replacing(path) as draft:
+            parquet.write_table(pa.Table.from_pylist(rows), draft)
+        return
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(map(cell, rows[0]))
@@ -111,18 +119,13 @@ def say_written(paths: Sequence[Path], *, err: bool) -> None:
         click.echo(f"Written: {printable(str(path.resolve()))}", err=err)
 
 
-# Names are folded to this width at the narrowest, beyond which the terminal wraps whole lines.
-_LEAST_NAME: Final = 12
-_UNLIMITED: Final = 10_000
-
-
 def print_json(head: Mapping[str, Any], rows: Sequence[Row]) -> None:
     """Write one JSON object to stdout: what was given and found, then one object a row."""
     found = {"schema_version": _VERSION, **head, "results": rows}
     click.echo(json.dumps(plain(found), indent=2, allow_nan=False))
 
 
-def print_estimates(found: Estimates) -> None:
+def print_estimates(found: Estimates, *, verbose: bool = False) -> None:
     """Write the first estimates to stdout, and how many more there are."""
     shown = found.rows[: found.printed]
     print_table(
@@ -133,10 +136,12 @@ def print_estimates(found: Estimates) -> None:
             for index, name in enumerate(found.columns)
             if any(isinstance(row.get(name), str) for row in shown)
         ],
+        spare=found.spare,
+        verbose=verbose,
     )
     rest = len(found.rows) - len(shown)
     if rest:
-        click.echo(f"and {rest:,} more rows: -o rows.csv writes all of them.")
+        say(f"and {rest:,} more rows: -o rows.csv writes all of them.")
 
 
 def _cell(value: Any) -> str:
@@ -149,40 +154,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:.4f}"
     return str(value)
-
-
-def print_table(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[int] | None = None
-) -> None:
-    """Write a table to stdout, words to the left and numbers to the right; names are never cut."""
-    from rich import box
-    from rich.console import Console
-    from rich.measure import Measurement
-    from rich.table import Table
-    from rich.text import Text
-
-    left = (0, len(columns) - 1) if words is None else words
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for index, name in enumerate(columns):
-        table.add_column(
-            Text(one_line(name)),
-            justify="left" if index in left else "right",
-            no_wrap=index != 0,
-            overflow="fold",
-        )
-    for row in rows:
-        # Text, not markup: names are a user's.
-        table.add_row(*(Text(one_line(cell)) for cell in row))
-    console = Console(file=sys.stdout, highlight=False)
-    wide = console.options.update(width=_UNLIMITED)
-    natural = Measurement.get(console, wide, table).maximum
-    names = max((len(row[0]) for row in rows), default=0)
-    fits = sys.stdout.isatty() and natural - names + _LEAST_NAME <= console.width
-    console.width = min(natural, console.width) if fits else natural
-    with console.capture() as printed:
-        console.print(table)
-    for line in printed.get().splitlines():
-        click.echo(line.rstrip())
 
 
 Update = Callable[[str, int, int], None]

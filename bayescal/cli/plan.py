@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bayescal.cli.errors import one_line
-from bayescal.cli.options import PATH, SAMPLING, click_option
-from bayescal.cli.output import print_json, print_table, progress, say_written, write_rows
+from bayescal.cli.options import SAMPLING, VERBOSE, click_option
+from bayescal.cli.output import print_json, progress, say_written, write_rows
 from bayescal.cli.run import in_terms_of, loaded_or_fitted, status_code
+from bayescal.cli.standard_input import ROWS, as_given
+from bayescal.cli.terminal import print_table, say
+from bayescal.core.checks import listing
 from bayescal.core.command import Option
 from bayescal.core.errors import InputError
 from bayescal.core.writing import check_writable
@@ -23,8 +26,10 @@ if TYPE_CHECKING:
 
     from bayescal.results.label_plan import LabelPlan
 
+_DIMS: Final = {"class_": "class", "group": "group"}
 _FIGURES: Final = (".png", ".pdf", ".svg")
 _TABLE: Final = ".csv"
+_SPARE: Final = ("prob se", "width se", "width lower", "width upper")
 _QUANTITY: Final = next(found for found in quantities().values() if found.COMMAND.reports)
 _OWN: Final = tuple(
     replace(option, required=False)
@@ -65,6 +70,7 @@ _PLAN: Final = (
         help="A figure (.png, .pdf, .svg) or the numbers (.csv); repeat it for both.",
     ),
     Option(flags=("--json",), is_flag=True, help="Print JSON instead of a table."),
+    VERBOSE,
 )
 _OPTIONS: Final = (*_OWN, *_PLAN)
 
@@ -106,16 +112,23 @@ def _check_outputs(paths: tuple[Path, ...]) -> None:
 
 def _case(tree: DataTree, names: tuple[str, ...]) -> dict[str, str]:
     """What each name is of: a classifier, a class or a group."""
-    from bayescal.results.access import names_along
+    from bayescal.results.access import classifier_names, names_along
 
-    dims = {"classifier": "classifier", "class": "class_", "group": "group"}
+    known = {"classifier": classifier_names(tree)}
+    known |= {name: names_along(tree, dim) for name, dim in _DIMS.items()}
     found = {}
     for name in names:
-        dim = next((dim for dim in dims if name in names_along(tree, dim)), None)
+        dim = next((dim for dim, own in known.items() if name in own), None)
         if dim is None:
-            known = [one for dim in dims for one in names_along(tree, dim)]
-            raise InputError(f"--case must be one of {', '.join(known)}; got {name!r}.")
-        found[dims[dim]] = name
+            raise InputError(
+                f"--case must be one of {listing(chain(*known.values()))}; got {name!r}."
+            )
+        found[dim] = name
+    for dim, own in known.items():
+        if len(own) > 1 and dim not in found:
+            raise InputError(
+                f"--case must name one of the result's; got none. Choose from {listing(own)}."
+            )
     return found
 
 
@@ -138,21 +151,23 @@ def _print(found: LabelPlan, file: Path, given: Mapping[str, Any]) -> None:
     rows = _rows(found)
     if given["json"]:
         names = ("var", "limit", "replications", "prob", "seed")
-        head = {"file": file, **{name: given[name] for name in names}}
+        head = {"file": as_given(file), **{name: given[name] for name in names}}
         print_json({**head, "enough": found.enough, "text": found.text}, rows)
         return
     print_table(
         ["labels", *(name.replace("_", " ") for name in list(rows[0])[1:])],
         [[f"{row['n']:,}", *(f"{one:.4f}" for one in list(row.values())[1:])] for row in rows],
-        words=[],
+        words=(),
+        spare=_SPARE,
+        verbose=given["verbose"],
     )
-    click.echo(one_line(found.text))
+    say(found.text)
 
 
 plan = click.Command(
     "plan",
     params=[
-        click.Argument(["file"], type=PATH, metavar="FILE"),
+        click.Argument(["file"], type=ROWS, metavar="FILE"),
         *(click_option(option) for option in _OPTIONS),
     ],
     callback=_plan,

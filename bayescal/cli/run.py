@@ -12,22 +12,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bayescal.cli.errors import FAILED, NOT_CONVERGED, OK, Interrupted, as_options, one_line, warn
+from bayescal.cli.errors import FAILED, NOT_CONVERGED, OK, Interrupted, as_options, warn
 from bayescal.cli.options import MEASURE, check_required, fit_options, sensitivity_options
 from bayescal.cli.output import (
     TABLES,
     outputs,
     print_estimates,
     print_json,
-    print_table,
     progress,
     say_written,
     write,
     write_rows,
 )
+from bayescal.cli.standard_input import as_given
+from bayescal.cli.terminal import print_table, say, width, with_short_names
 from bayescal.core.command import Command, Given, Option
 from bayescal.core.count_options import files_of
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ScarWarning
+from bayescal.results.text import capital
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -161,7 +163,7 @@ def carry_out(
     if as_json:
         _print_json(quantity, tree, given, kept)
     else:
-        _print_result(quantity, tree, given["prob"], kept)
+        _print_result(quantity, tree, given, kept)
     say_written(files, err=as_json)
     code = status_code(tree, fit_options(quantity.COMMAND))
     return code if kept == list(wanted) else max(code, FAILED)
@@ -205,21 +207,41 @@ def status_code(tree: DataTree, options: Sequence[Option], name: str = "") -> in
     return OK
 
 
-def _print_result(quantity: Quantity, tree: DataTree, prob: float, measures: Sequence[str]) -> None:
-    from bayescal.results.access import sampler_in_words
+def _print_result(
+    quantity: Quantity, tree: DataTree, given: Given, measures: Sequence[str]
+) -> None:
+    from bayescal.results.access import classifier_names, sampler_in_words
     from bayescal.results.summary import measure_table
     from bayescal.results.summary import table as result_table
 
+    prob, verbose = given["prob"], given["verbose"]
     table = result_table(tree, prob)
-    print_table(table.columns, table.rows)
+    last = len(table.columns) - 1
+    print_table(table.columns, table.rows, words=(0, last), spare=table.spare, verbose=verbose)
+    if details := quantity.COMMAND.details:
+        print_estimates(details(tree, prob), verbose=verbose)
     if further := measure_table(tree, prob, measures):
-        print_table(further.columns, further.rows, words=[0, 1])
-    conclusion = tree.attrs.get("conclusion")
+        print_table(further.columns, further.rows, words=(0, 1), verbose=verbose)
     sentences = [*table.notes, f"Posterior: {sampler_in_words(tree)}."]
-    sentences += [tree.attrs["prior_text"]] if conclusion is None else [conclusion]
+    sentences += _about_prior(quantity.COMMAND, tree, given)
+    names = classifier_names(tree)
     for sentence in (*sentences, quantity.COMMAND.note):
-        if sentence:
-            click.echo(one_line(sentence))
+        say(sentence if verbose else with_short_names(sentence, names), verbose=verbose)
+
+
+def _about_prior(command: Command, tree: DataTree, given: Given) -> list[str]:
+    """What is concluded of several priors, case by case; or the one, in a line or in full."""
+    from bayescal.results.conclude import conclusions
+
+    if "conclusion" in tree.attrs:
+        var, at = tree.attrs["conclusion_var"], given["threshold"]
+        return [one.text for one in conclusions(tree, var, given["prob"], at)]
+    if given["verbose"]:
+        return [str(tree.attrs["prior_text"])]
+    name = capital(command.prior.name.replace("_", " "))
+    line = f"{name}: {given.get(command.prior.name, command.prior.default)} (-v: in full)."
+    full = f"{line} {str(tree.attrs['prior_text']).split('. ')[-1]}"
+    return [full if len(full) <= width() else line]
 
 
 def _print_json(quantity: Quantity, tree: DataTree, given: Given, measures: Sequence[str]) -> None:
@@ -242,6 +264,8 @@ def _print_json(quantity: Quantity, tree: DataTree, given: Given, measures: Sequ
         head |= {"best": best} if best else {}
     if rows := row_records(tree, given["prob"]):
         head["rows"] = rows
+    if details := quantity.COMMAND.details:
+        head["details"] = details(tree, given["prob"]).rows
     print_json(head, records(tree, given["prob"], measures))
 
 
@@ -250,7 +274,7 @@ def _head(quantity: Quantity, given: Given) -> dict[str, Any]:
     command: Command = quantity.COMMAND
     names = [name.lower() for name in command.arguments]
     names += [option.name for option in (*command.options, command.prior)]
-    return {"quantity": quantity.NAME} | {name: given[name] for name in names}
+    return {"quantity": quantity.NAME} | {name: as_given(given[name]) for name in names}
 
 
 def _estimates(quantity: Quantity, given: Given, files: Sequence[Path]) -> int:
@@ -261,9 +285,9 @@ def _estimates(quantity: Quantity, given: Given, files: Sequence[Path]) -> int:
     if given["json"]:
         print_json(_head(quantity, given), found.rows)
     else:
-        print_estimates(found)
+        print_estimates(found, verbose=given["verbose"])
         for sentence in found.notes:
-            click.echo(one_line(sentence))
+            say(sentence)
     say_written(files, err=given["json"])
     for sentence in found.warnings:
         warn(sentence)

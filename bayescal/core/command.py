@@ -67,6 +67,8 @@ class Estimates(NamedTuple):
     """What a reader must know of the data."""
     printed: int | None = None
     """Rows that the table shows; all by default."""
+    spare: Sequence[str] = ()
+    """Headings that a narrow terminal leaves out, the first one first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +100,12 @@ class Command:
     """Whether ``bayescal report FILE`` fits this quantity to a table of scores."""
     counts: bool = False
     """Whether FILE may be files of counts, which add up."""
+    quick: bool = True
+    """Whether some prior has a posterior without NUTS."""
     curve: bool = False
     """Whether a result holds draws of a calibration curve, of which ``--measure`` is a number."""
+    details: Callable[[Any, float], Estimates] | None = None
+    """A further table of a result: from the result and the probability of its intervals."""
     write_rows: Callable[[Any, Path, float, Callable[[str, int, int], None] | None], Any] | None = (
         None
     )

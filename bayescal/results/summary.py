@@ -31,6 +31,8 @@ class Table(NamedTuple):
     columns: tuple[str, ...]
     rows: list[tuple[str, ...]]
     notes: tuple[str, ...] = ()
+    spare: tuple[str, ...] = ()
+    """Headings that a narrow terminal leaves out, the first one first."""
 
 
 def summary(tree: xr.DataTree, prob: float = 0.9, measures: Any = ()) -> pd.DataFrame:
@@ -294,18 +296,18 @@ def _mean_over_classes(
 
 
 def _error_table(tree: xr.DataTree, prob: float) -> Table:
-    """The error of each case that the point estimate is of, or that without one."""
-    found = records(tree, prob)
-    shown = _shown_errors(tree)[0]
-    var, with_effective = shown.name, schema.EFFECTIVE_N in found[0]
-    with_point, with_curve = f"{var}_point" in found[0], "curve" in found[0]
+    """The main error of each case, and the point estimate beside it."""
+    found, main = records(tree, prob), access.main(tree)
+    var, point = main.name, f"{main.point}_point"
+    with_effective, with_curve = schema.EFFECTIVE_N in found[0], "curve" in found[0]
+    plug_in = f"{access.described(tree, main.point or var).title}, {access.point_label(tree)}"
+    with_point = point in found[0]
     columns = (
         "",
         "rows (effective)" if with_effective else "rows",
-        *([f"{shown.title}, {access.point_label(tree)}"] if with_point else []),
-        f"{shown.title}, posterior",
+        heading(main),
         f"{text.percent(prob)} interval",
-        *(["P(calibrated)"] if with_point else []),
+        *(["P(calibrated)", plug_in] if with_point else []),
         *(["curve"] if with_curve else []),
         "status",
     )
@@ -313,19 +315,32 @@ def _error_table(tree: xr.DataTree, prob: float) -> Table:
     for row in found:
         low, high = row[f"{var}_lower"], row[f"{var}_upper"]
         digits = text.decimals(low, high)
+        of_point = [text.probability(row[schema.P_CALIBRATED])] if with_point else []
+        of_point += [text.fixed(row[point], digits)] if with_point else []
         lines.append(
             (
                 str(row["case"]),
                 text.row_count(row["n"], row.get(schema.EFFECTIVE_N)),
-                *([text.fixed(row[f"{var}_point"], digits)] if with_point else []),
                 text.fixed(row[f"{var}_mean"], digits),
                 text.ends(low, high, digits),
-                *([text.probability(row[schema.P_CALIBRATED])] if with_point else []),
+                *of_point,
                 *([row.get("curve") or text.MISSING] if with_curve else []),
                 str(row["status"]),
             )
         )
-    return Table(columns, lines)
+    spare = ["curve", *_sound(lines), columns[1], plug_in]
+    return Table(columns, lines, spare=tuple(spare))
+
+
+def heading(one: Variable) -> str:
+    """Name a variable in full, with its abbreviation: "calibration error (TCE)"."""
+    full = one.full or one.title
+    return full if one.title in full else f"{full} ({one.title})"
+
+
+def _sound(lines: Sequence[Sequence[str]]) -> list[str]:
+    """The column of the status, where it says nothing of any line."""
+    return ["status"] if all(line[-1] == schema.OK for line in lines) else []
 
 
 def _of_metrics(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _Lines:
@@ -382,10 +397,14 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
         )
         for case in access.cases(tree)
     ]
-    notes = [f"Posterior means with {text.percent(prob)} intervals."]
+    names = [f"{one.title}: {one.full.partition(' (')[0]}" for one in shown if one.full]
+    notes = [f"{'; '.join([f'Posterior means with {text.percent(prob)} intervals', *names])}."]
     if ranked:
         notes += [f"P(best) is by {first.title}.", ranked.text]
-    return Table(columns, lines, tuple(notes))
+    # What has no better and worse is there to compare with: it stays longest.
+    others = sorted(shown[:0:-1], key=lambda one: one.better is None)
+    spare = [*_sound(lines), *(one.title for one in others)]
+    return Table(columns, lines, tuple(notes), tuple(spare))
 
 
 def _mean_and_ends(tree: xr.DataTree, var: str, case: ResultSlice, ends: xr.DataArray) -> str:
@@ -420,21 +439,28 @@ def _rows_of(
 
 
 def _row_table(tree: xr.DataTree, prob: float) -> Table:
-    """Widths of each case, and how many of its rows are decided."""
-    columns = ("", "calibration", "target", "reported", f"{text.percent(prob)} width")
-    more = ("p0 to p1", "decided", "open", "improper", "status")
-    return Table(columns + more, [_row_cells(row) for row in records(tree, prob)])
+    """Widths of each case, and how many of the rows that the result holds are decided."""
+    found = records(tree, prob)
+    columns = ("", "calibration rows", f"{text.percent(prob)} width", "p0 to p1")
+    lines = [_row_cells(row) for row in found]
+    held, target = (round(found[0][name]) for name in ("n_rows", "n_target"))
+    of = f"{text.count(held)} of the {text.count(target)}" if held < target else f"{held:,}"
+    note = f"Widths and decisions are of {of} target rows"
+    note += ", evenly spaced by score; -o rows.csv has all." if held < target else "."
+    spare = ("improper", *_sound(lines), "p0 to p1", "open", "calibration rows")
+    return Table((*columns, "decided", "open", "improper", "status"), lines, (note,), spare)
 
 
 def _row_cells(row: dict[str, Any]) -> tuple[str, ...]:
     n_open = round(row["open_share"] * row["n_rows"])
+    of = f" of {text.count(row['n_rows'])}"
     return (
         str(row["case"]),
-        *(text.count(row[name]) for name in ("n", "n_target", "n_rows")),
+        text.count(row["n"]),
         text.fixed(row["width"], 3),
         text.fixed(row["ivap_width"], 3),
-        text.count(row["n_rows"] - n_open),
-        text.count(n_open),
+        text.count(row["n_rows"] - n_open) + of,
+        text.count(n_open) + of,
         f"{100 * row['improper_share']:.1f}%" if row["improper_share"] else text.MISSING,
         str(row["status"]),
     )

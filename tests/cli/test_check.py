@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -31,7 +32,7 @@ def test_each_condition_of_each_case_is_a_sentence(files: Path) -> None:
     both = (*HONEST, "--score", "bold", "--max", "tce=.1", "--min", "auc=.5")
     code, printed, said = run("check", files / "scores.csv", *both)
     assert (code, said) == (1, "")
-    words = [line.split(":")[0] for line in printed.splitlines()]
+    words = [line.split(":")[0] for line in printed.splitlines() if line[0] != " "]
     assert words == ["pass", "FAIL", "pass", "pass"]
     assert "tce of bold is at most 0.1 with probability " in printed
     assert run("check", files / "scores.csv", *HONEST, "--max", "tce=.1")[0] == 0
@@ -72,6 +73,27 @@ def test_counts_are_taken_and_the_seed_gives_the_same(files: Path, tmp_path: Pat
     first = run("check", counts, "--max", "tce=.1", "--seed", 3)
     assert first[0] == 0
     assert first == run("check", counts, "--max", "tce=.1", "--seed", 3)
+
+
+def test_marginal_judges_and_names_each_class(tmp_path: Path) -> None:
+    """Of the classes cat and dog the scores are right, of owl they are far too low."""
+    rng = np.random.default_rng(3)
+    scores = rng.dirichlet([4, 4, 1], 600)
+    label = [
+        rng.choice(3, p=row) for row in scores * [1, 1, 6] / (scores * [1, 1, 6]).sum(1)[:, None]
+    ]
+    names = np.array(["cat", "dog", "owl"])
+    lines = [f"{names[k]},{a},{b},{c}" for k, (a, b, c) in zip(label, scores, strict=True)]
+    path = tmp_path / "pets.csv"
+    path.write_text("\n".join(["y,p_cat,p_dog,p_owl", *lines]))
+    given = ("check", path, "--label", "y", "--score", "p_*", "--multiclass", "marginal")
+    code, printed, _ = run(*given, "--max", "tce=.22", "--with-probability", 0.5)
+    said = [line for line in printed.splitlines() if line[0] != " "]
+    for line, name in zip(said, names, strict=True):
+        assert f": tce of pets, class {name} is at most 0.22" in line
+    assert [line.split(":")[0] for line in said] == ["pass", "pass", "FAIL"]
+    assert code == 1
+    assert run(*given, "--max", "tce=.9")[0] == 0
 
 
 def test_what_has_not_converged_ends_with_3(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_it_prints_and_keeps_what_python_computes(
     folder: Path, data: bc.CalibrationSplit, tmp_path: Path
 ) -> None:
     output, page, rows = (tmp_path / name for name in ("c.nc", "c.html", "rows.csv"))
-    result = run(*both(folder), *COLUMNS, *QUICK, "-o", output, "--report", page, "-o", rows)
+    result = run(*both(folder), *COLUMNS, *QUICK, "-o", output, "--report", page, "-o", rows, "-v")
     assert result.exit_code == 0, result.output
     priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet(bins=5))
     expected = bc.fit(bc.credal, data, priors=priors, method="direct", draws=100, seed=3)
@@ -80,8 +80,8 @@ def test_it_prints_and_keeps_what_python_computes(
     assert [row["open"] for row in listed] == list(frame["open"])
     decided = int((frame[frame["classifier"] == "a"]["n_open"] == 1).sum())
     line = next(line for line in result.stdout.splitlines() if line.split()[:1] == ["a"])
-    assert line.split()[1:4] == ["120", "40", "40"]
-    assert str(decided) in line.split()
+    assert line.split()[1] == "120"
+    assert f"{decided} of 40  " in line
     assert "imprecise Dirichlet" in result.stdout
 
 

@@ -183,7 +183,7 @@ def test_a_fit_shows_rows_and_effective_rows(file: Path, streamed, monkeypatch, 
     scores = bc.read_scores(file, label="y", score="honest", weight="w")
     w = scores.sample_weight[scores.y_true >= 0]
     effective = f"{w.sum() ** 2 / (w**2).sum():.0f}"
-    assert "rows (effective)" in result.stdout
+    assert "(effective)" in result.stdout
     assert f"{len(w)} ({effective})" in result.stdout
     assert f"(effective number {effective})" in page.read_text()
 

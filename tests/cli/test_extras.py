@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from pyarrow import parquet
 
 import bayescal as bc
 from bayescal.cli.extras import held_out_scores
@@ -46,11 +47,23 @@ def test_estimates_have_a_line_a_class(files, capsys):
     assert capsys.readouterr().out.count('"alpha"') == 10
 
 
+def test_probabilities_are_written_as_parquet_too(files, tmp_path):
+    folder, _ = files
+    expected = calibrated(folder, tmp_path / "a.csv", folder / "rows.csv", "--score", "z_*")
+    out = tmp_path / "a.parquet"
+    given = ["calibrate", str(folder / "r.nc"), str(folder / "rows.csv"), "--score", "z_*"]
+    assert main([*given, "-o", str(out)]) == 0
+    found = parquet.read_table(out)
+    assert found.column_names == [f"p_{k}" for k in range(10)]
+    np.testing.assert_array_equal(np.column_stack(found.columns), expected)
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "a.csv", out]
+
+
 def test_other_results_and_endings_are_refused(files, tmp_path, capsys):
     folder, _ = files
     rows = str(folder / "rows.csv")
     assert main(["calibrate", str(folder / "r.nc"), rows, "--score", "z_*", "-o", "p.html"]) == 2
-    assert "must end in .csv" in capsys.readouterr().err
+    assert "must end in .csv or .parquet" in capsys.readouterr().err
     other = bc.fit(
         bc.ece, bc.datasets.ece.truth("over").scores(500, seed=1), method="direct", seed=1
     )

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from bayescal.cli.main import cli
-from bayescal.cli.output import print_estimates, print_json, print_table
+from bayescal.cli.output import print_estimates, print_json
 from bayescal.cli.run import status_code
 from bayescal.core.command import Estimates
 from bayescal.core.plausibility import contradiction
@@ -70,41 +70,11 @@ def test_a_path_cannot_act_on_the_terminal(table: Path, tmp_path: Path) -> None:
     assert out.is_file()
 
 
-LONG = [f"distilbert-ERM-with-a-very-long-name-and-more-of-it-{k}" for k in range(2)]
-
-
 class Result:
     """What of a result the exit code is made from."""
 
     def __init__(self, status: str, converged: str) -> None:
         self.attrs = {"status": status, "converged": converged}
-
-
-def test_names_are_shown_as_they_are_and_never_cut(capsys) -> None:
-    names = [*LONG, "[bold]\x1b[31mred"]
-    columns = ["", *(f"a column of numbers {k}" for k in range(12)), "status"]
-    print_table(columns, [[name, *(["0.123"] * 12), "ok"] for name in names])
-    out = capsys.readouterr().out
-    lines = out.splitlines()
-    for name in LONG:
-        assert sum(name in line for line in lines) == 1
-    assert r"[bold]\x1b[31mred" in out
-    assert "\x1b" not in out
-    assert "…" not in out
-    assert all(column in lines[1] for column in columns)
-
-
-@pytest.mark.parametrize("width", [60, 200])
-def test_a_terminal_folds_names_and_cuts_none(width, capsys, monkeypatch) -> None:
-    monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    print_table(["", "n", "status"], [[name, "570", "ok"] for name in LONG])
-    out = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out)
-    assert "…" not in out
-    shown = "".join(line.split("570")[0].strip() for line in out.splitlines()[3:])
-    for name in LONG:
-        assert name in shown
-    assert max(map(len, out.splitlines())) <= width
 
 
 def test_the_json_has_null_where_there_is_no_number(capsys) -> None:

@@ -49,7 +49,7 @@ def test_a_result_is_planned(pilot: list[object], tmp_path: Path) -> None:
     assert (found["var"], found["enough"], found["text"]) == ("ece", None, plan.text)
     assert found["results"] == plan.table.to_dict("records")
     assert "--case must be one of" in run("plan", kept, "--case", "other")[2]
-    assert "classifier must be one of the result's" in run("plan", kept)[2]
+    assert "--case must name one of the result's" in run("plan", kept)[2]
     assert "--label names a column of a table" in run("plan", kept, "--label", "y")[2]
 
 

@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 import bayescal as bc
 from bayescal.cli.main import cli
+from bayescal.quantities.pu_ece.command import _class_prior
 from bayescal.quantities.pu_ece.simulator import truth
 
 DATA = truth("over").scores((100, 800), seed=1)
@@ -29,7 +30,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.mcmc
 def test_it_prints_and_keeps_what_python_computes(file: Path, tmp_path: Path) -> None:
     output = tmp_path / "pu.nc"
-    given = ["--positive-column", "s", "--class-prior", "beta:20,20", "--quick", "--seed", 3]
+    given = ["--positive-column", "s", "--class-prior", "beta:20,20", "--quick", "--seed", 3, "-v"]
     result = run(file, *given, "--draws", 250, "-o", output)
     assert result.exit_code == 0, result.output
     priors = bc.pu_ece.Priors(bc.Beta(20, 20))
@@ -38,6 +39,11 @@ def test_it_prints_and_keeps_what_python_computes(file: Path, tmp_path: Path) ->
     assert kept["posterior"]["tce"].equals(expected["posterior"]["tce"])
     assert "Beta(20, 20)" in result.stdout
     assert "depend on the class prior" in result.stdout
+
+
+@pytest.mark.parametrize("text", ["0.3..0.45", ".3...45", ".3..45", " .3 .. .45 "])
+def test_a_class_prior_may_be_its_interval(text: str) -> None:
+    assert _class_prior(text) == bc.Beta.from_interval(0.3, 0.45)
 
 
 @pytest.mark.mcmc
@@ -82,6 +88,20 @@ def test_the_class_prior_may_be_estimated(file: Path) -> None:
     [
         (["--class-prior", "1.5"], "--class-prior must be a number in (0, 1)"),
         (["--class-prior", "much"], "--class-prior must be beta:A,B"),
+        *[
+            (["--class-prior", text], f"0 < LOW < HIGH < 1; got '{text}'. Write 0.3..0.45")
+            for text in (
+                "0.5..0.3",
+                "0.3..0.3",
+                "0..0.3",
+                "0.3..1",
+                "30..45",
+                "..",
+                "a..b",
+                ".5..3",
+            )
+        ],
+        (["--class-prior", "0.4999999..0.5"], "no Beta distribution was found with mass 0.9"),
         (["--class-prior", "normal:0,1"], "--class-prior must be beta:A,B"),
         (["--class-prior", "0.5", "--label-rate", "mixture", "--quick"], "without NUTS"),
     ],

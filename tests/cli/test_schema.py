@@ -16,12 +16,13 @@ from bayescal.cli.main import cli
 jsonschema = pytest.importorskip("jsonschema")
 SCHEMA = json.loads((resources("bayescal.cli") / "output.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+SCORES = "scores.csv"
 HONEST = ("--label", "y", "--score", "honest")
 
 
-def printed(*given: object) -> Any:
+def printed(*given: object, codes: tuple[int, ...] = (0, 1)) -> Any:
     found = CliRunner().invoke(cli, [*map(str, given), "--json"])
-    assert found.exit_code in (0, 1)
+    assert found.exit_code in codes
     return json.loads(found.stdout)
 
 
@@ -37,11 +38,47 @@ def test_the_schema_is_one() -> None:
         ("ece", *HONEST, "--quick", "--prior", "jeffreys"),
         ("ece", *HONEST, "--estimate-only"),
         ("check", *HONEST, "--score", "bold", "--max", "tce=.05", "--min", "auc=.8"),
+        ("ssme", *HONEST, "--score", "bold", "--group", "region", "--estimate-only"),
+        ("credal", SCORES, *HONEST, "--quick", "--prior", "bins"),
+        ("credal", SCORES, *HONEST, "--estimate-only"),
+        ("agnostic", *HONEST, "--score", "bold", "--quick"),
+        ("agnostic", *HONEST, "--estimate-only"),
+        ("plan", *HONEST, "--n", "50", "--replications", "2", "--limit", ".05"),
+        ("sensitivity", "ece", *HONEST, "--quick"),
+        ("sensitivity", "agnostic", *HONEST, "--quick", "--metric", "c"),
+        (
+            "sensitivity",
+            "credal",
+            SCORES,
+            *HONEST,
+            "--quick",
+            "--prior",
+            "bins",
+            "--prior",
+            "bins:5",
+        ),
     ],
 )
 def test_what_is_printed_is_valid(given: tuple[str, ...], files: Path) -> None:
-    command, *options = given
-    VALIDATOR.validate(printed(command, files / "scores.csv", *options))
+    options = [files / word if word == SCORES else word for word in given]
+    place = 2 if given[0] == "sensitivity" else 1
+    VALIDATOR.validate(printed(*options[:place], files / SCORES, *options[place:]))
+
+
+@pytest.mark.parametrize("how", ["--quick", "--estimate-only"])
+def test_positive_and_unlabelled_rows_are_valid(how: str, tmp_path: Path) -> None:
+    score = np.random.default_rng(5).random(200)
+    lines = [f"{int(place < 60)},{value}" for place, value in enumerate(score)]
+    (tmp_path / "pu.csv").write_text("\n".join(["s,p", *lines]))
+    given = ("--positive-column", "s", "--class-prior", "0.3..0.45", how)
+    VALIDATOR.validate(printed("pu-ece", tmp_path / "pu.csv", *given))
+
+
+@pytest.mark.mcmc
+def test_a_posterior_of_nuts_is_valid(files: Path) -> None:
+    few = ("--draws", 50, "--tune", 50)
+    given = ("ssme", files / SCORES, *HONEST, "--score", "bold", *few)
+    VALIDATOR.validate(printed(*given, codes=(0, 3)))
 
 
 @pytest.mark.parametrize("multiclass", ["marginal", "class-wise", "top-label"])
@@ -55,6 +92,8 @@ def test_classes_are_valid(multiclass: str, tmp_path: Path) -> None:
     given = ("--label", "y", "--score", "p_*", "--multiclass", multiclass)
     VALIDATOR.validate(printed("ece", path, *given, "--quick"))
     VALIDATOR.validate(printed("check", path, *given, "--max", "tce=.2"))
+    for how in ("--quick", "--estimate-only"):
+        VALIDATOR.validate(printed("temperature", path, *given[:-1], how))
 
 
 @pytest.fixture(scope="module")

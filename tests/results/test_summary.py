@@ -207,7 +207,7 @@ def test_errors_without_descriptions_or_a_binned_error() -> None:
     assert "curve" not in bc.summary(tree)
     assert "curve" not in table_of(tree, 0.9).columns
     assert [one.name for one in access.answers(tree)] == ["tce", "mce"]
-    assert "TCE, posterior" in table_of(tree, 0.9).columns
+    assert "calibration error (TCE)" in table_of(tree, 0.9).columns
 
 
 def test_the_table_names_the_description_of_the_curve() -> None:

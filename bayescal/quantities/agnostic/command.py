@@ -123,7 +123,7 @@ def estimates(data: Scores | Mapping[str, Counts], given: Given) -> Estimates:
     )
     shown = {"case": "", "n": "rows", "c": "c_emp", "lower": "from", "upper": "to", "sign": "sign"}
     shown |= {"ks": "KS"} | ({} if rule is None else {"cost": "cost"})
-    return Estimates(rows, shown, warnings=signs)
+    return Estimates(rows, shown, warnings=signs, spare=["KS", "sign"])
 
 
 def _of_counts(counts: Counts, rule: DecisionRule | None) -> _Rows:

@@ -110,7 +110,7 @@ def _estimates(split: CalibrationSplit, given: Given) -> Estimates:
     note = "p0 to p1 is no interval for the probability; leave out --estimate-only for one."
     # Of rows that are counted, a score may stand for many.
     signs = [] if split.rows is not None else signs_of_scores(split.calibration)
-    return Estimates(rows, columns, [note], signs, printed=_PRINTED)
+    return Estimates(rows, columns, [note], signs, printed=_PRINTED, spare=["improper"])
 
 
 def _rows(split: CalibrationSplit, name: str) -> list[Row]:

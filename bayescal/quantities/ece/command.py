@@ -108,6 +108,7 @@ def estimates(data: Data, given: Given) -> Estimates:
         _means(rows) if given["multiclass"] == "marginal" else rows,
         {"case": "", **shown, "l2_debiased": "l2, debiased"},
         warnings=signs,
+        spare=["l2, debiased"],
     )
 
 

@@ -73,14 +73,34 @@ def _class_prior(text: str) -> float | Beta | None:
     word = text.strip().casefold()
     if word == "estimate":
         return None
+    if ".." in word:
+        return _between(word)
     if word.startswith("beta:") and isinstance(found := prior_from_string(word), Beta):
         return found
     try:
         return float(word)
     except ValueError:
         raise InputError(
-            f"--class-prior must be beta:A,B, a number in (0, 1) or estimate; got {text!r}."
+            "--class-prior must be beta:A,B, LOW..HIGH, a number in (0, 1) or estimate; got "
+            f"{text!r}."
         ) from None
+
+
+def _between(text: str) -> Beta:
+    """Read the 90% interval of a class prior: ``0.3..0.45``, or ``.3..45``, which is the same."""
+    from bayescal.core.priors import Beta
+
+    low, _, high = (part.strip() for part in text.partition(".."))
+    try:
+        ends = float(low), float(f".{high}" if low.startswith(".") and high.isdigit() else high)
+    except ValueError:
+        ends = (0.0, 0.0)
+    if not 0 < ends[0] < ends[1] < 1:
+        raise InputError(
+            "--class-prior LOW..HIGH must be a 90% interval with 0 < LOW < HIGH < 1; got "
+            f"{text!r}. Write 0.3..0.45, say."
+        )
+    return Beta.from_interval(*ends)
 
 
 def _priors(given: Given, data: PUScores | dict[str, PUCounts]) -> Priors:
@@ -114,8 +134,9 @@ def _estimates(data: PUScores | dict[str, PUCounts], given: Given) -> Estimates:
         for name, n_positive, n_unlabeled, found in _estimated(data, pi, given)
     ]
     columns = {"classifier": "", "n_positive": "positives", "n_unlabeled": "unlabelled"}
-    columns |= {"class_prior": "class prior", "ece_point": "PU-ECE", "mce_point": "PU-MCE"}
-    return Estimates(rows, columns)
+    columns |= {"class_prior": "class prior", "ece_point": "ECE, plug-in"}
+    columns |= {"mce_point": "MCE, plug-in"}
+    return Estimates(rows, columns, spare=["positives", "unlabelled"])
 
 
 def _estimated(
@@ -149,8 +170,9 @@ COMMAND = Command(
         flags=("--class-prior",),
         required=True,
         metavar="PRIOR",
-        help="Share of positives among the unlabelled rows: beta:A,B for a belief, a number where "
-        "it is known, or estimate (by the best bin of the first score).",
+        help="Share of positives among the unlabelled rows: beta:A,B for a belief, or its 90% "
+        "interval LOW..HIGH such as 0.3..0.45; a number where it is known, or estimate (by the "
+        "best bin of the first score).",
         read=_class_prior,
     ),
     read=_read,

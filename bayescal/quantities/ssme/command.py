@@ -79,10 +79,12 @@ def _estimates(scores: Scores, given: Given) -> Estimates:
         for group, g in _groups(scores)
         for method, found in by_method.items()
     ]
-    columns = {"case": "", "method": "method", "accuracy": "accuracy", "ece": "ECE"}
-    columns |= {"auc": "AUC", "auprc": "AUPRC"}
+    columns = {"case": "", "method": "method", "accuracy": "accuracy"}
+    columns |= {"ece": "ECE, plug-in", "auc": "AUC", "auprc": "AUPRC"}
     matrix = problem.matrix
-    return Estimates(rows, columns, warnings=[*data_warnings(matrix), *pool_warnings(matrix)])
+    return Estimates(
+        rows, columns, warnings=[*data_warnings(matrix), *pool_warnings(matrix)], spare=["AUPRC"]
+    )
 
 
 def _groups(scores: Scores) -> list[tuple[str | None, tuple[int, ...]]]:
@@ -124,4 +126,5 @@ COMMAND = Command(
     ),
     read=shared.read_labeled,
     estimates=_estimates,
+    quick=False,
 )

@@ -10,6 +10,8 @@ from bayescal.core import score_options as shared
 from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words
 
 if TYPE_CHECKING:
+    from xarray import DataTree
+
     from bayescal.core.scores import Scores
     from bayescal.quantities.temperature.many_rows import CountedRows
     from bayescal.quantities.temperature.priors import Priors
@@ -65,14 +67,44 @@ def _estimates(scores: Scores | CountedRows, given: Given) -> Estimates:
                 "classifier": problem.classifier,
                 "class": class_,
                 "alpha": float(alpha[place]),
+                "temperature": 1 / float(alpha[place]),
                 **of_all,
             }
             for place, class_ in enumerate(problem.classes)
         ]
-    columns = {"classifier": "", "class": "class", "alpha": "alpha", "shared_alpha": "shared"}
-    columns |= {"ece_uncalibrated": "ECE before", "ece": "after", "max_ece": "max-ECE after"}
+    columns = {"classifier": "", "class": "class", "temperature": "temperature"}
+    columns |= {"ece_uncalibrated": "ECE before, plug-in", "ece": "ECE after, plug-in"}
+    columns |= {"max_ece": "max-ECE after"}
     note = "Errors after calibration are of the rows that it was fitted to: too small for new rows."
-    return Estimates(rows, columns, [note], warnings=warnings)
+    return Estimates(rows, columns, [note], warnings, spare=["max-ECE after"])
+
+
+def _temperatures(tree: DataTree, prob: float) -> Estimates:
+    """Temperature, and calibration errors before and after, of the rows of each predicted class."""
+    import numpy as np
+
+    from bayescal.results import access
+    from bayescal.results.text import percent
+
+    rows: list[Row] = []
+    for case in access.cases(tree):
+        temperature = 1 / access.flat_draws(tree, "alpha", case)
+        of_class = {
+            "temperature_mean": temperature.mean(axis=0),
+            "temperature_lower": np.quantile(temperature, (1 - prob) / 2, axis=0),
+            "temperature_upper": np.quantile(temperature, (1 + prob) / 2, axis=0),
+        }
+        for name in ("class_ece_uncalibrated", "class_ece"):
+            of_class[f"{name}_mean"] = access.flat_draws(tree, name, case).mean(axis=0)
+        rows += [
+            {"case": case.label, "class": class_}
+            | {name: float(values[place]) for name, values in of_class.items()}
+            for place, class_ in enumerate(access.names_along(tree, "label_class"))
+        ]
+    columns = {"case": "", "class": "predicted class", "temperature_mean": "temperature"}
+    columns |= {"temperature_lower": f"{percent(prob)} from", "temperature_upper": "to"}
+    columns |= {"class_ece_uncalibrated_mean": "ECE before", "class_ece_mean": "ECE after"}
+    return Estimates(rows, columns)
 
 
 COMMAND = Command(
@@ -101,4 +133,5 @@ COMMAND = Command(
     ),
     read=_read,
     estimates=_estimates,
+    details=_temperatures,
 )

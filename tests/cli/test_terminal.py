@@ -1,0 +1,225 @@
+"""What is printed fits the terminal: every command, long names, 80 and 120 columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from rich.cells import cell_len
+
+from bayescal.cli.main import cli
+from bayescal.cli.terminal import print_table, say, with_short_names
+
+NAMES = [
+    "gradient_boosted_trees_depth_8_learning_rate_0.05_seed_1",
+    "gradient_boosted_trees_depth_8_learning_rate_0.05_seed_2",
+    "random_forest_500_trees_balanced_subsample_all_features",
+    "logistic_regression_l2_standardised_all_features_2025_11",
+]
+NETS = ["a_long_name_of_a_network_after_epoch_90", "a_long_name_of_a_network_after_epoch_91"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(2)
+    n, path = 300, tmp_path_factory.mktemp("terminal")
+    logit = 2 * rng.normal(size=n)
+    y = (rng.random(n) < 1 / (1 + np.exp(-logit))).astype(int)
+    scores = {
+        name: 1 / (1 + np.exp(-scale * logit - 0.4 * rng.normal(size=n)))
+        for name, scale in zip(NAMES, (1, 1.5, 2, 0.7), strict=True)
+    }
+    table = pd.DataFrame({"y": y, "s": y * (rng.random(n) < 0.5), **scores})
+    table["region"] = rng.choice(["north", "south"], n)
+    table.to_csv(path / "rows.csv", index=False)
+    shares = rng.dirichlet([1, 1, 1], n)
+    classes = {f"{name}_{k}": shares[:, k] for name in NETS for k in range(3)}
+    label = [rng.choice(3, p=row) for row in shares]
+    pd.DataFrame({"y": label, **classes}).to_csv(path / "classes.csv", index=False)
+    return path
+
+
+def scores(several: bool) -> list[str]:
+    return [f"--score={name}" for name in (NAMES if several else NAMES[:1])]
+
+
+def nets(several: bool) -> list[str]:
+    return [f"--classifier={name}={name}_*" for name in (NETS if several else NETS[:1])]
+
+
+Y = ("--label", "y")
+COMMANDS = {
+    "ece": ["ece", "rows.csv", *Y, "--quick", "--measure", "e90", scores],
+    "ece groups": ["ece", "rows.csv", *Y, "--quick", "--group", "region", scores],
+    "ece classes": ["ece", "classes.csv", *Y, "--quick", "--multiclass", "marginal", nets],
+    "ece estimates": ["ece", "rows.csv", *Y, "--estimate-only", scores],
+    "pu-ece": [
+        "pu-ece",
+        "rows.csv",
+        *["--positive-column", "s", "--class-prior", ".3", "--quick"],
+        scores,
+    ],
+    "ssme estimates": ["ssme", "rows.csv", *Y, "--estimate-only", scores],
+    "credal": ["credal", "rows.csv", "rows.csv", *Y, "--quick", "--prior", "bins", scores],
+    "credal estimates": ["credal", "rows.csv", "rows.csv", *Y, "--estimate-only", scores],
+    "agnostic": ["agnostic", "rows.csv", *Y, "--quick", scores],
+    "agnostic estimates": ["agnostic", "rows.csv", *Y, "--estimate-only", scores],
+    "temperature": ["temperature", "classes.csv", *Y, "--quick", nets],
+    "temperature estimates": ["temperature", "classes.csv", *Y, "--estimate-only", nets],
+    "sensitivity": ["sensitivity", "ece", "rows.csv", *Y, "--quick", scores],
+    "check": ["check", "rows.csv", *Y, "--max", "tce=.9", "--min", "auc=.1", scores],
+    "plan": [
+        "plan",
+        "rows.csv",
+        *Y,
+        "--n",
+        "50",
+        "--replications",
+        "2",
+        "--case",
+        NAMES[0],
+        scores,
+    ],
+    "count": ["count", "rows.csv", *Y, "-o", "rows.counts", "--group", "region", scores],
+    "report": ["report", "rows.csv", *Y, "--quick", "-o", "page.html", scores],
+}
+
+
+def lines(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, columns: int, words: list[str]
+) -> list[str]:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    found = CliRunner().invoke(cli, words, catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    # A path is printed whole, to be copied.
+    return [line for line in found.stdout.splitlines() if not line.startswith("Written: ")]
+
+
+def cells(found: list[str]) -> int:
+    """Columns of the first table, from its rule and the runs of its first row."""
+    rule = next(place for place, line in enumerate(found) if line.startswith("─"))
+    return len(found[rule + 1].split("  ")) if rule + 1 < len(found) else 0
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_line_is_wider_than_the_terminal(
+    name: str, several: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *words, named = COMMANDS[name]
+    words = [*words, *named(several)]
+    for columns, more in ((80, []), (120, []), (80, ["--verbose"])):
+        if name == "check" and more:
+            continue
+        found = lines(monkeypatch, folder, columns, [*words, *more])
+        assert max(map(cell_len, found)) <= columns
+
+
+@pytest.mark.parametrize("name", ["ece", "pu-ece", "agnostic", "temperature", "sensitivity"])
+def test_a_wide_terminal_has_more_columns(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *words, named = COMMANDS[name]
+    words = [*words, *named(True)]
+    narrow = lines(monkeypatch, folder, 80, words)
+    wide = lines(monkeypatch, folder, 160, words)
+    left_out = "Left out at this width: "
+    assert any(line.startswith(left_out) for line in narrow)
+    assert not any(line.startswith(left_out) for line in wide)
+    everything = "\n".join(lines(monkeypatch, folder, 80, [*words, "--verbose"]))
+    assert left_out not in everything
+    assert "status" in everything
+
+
+def test_the_prior_is_a_line_and_in_full_with_verbose(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["ece", "rows.csv", "--label", "y", "--quick", *scores(False)]
+    short = lines(monkeypatch, folder, 80, words)
+    (prior,) = [line for line in short if line.startswith("Prior: curve")]
+    assert prior.endswith("The prior probability of exact calibration is 0.5.")
+    assert not any("Gaussian process" in line for line in short)
+    assert any(
+        "Gaussian process" in line for line in lines(monkeypatch, folder, 80, [*words, "-v"])
+    )
+
+
+def test_temperatures_are_printed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = lines(
+        monkeypatch, folder, 80, ["temperature", "classes.csv", *Y, "--quick", *nets(False)]
+    )
+    (head,) = [line for line in found if "temperature" in line]
+    place = found.index(head)
+    assert [row.split()[1] for row in found[place + 2 : place + 5]] == ["0", "1", "2"]
+    # The rows follow their scores, whose temperature is 1.
+    for row in found[place + 2 : place + 5]:
+        mean, low, high = map(float, row.split()[2:5])
+        assert low < mean < high
+        assert low < 1 < high
+
+
+COLUMNS = ["", "rows", "error", "status"]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 200])
+@pytest.mark.parametrize("names", [NAMES, ["分類器" * 12 + "一", "分類器" * 12 + "二"]])
+def test_names_are_cut_and_none_becomes_another(
+    names: list[str], columns: int, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    print_table(COLUMNS, [[name, "570", "0.1", "ok"] for name in names], words=(0, 3))
+    out = capsys.readouterr().out.splitlines()
+    rows = [line.split()[0] for line in out if "570" in line]
+    assert len(set(rows)) == len(names)
+    assert max(map(cell_len, out)) <= columns
+    assert (columns == 200) == (rows == names)
+
+
+def test_columns_are_left_out_in_order_and_then_there_is_a_line_a_number(
+    monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    rows = [[name, "570", "0.1234567890", "ok"] for name in NAMES]
+    heads = ["", "number_of_rows", "calibration_error", "status"]
+
+    def printed(columns: int, spare: list[str], verbose: bool = False) -> str:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        print_table(heads, rows, spare=spare, verbose=verbose)
+        return capsys.readouterr().out
+
+    assert "Left out" not in printed(80, ["status"])
+    said = printed(58, ["status"])
+    assert "Left out at this width: status = ok. --verbose shows all." in said
+    assert "number_of_rows" in printed(58, ["status"]).splitlines()[0]
+    for found in (printed(42, ["status"]), printed(50, ["status"], verbose=True)):
+        assert found.count("  calibration_error  0.1234567890\n") == len(NAMES)
+        assert found.count("  status             ok\n") == len(NAMES)
+        assert "Left out" not in found
+
+
+def test_names_cannot_act_on_the_terminal(capsys) -> None:
+    print_table(["", "n"], [["[bold]\x1b[31mred", "1"]])
+    out = capsys.readouterr().out
+    assert r"[bold]\x1b[31mred" in out
+    assert "\x1b" not in out
+
+
+def test_a_note_has_two_lines_and_ends_at_a_clause(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    note = "This is so: one reason of many; another one. " + "And this goes on. " * 10
+    say(note, verbose=False)
+    short = capsys.readouterr().out
+    assert len(short.splitlines()) == 2
+    assert short.endswith("(more: --verbose).\n")
+    say(note)
+    assert " ".join(capsys.readouterr().out.split()) == note.strip()
+
+
+def test_names_in_sentences_are_cut_apart() -> None:
+    found = with_short_names(f"{NAMES[0]} leads, before {NAMES[1]}.", NAMES)
+    first, second = found.removesuffix(".").split(" leads, before ")
+    assert first != second
+    assert max(len(first), len(second)) <= 30
