@@ -12,6 +12,7 @@ import click
 from bayescal._version import __version__
 from bayescal.cli.errors import guarded
 from bayescal.cli.options import fit_options, parameters, sensitivity_options
+from bayescal.cli.standard_input import KEPT
 
 if TYPE_CHECKING:
     from bayescal.core.command import Option
@@ -83,7 +84,8 @@ class _Commands(_Quantities):
         def command() -> object:
             return run(given, prog_name or "bayescal", complete_var, standalone_mode=False, **extra)
 
-        code = guarded(command, debug="--debug" in given)
+        with KEPT:
+            code = guarded(command, debug="--debug" in given)
         if standalone_mode:
             sys.exit(code)
         return code

@@ -21,7 +21,7 @@ from bayescal.cli.run import (
     status_code,
 )
 from bayescal.cli.standard_input import ROWS
-from bayescal.core.checks import check_known, check_whole
+from bayescal.core.checks import check_known, check_number, check_whole
 from bayescal.core.command import Command, Given, Option
 from bayescal.core.count_options import COUNTS, are_counts
 from bayescal.core.errors import InputError
@@ -67,9 +67,16 @@ _BASELINE: Final = Option(
     flags=("--baseline",),
     metavar="WINDOW",
     help="With windows: the one that all others are compared with, the first of each series by "
-    "default. One whose error is above it with probability 0.95 or more is an alarm.",
+    "default.",
 )
-_WINDOW_OPTIONS: Final = (_WINDOW, _BY_FILE, _SPAN, _POOL, _PROCESSES, _BASELINE)
+_ALARM: Final = Option(
+    flags=("--alarm",),
+    type=float,
+    default=0.95,
+    help="With windows: least probability of an error above that of the baseline that is an "
+    "alarm, from 0.5 to 1.",
+)
+_WINDOW_OPTIONS: Final = (_WINDOW, _BY_FILE, _SPAN, _POOL, _PROCESSES, _BASELINE, _ALARM)
 
 
 class _Windows(NamedTuple):
@@ -86,6 +93,7 @@ def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
     from bayescal.results.summary import series_of
 
     check_writable(output)
+    check_number(given["alarm"], "alarm", "[0.5, 1]", "Pass 0.95, say.")
     by_file = given["by_file"]
     found = _counted(given) if by_file else _read(open_table(given["file"]), given)
     if given["baseline"] is not None:
@@ -93,7 +101,7 @@ def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
         check_known(given["baseline"], found.order, "window", where)
     with checkpoint(given["checkpoint"], output) as store:
         fits = _fit(quantity, given, found, store)
-        changes = _changes(fits, found, given["baseline"], given["prob"])
+        changes = _changes(fits, found, given)
         series = series_of(_rows(fits, found), found.order, changes)
         windows_report(
             series,
@@ -217,32 +225,29 @@ def _rows(fits: ManyFits, found: _Windows) -> Iterator[tuple[str, str, dict[str,
                 yield str(key), row.get("group", found.data[key].groups[0]), row
 
 
-def _changes(
-    fits: ManyFits, found: _Windows, baseline: str | None, prob: float
-) -> dict[tuple[str, str], Change]:
+def _changes(fits: ManyFits, found: _Windows, given: Given) -> dict[tuple[str, str], Change]:
     """Change of each classifier of each group."""
     keys, changes = set(fits), {}
     for group in dict.fromkeys(key[0] if isinstance(key, tuple) else key for key in fits):
         apart = [window for window in found.order if (group, window) in keys]
         results = {window: fits[group, window] for window in apart} if apart else fits[group]
-        for classifier, one in _of_group(results, apart, baseline, prob):
+        for classifier, one in _of_group(results, apart, given):
             changes[str(group), classifier] = one
     return changes
 
 
-def _of_group(
-    results: Any, apart: Sequence[str], baseline: str | None, prob: float
-) -> Iterator[tuple[str, Change]]:
+def _of_group(results: Any, apart: Sequence[str], given: Given) -> Iterator[tuple[str, Change]]:
     """Change of each classifier, where there is the baseline and another window."""
     from bayescal.results import access
     from bayescal.results.change import change
 
     first = results[apart[0]] if apart else results
     windows = apart or access.group_names(first)
-    if len(windows) < 2 or baseline not in (None, *windows):
+    if len(windows) < 2 or given["baseline"] not in (None, *windows):
         return
+    how = {name: given[name] for name in ("prob", "baseline", "alarm")}
     for name in access.classifier_names(first):
-        yield name, change(results, prob=prob, baseline=baseline, classifier=name)
+        yield name, change(results, classifier=name, **how)
 
 
 def _name(key: Any) -> str:
@@ -296,7 +301,7 @@ def _check_windows(given: Given, files: tuple[Path, ...]) -> None:
     elif given["window"] is not None and any(path.suffix == COUNTS for path in files):
         raise click.UsageError("--window names a column of a table; of counts add --by-file.")
     windows = given["by_file"] or given["window"] is not None
-    for option in (_POOL, _PROCESSES, _BASELINE):
+    for option in (_POOL, _PROCESSES, _BASELINE, _ALARM):
         if not windows and (given[option.name] or False) != (option.default or False):
             raise click.UsageError(f"{option.flag} needs --window, or --by-file.")
     if not windows:

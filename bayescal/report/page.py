@@ -53,9 +53,9 @@ from bayescal.results.text import count as whole
 
 _MOST_SENTENCES: Final = 5
 _ABOUT_ALARMS: Final = (
-    "An alarm is a window whose calibration error is above the baseline's with probability 0.95 or "
-    "more. Where nothing had changed, 4% of the windows at most had one; of series of 24 windows, "
-    "which share their baseline, up to 35% had one somewhere."
+    "An alarm is a window whose calibration error is above the baseline's with probability {:g} or "
+    "more. At 0.95, where nothing had changed, 4% of the windows at most had one; of series of 24 "
+    "windows, which share their baseline, up to 35% had one somewhere."
 )
 SECTIONS: Final[tuple[Section, ...]] = (
     *FIRST,
@@ -171,7 +171,8 @@ def _answer(series: Sequence[Series], order: Sequence[str], prob: float) -> Mark
         "above an alarm the probability that the error rose above the baseline's.",
     )
     hidden = len(series) - MOST_PANELS
-    notes = [_ABOUT_ALARMS] if any(one.change is not None for one in series) else []
+    levels = {one.change.alarm for one in series if one.change is not None}
+    notes = [_ABOUT_ALARMS.format(level) for level in levels]
     if hidden > 0:
         shown = f"The {MOST_PANELS} series with alarms, or with the largest errors"
         notes.append(f"{shown}; the table has {hidden} more.")

@@ -157,6 +157,8 @@ def test_windows_pooled_are_groups_of_one_fit(file: Path, tmp_path: Path) -> Non
         (["--pool"], "--pool needs --window"),
         (["--processes", "2"], "--processes needs --window"),
         (["--baseline", "2025-08"], "--baseline needs --window"),
+        (["--alarm", "0.9"], "--alarm needs --window"),
+        (["--window", "month", "--alarm", "95"], "--alarm must be a number in [0.5, 1]; got 95"),
         (["--window", "month", "--baseline", "2024"], "column 'month' has no window '2024'"),
         (["--window", "week"], "no column 'week'"),
         (["--window", "month", "--multiclass", "top-label"], "--window needs binary scores"),
