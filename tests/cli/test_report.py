@@ -139,6 +139,7 @@ def test_a_store_is_kept_and_used(file: Path, tmp_path: Path) -> None:
 def test_windows_pooled_are_groups_of_one_fit(file: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.html"
     given = ["--group", "region", "--window", "month", "--pool", "--baseline", "2025-10"]
+    given += ["--alarm", "0.5"]
     result = run_windows(file, output, *given, "--checkpoint", str(tmp_path / "store"))
     assert result.exit_code == 0, result.output
     assert len(list((tmp_path / "store").rglob("*.npz"))) == 2
@@ -148,7 +149,9 @@ def test_windows_pooled_are_groups_of_one_fit(file: Path, tmp_path: Path) -> Non
     # The other region has no such month, so that its windows are compared with none.
     cells = [element.text for element in page.all("td")]
     assert cells.count("baseline") == 2
-    assert "that of 2025-10" in words(page.section("answer").text)
+    said = words(page.section("answer").text)
+    assert "that of 2025-10" in said
+    assert "above the baseline's with probability 0.5 or more" in said
 
 
 @pytest.mark.parametrize(
