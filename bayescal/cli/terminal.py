@@ -177,6 +177,7 @@ def _one_by_one(columns: Sequence[_Column]) -> list[str]:
     first, *others = columns
     first = first.cut(width() - cell_len(first.head) - 1)
     wide = max((cell_len(one.head) for one in others), default=0)
+    others = [one.cut(width() - wide - 4) if one.words else one for one in others]
     lines = []
     for place, name in enumerate(first.cells):
         lines.append(f"{first.head} {name}".strip())
