@@ -34,6 +34,7 @@ from .quantities.credal.data import CalibrationSplit as CalibrationSplit
 from .quantities.pu_ece.data import PUScores as PUScores
 from .quantities.pu_ece.tables import read_pu_scores as read_pu_scores
 from .report.html import report as report
+from .report.show import show as show
 from .results.bands import calibration_band as calibration_band
 from .results.change import change as change
 from .results.compare import difference as difference

@@ -1,0 +1,221 @@
+"""Show a result, or another object of the package: HTML in a notebook, text in a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from bayescal.core.checks import check_number
+from bayescal.core.errors import InputError
+from bayescal.core.shown import Box, Showing, Shown
+from bayescal.core.strip import Bar, Strip, strip_of
+from bayescal.core.variables import ERROR, METRIC
+from bayescal.results import access, schema
+from bayescal.results.summary import table
+from bayescal.results.text import MISSING, count, error, fixed, percent, probability
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayescal.report.view import View
+
+_MOST_ROWS: Final = 30
+
+
+def show(obj: Any, prob: float = 0.9) -> Shown:
+    """Show a result or another object of the package in a few lines.
+
+    In a notebook, the last expression of a cell shows itself as HTML; in a terminal, and by
+    `print`, it is plain text as wide as the terminal.
+
+    Parameters
+    ----------
+    obj : object
+        A result; scores, counts, a difference or another object of the package, which show
+        themselves in a notebook without this call too; a table, such as that of
+        `bayescal.power_scale`; or what an `estimate` returned.
+    prob : float
+        Posterior probability of a result's intervals, strictly between 0 and 1; other objects have
+        their own.
+
+    Returns
+    -------
+    Shown
+        Answer, table with a strip of intervals, status with its remedy, and origin.
+
+    Raises
+    ------
+    InputError
+        If obj is none of these, or prob lies outside (0, 1).
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> bc.show(bc.Scores(y_true=[0, 1], y_prob=[0.2, 0.9], classifier="forest"))
+    2 rows, all labelled; classes 0, 1.
+    <BLANKLINE>
+    classifier  lowest score  mean score  highest score
+    ─────────────────────────────────────────────────────
+    forest             0.200       0.550          0.900
+    """
+    import pandas as pd
+
+    check_number(prob, "prob", "(0, 1)", "Pass 0.9 for 90% intervals.")
+    if isinstance(obj, Shown):
+        return obj
+    if isinstance(obj, Showing):
+        return obj._show_()
+    if isinstance(obj, xr.DataTree):
+        return _of_result(obj, prob)
+    if isinstance(obj, pd.DataFrame):
+        return _of_table(obj)
+    if isinstance(obj, tuple) and hasattr(obj, "_asdict"):
+        return _of_estimate(obj._asdict())
+    raise InputError(
+        f"show takes a result or another object of bayescal; got {type(obj).__name__}. Pass what "
+        "bayescal.fit returned."
+    )
+
+
+class _Drawn(NamedTuple):
+    """A table of cases: headings, cells, intervals beside them, and fits not converged."""
+
+    columns: Sequence[str]
+    rows: list[Sequence[str]]
+    strip: Strip | None
+    failed: Sequence[int]
+    notes: Sequence[str] = ()
+
+
+def _of_result(tree: xr.DataTree, prob: float) -> Shown:
+    """The report's answer over a table of the cases."""
+    # They bring Jinja and Matplotlib.
+    from bayescal.report.sections import alerts, form
+    from bayescal.report.view import View
+
+    schema.check_result(tree)
+    view = View(tree, prob)
+    found = None if view.is_grid else form(view).answer(view)
+    drawn = (_of_errors if view.main.role == ERROR else _of_others)(view)
+    return Shown(
+        lead=[view.text("conclusion")] if found is None else found.lead,
+        boxes=[
+            Box(one.kind, one.title, f"{one.names}. {one.text}" if one.names else one.text)
+            for one in alerts(view)
+            # The origin says how draws were made.
+            if one.kind != "quick"
+        ],
+        origin=_origin(view),
+        **drawn._asdict(),
+    )
+
+
+def _of_errors(view: View) -> _Drawn:
+    """The report's numbers of each case; the largest errors where there are many."""
+    from bayescal.report.answers import WIDTH, answer_of, answers, scale
+
+    if view.is_grid:
+        found = [one for case in view.cases if (one := answer_of(view, case)) is not None]
+    else:
+        found = answers(view)
+    lines, left = found[-_MOST_ROWS:], len(found) - _MOST_ROWS
+    on = scale(lines)
+
+    def at(value: float) -> float:
+        return float(on.at(value)) / WIDTH
+
+    columns = {
+        view.case_word: [one.name for one in lines],
+        "Calibration error": [one.point_text for one in lines],
+        f"{percent(view.prob)} interval": [one.range_text for one in lines],
+        "Plug-in ECE": [error(one.plug_in, one.digits) for one in lines],
+        "P(calibrated)": [probability(one.p_calibrated) for one in lines],
+    }
+    columns = {name: cells for name, cells in columns.items() if {*cells} != {MISSING}}
+    bars = [
+        Bar(
+            at(one.low),
+            at(one.high),
+            at(one.point),
+            None if one.plug_in is None else at(one.plug_in),
+        )
+        for one in lines
+    ]
+    diamond = "; diamond: plug-in ECE" if any(one.plug_in is not None for one in lines) else ""
+    key = f"Dot: posterior mean; band: {percent(view.prob)} interval{diamond}."
+    return _Drawn(
+        list(columns),
+        list(zip(*columns.values(), strict=True)),
+        Strip(bars, [(at(tick), on.label(tick)) for tick in on.ticks], key),
+        [place for place, one in enumerate(lines) if one.failed],
+        [f"The {len(lines)} largest errors of {len(found)}."] if left > 0 else [],
+    )
+
+
+def _of_others(view: View) -> _Drawn:
+    """The table of the terminal, with intervals of the first metric."""
+    found = table(view.tree, view.prob)
+    main, strip = view.main, None
+    if main.role == METRIC:
+        ends = (view.interval(main.name, case) or (math.nan, math.nan) for case in view.cases)
+        means = (access.posterior_mean(view.tree, main.name, case) for case in view.cases)
+        key = f"Dot: posterior mean of {main.title}; band: {percent(view.prob)} interval."
+        strip = strip_of([(*both, mean) for both, mean in zip(ends, means, strict=True)], key)
+    places = range(len(view.cases))
+    failed = [k for k in places if not access.case_converged(view.tree, view.cases[k])]
+    left = len(found.rows) - _MOST_ROWS
+    notes = [f"{left} more are in bayescal.summary(result)."] if left > 0 else []
+    kept = [k for k, column in enumerate(zip(*found.rows, strict=True)) if {*column} != {schema.OK}]
+    heads = [(view.case_word, *found.columns[1:])[k] for k in kept]
+    rows = [[row[k] for k in kept] for row in found.rows[:_MOST_ROWS]]
+    # What is best is in the sentences above.
+    return _Drawn(heads, rows, strip, failed, [*found.notes[:1], *notes])
+
+
+def _origin(view: View) -> str:
+    """Say what was estimated from which data, by which draws, and when."""
+    seed = view.text("seed")
+    parts = [
+        view.text("title") or view.text("quantity"),
+        view.data,
+        access.sampler_in_words(view.tree),
+        f"seed {seed}" if seed else "",
+        f"bayescal {view.text('bayescal_version')}",
+        view.text("created")[:10],
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def _of_table(frame: pd.DataFrame) -> Shown:
+    """A table of pandas, such as that of power scaling."""
+    shown = frame.reset_index() if frame.index.name or frame.index.nlevels > 1 else frame
+    left = len(shown) - _MOST_ROWS
+    return Shown(
+        lead=[],
+        columns=list(map(str, shown.columns)),
+        rows=[[_cell(value) for value in row] for row in shown.head(_MOST_ROWS).values.tolist()],
+        notes=[f"{count(left)} more rows."] if left > 0 else [],
+    )
+
+
+def _of_estimate(fields: Mapping[str, Any]) -> Shown:
+    """Numbers of an estimate, and the shapes of its arrays."""
+    return Shown(
+        lead=["A plug-in estimate, without a posterior."],
+        columns=["", "Value"],
+        rows=[[name, _cell(value)] for name, value in fields.items()],
+    )
+
+
+def _cell(value: Any) -> str:
+    """Write any value in short."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"array of shape {value.shape}"
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, float):
+        return fixed(value, 4)
+    return MISSING if value is None else str(value)
