@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bayescal.core.checks import check_call, check_is, check_known, listing
 from bayescal.core.count_files import write_counts
@@ -13,13 +13,17 @@ from bayescal.core.count_frames import WHOLE
 from bayescal.core.errors import InputError
 from bayescal.core.partial_sums import joined
 from bayescal.core.shared_counts import SharedCounts
+from bayescal.core.shown import Showing, Shown
 from bayescal.core.tasks import Task
 
 if TYPE_CHECKING:
     from bayescal.core.counts import Counts
 
 
-class CountTable(Mapping[str, "Counts"]):
+_NUMBERS: Final = ("Rows", "Labelled", "Positive")
+
+
+class CountTable(Mapping[str, "Counts"], Showing):
     """Counts by classifier, and by group where rows have one; tables of parts add up.
 
     A mapping of each classifier to the counts of all its rows.
@@ -231,6 +235,21 @@ class CountTable(Mapping[str, "Counts"]):
     def __radd__(self, other: object) -> CountTable:
         """Begin with 0, as the built-in `sum` does."""
         return self if isinstance(other, int) and other == 0 else self + other  # type: ignore[operator]
+
+    def _show_(self) -> Shown:
+        parts = [
+            ((name, group) if self.groups else (name,), counts)
+            for name, own in self._parts.items()
+            for group, counts in own.items()
+        ]
+        return Shown(
+            lead=[] if self.pairs is None else ["Rows of all classifiers are counted together."],
+            columns=("Classifier", *(["Group"] if self.groups else []), *_NUMBERS),
+            rows=[
+                (*names, *(f"{n:,}" for n in (one.n_obs, one.n_labeled, one.positives.sum())))
+                for names, one in parts
+            ],
+        )
 
     def __repr__(self) -> str:
         """Name classifiers and groups."""

@@ -45,13 +45,14 @@ from bayescal.core.intake import Column, binary_classes, checked_label
 from bayescal.core.rounding import round_scores
 from bayescal.core.scores import Scores, check_unweighted
 from bayescal.core.shared_counts import SharedCounts
+from bayescal.core.shown import Showing, Shown
 from bayescal.core.tied_rows import TiedRows
 
 MOST_CELLS: Final = 100_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Counts:
+class Counts(Showing):
     """Rows of one classifier, summed up by narrow cells of the score; counts of two parts add up.
 
     Made by `from_arrays`, or by `bayescal.count_rows` of files and Dask's columns.
@@ -527,6 +528,16 @@ class Counts:
             for name, own in found.items()
         }
         return CountTable(parts, pairs) if table else parts[ALONE][WHOLE]
+
+    def _show_(self) -> Shown:
+        classes = ", ".join(map(str, self.classes))
+        kind = "weighted rows" if self.weighted else "rows"
+        return Shown(
+            lead=[
+                f"{self.n_obs:,} {kind}, {self.n_labeled:,} labelled, {self.positives.sum():,} of "
+                f"these positive, in {len(self.cell):,} narrow cells; classes {classes}."
+            ]
+        )
 
     def __repr__(self) -> str:
         """Count rows and cells, and name the classes."""

@@ -16,11 +16,12 @@ from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, Parts, Probabilities, collect, of_logits, same_label
 from bayescal.core.rounding import round_scores
 from bayescal.core.score_sources import FIELDS, ScoreSources, fill
+from bayescal.core.shown import Showing, Shown
 from bayescal.core.tasks import MULTICLASS, Task, binary_problems, top_label
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class Scores(ScoreSources):
+class Scores(ScoreSources, Showing):
     """Labels and scores on the same rows, checked once.
 
     Parameters
@@ -127,6 +128,28 @@ class Scores(ScoreSources):
         return (
             f"<Scores: classifiers {listing(self.classifiers)}; n_obs {self.n_obs}, "
             f"n_labeled {self.n_labeled}; classes {listing(self.classes)}{groups}{weighted}>"
+        )
+
+    def _show_(self) -> Shown:
+        labelled = "all" if self.n_labeled == self.n_obs else f"{self.n_labeled:,}"
+        parts = [f"{self.n_obs:,} rows, {labelled} labelled", f"classes {listing(self.classes)}"]
+        parts += [f"groups {listing(self.groups)}"] if self.groups else []
+        parts += [] if self.sample_weight is None else ["weighted"]
+        if not self.is_binary:
+            parts.append(f"classifiers {listing(self.classifiers)}")
+            rows = np.bincount(self.y_true[self.y_true != MISSING], minlength=self.n_classes)
+            table = [(str(name), f"{n:,}") for name, n in zip(self.classes, rows, strict=True)]
+            return Shown(lead=[f"{'; '.join(parts)}."], columns=("Class", "Rows"), rows=table)
+        number = int(np.count_nonzero(self.y_true == 1))
+        parts[0] += f" ({number:,} of label {self.classes[1]!r})"
+        each = zip(self.classifiers, self.y_prob, strict=True)
+        return Shown(
+            lead=[f"{'; '.join(parts)}."],
+            columns=("Classifier", "Lowest score", "Mean score", "Highest score"),
+            rows=[
+                (name, *(f"{number:.4f}" for number in (one.min(), one.mean(), one.max())))
+                for name, one in each
+            ],
         )
 
     @property

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MOST_ROWS: Final = 30
 
 
-def show(obj: Any, prob: float = 0.9) -> Shown:
+def show(result: Any, prob: float = 0.9) -> Shown:
     """Show a result or another object of the package in a few lines.
 
     In a notebook, the last expression of a cell shows itself as HTML; in a terminal, and by
@@ -34,7 +34,7 @@ def show(obj: Any, prob: float = 0.9) -> Shown:
 
     Parameters
     ----------
-    obj : object
+    result : DataTree or object
         A result; scores, counts, a difference or another object of the package, which show
         themselves in a notebook without this call too; a table, such as that of
         `bayescal.power_scale`; or what an `estimate` returned.
@@ -50,33 +50,33 @@ def show(obj: Any, prob: float = 0.9) -> Shown:
     Raises
     ------
     InputError
-        If obj is none of these, or prob lies outside (0, 1).
+        If result is none of these, or prob lies outside (0, 1).
 
     Examples
     --------
     >>> import bayescal as bc
     >>> bc.show(bc.Scores(y_true=[0, 1], y_prob=[0.2, 0.9], classifier="forest"))
-    2 rows, all labelled; classes 0, 1.
+    2 rows, all labelled (1 of label 1); classes 0, 1.
     <BLANKLINE>
-    classifier  lowest score  mean score  highest score
-    ─────────────────────────────────────────────────────
-    forest             0.200       0.550          0.900
+    Classifier   Lowest score   Mean score   Highest score
+    ──────────────────────────────────────────────────────
+    forest             0.2000       0.5500          0.9000
     """
     import pandas as pd
 
     check_number(prob, "prob", "(0, 1)", "Pass 0.9 for 90% intervals.")
-    if isinstance(obj, Shown):
-        return obj
-    if isinstance(obj, Showing):
-        return obj._show_()
-    if isinstance(obj, xr.DataTree):
-        return _of_result(obj, prob)
-    if isinstance(obj, pd.DataFrame):
-        return _of_table(obj)
-    if isinstance(obj, tuple) and hasattr(obj, "_asdict"):
-        return _of_estimate(obj._asdict())
+    if isinstance(result, Shown):
+        return result
+    if isinstance(result, Showing):
+        return result._show_()
+    if isinstance(result, xr.DataTree):
+        return _of_result(result, prob)
+    if isinstance(result, pd.DataFrame):
+        return _of_table(result)
+    if isinstance(result, tuple) and hasattr(result, "_asdict"):
+        return _of_estimate(result._asdict())
     raise InputError(
-        f"show takes a result or another object of bayescal; got {type(obj).__name__}. Pass what "
+        f"show takes a result or another resultect of bayescal; got {type(result).__name__}. Pass what "
         "bayescal.fit returned."
     )
 
@@ -193,13 +193,15 @@ def _origin(view: View) -> str:
 def _of_table(frame: pd.DataFrame) -> Shown:
     """A table of pandas, such as that of power scaling."""
     shown = frame.reset_index() if frame.index.name or frame.index.nlevels > 1 else frame
+    cells = {str(name): [*map(_cell, shown[name].head(_MOST_ROWS))] for name in shown}
+    same = [name for name, column in cells.items() if len({*column}) == 1 < len(column)]
     left = len(shown) - _MOST_ROWS
-    return Shown(
-        lead=[],
-        columns=list(map(str, shown.columns)),
-        rows=[[_cell(value) for value in row] for row in shown.head(_MOST_ROWS).values.tolist()],
-        notes=[f"{count(left)} more rows."] if left > 0 else [],
-    )
+    notes = [f"{count(left)} more rows."] if left > 0 else []
+    if same and len(same) < len(cells):
+        listed = ", ".join(f"{name} {cells.pop(name)[0]}" for name in same)
+        notes.append(f"In every row: {listed}.")
+    rows = list(zip(*cells.values(), strict=True))
+    return Shown(lead=[], columns=[*cells], rows=rows, notes=notes)
 
 
 def _of_estimate(fields: Mapping[str, Any]) -> Shown:

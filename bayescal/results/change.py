@@ -11,23 +11,39 @@ import xarray as xr
 
 from bayescal.core.checks import check_is, check_known, check_number
 from bayescal.core.errors import InputError
+from bayescal.core.shown import Showing, Shown
+from bayescal.core.strip import strip_of
 from bayescal.core.variables import MORE, ROW, Variable
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Errors, Pair, conservative, in_order
 from bayescal.results.intervals import interval, tail
 from bayescal.results.measured import with_measure
-from bayescal.results.text import in_words, probability, several
+from bayescal.results.text import (
+    MISSING,
+    capital,
+    decimals,
+    ends,
+    fixed,
+    in_words,
+    percent,
+    probability,
+    several,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_NAMED: Final = 4
 """Windows that a sentence names."""
+_AGAINST: Final = {
+    "previous": "P(worse than the window before)",
+    "baseline": "P(worse than the baseline)",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Change:
+class Change(Showing):
     """How an error or a metric changed from window to window, and where it is worse than before."""
 
     variable: Variable
@@ -48,6 +64,28 @@ class Change:
         lost = list(self.table.index[self.table["status"] != schema.OK])
         said = f" Not converged, so not to be relied on: {several(lost)}." if lost else ""
         return self._of_alarms() + said
+
+    def _show_(self) -> Shown:
+        figures = self.table[["lower", "upper", "mean"]].itertuples(index=False)
+        found = [(one[0], one[1], one[2]) for one in figures]
+        digits = max(decimals(low, high) for low, high, _ in found)
+        interval = f"{percent(self.prob)} interval"
+        worse = [map(probability, self.table[f"{one}_prob_worse"]) for one in _AGAINST]
+        rows = zip(self.table.index, self.table.alarm, found, *worse, strict=True)
+        title = self.variable.full or self.variable.title
+        return Shown(
+            lead=[self.text],
+            columns=("Window", capital(title), interval, *_AGAINST.values(), "Alarm"),
+            rows=[
+                (
+                    *(str(name), fixed(mean, digits), ends(low, high, digits)),
+                    *(*chances, "alarm" if alarm else MISSING),
+                )
+                for name, alarm, (low, high, mean), *chances in rows
+            ],
+            strip=strip_of(found, f"Dot: posterior mean; band: {interval}."),
+            failed=[k for k, one in enumerate(self.table.status) if one != schema.OK],
+        )
 
     def _of_alarms(self) -> str:
         name, more = self.variable.full or self.variable.title, self.variable.better == MORE

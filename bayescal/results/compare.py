@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
+from bayescal.core.shown import Showing, Shown
+from bayescal.core.strip import strip_of
 from bayescal.core.variables import ERROR, METRIC, ROW
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
@@ -23,9 +25,7 @@ from bayescal.results.access import ResultSlice
 from bayescal.results.coupling import measure_correlation
 from bayescal.results.intervals import tail
 from bayescal.results.measured import with_measure
-from bayescal.results.text import (
-    percent,
-)
+from bayescal.results.text import decimals, ends, fixed, percent, probability
 
 
 class Pair(NamedTuple):
@@ -40,7 +40,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Difference:
+class Difference(Showing):
     """How much larger the first classifier's error or metric is than the second's."""
 
     first: str
@@ -66,6 +66,27 @@ class Difference:
             f"{title}{self.first} minus {self.second}: "
             f"{self.mean:+z.4f} ({sure}); "
             f"{self.first}'s is the larger with probability {self.prob_first_larger:.2f}."
+        )
+
+    def _show_(self) -> Shown:
+        digits, interval = decimals(self.lower, self.upper), f"{percent(self.prob)} interval"
+        chances = (self.prob_first_larger, self.prob_equal)
+        return Shown(
+            lead=[self.text],
+            columns=("", "Difference", interval, "P(first larger)", "P(equal)"),
+            rows=[
+                (
+                    f"{self.first} \N{MINUS SIGN} {self.second}",
+                    fixed(self.mean, digits),
+                    ends(self.lower, self.upper, digits),
+                    *map(probability, chances),
+                )
+            ],
+            strip=strip_of(
+                [(self.lower, self.upper, self.mean)],
+                f"Dot: posterior mean; band: {interval}.",
+                0.0,
+            ),
         )
 
 

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import checked_numbers, listing
 from bayescal.core.errors import InputError
+from bayescal.core.shown import Showing, Shown
+from bayescal.core.strip import strip_of
 from bayescal.measures.measure import ROWS
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -21,7 +23,7 @@ from bayescal.results.bootstrap import RATE
 from bayescal.results.intervals import tail
 from bayescal.results.measure import check_curve, curve_cells
 from bayescal.results.strategies import Benefit, Chances, benefit, chances
-from bayescal.results.text import UNRELIABLE, fixed, in_words, probability, several
+from bayescal.results.text import UNRELIABLE, ends, fixed, in_words, percent, probability, several
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,10 +32,11 @@ type Floats = NDArray[np.float64]
 
 USEFUL: Final = 0.95
 """Probability of being useful that the sentence reports."""
+_THRESHOLDS: Final = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DecisionCurve:
+class DecisionCurve(Showing):
     """Net benefit by classifier and threshold, and the probability that it is the best choice."""
 
     prob: float
@@ -48,6 +51,36 @@ class DecisionCurve:
         head = UNRELIABLE if (self.table["status"] != schema.OK).any() else ""
         meant = "Useful is better than treating all and treating none."
         return head + " ".join([*said, meant, _value(self.table)])
+
+    def _show_(self) -> Shown:
+        names = self.table["classifier"].astype(str).unique()
+        by_name = [self.table[self.table["classifier"] == name] for name in names]
+        # As many thresholds as are read at a glance, evenly spaced.
+        rows = [
+            own.iloc[place]
+            for own in by_name
+            for place in sorted({*np.linspace(0, len(own) - 1, _THRESHOLDS).round().astype(int)})
+        ]
+        interval = f"{percent(self.prob)} interval"
+        columns = ("Net benefit", interval, "Treat all", "P(useful)")
+        return Shown(
+            lead=[self.text],
+            columns=("Threshold", *columns),
+            rows=[
+                (
+                    f"{one['classifier']} at {one['threshold']:g}",
+                    *(fixed(one["mean"], 4), ends(one["lower"], one["upper"], 4)),
+                    *(fixed(one["all_mean"], 4), probability(one["p_useful"])),
+                )
+                for one in rows
+            ],
+            strip=strip_of(
+                [(one["lower"], one["upper"], one["mean"]) for one in rows],
+                f"Dot: net benefit; band: {interval}.",
+                0.0,
+            ),
+            failed=[place for place, one in enumerate(rows) if one["status"] != schema.OK],
+        )
 
 
 def decision_curve(

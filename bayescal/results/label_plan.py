@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.checks import check_number
-from bayescal.results.text import count, decimals, fixed, percent, probability
+from bayescal.core.shown import Showing, Shown
+from bayescal.core.strip import strip_of
+from bayescal.results.text import count, decimals, ends, fixed, percent, probability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +22,7 @@ ENOUGH: Final = 0.8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelPlan:
+class LabelPlan(Showing):
     """What intervals will be like with more labels, from simulated samples.
 
     Parameters
@@ -129,6 +131,27 @@ class LabelPlan:
         return (
             f" About {count(n)} labels exclude {limit} with a probability of {found} ({below} that "
             f"it lies below {limit}, {above} above)."
+        )
+
+    def _show_(self) -> Shown:
+        ranges = self.table[["width_lower", "width_upper", "width"]].itertuples(index=False)
+        widths = [(one[0], one[1], one[2]) for one in ranges]
+        digits = decimals(0.0, float(self.table.width.min()))
+        chances = None if self.limit is None else self.table.prob_excludes
+        return Shown(
+            lead=[self.text],
+            columns=(
+                *("Labels", "Width", f"{percent(self.prob)} range"),
+                *([] if chances is None else [f"P(excludes {self.limit:g})"]),
+            ),
+            rows=[
+                (
+                    *(count(n), fixed(width, digits), ends(low, high, digits)),
+                    *([] if chances is None else [probability(chances[place])]),
+                )
+                for place, (n, (low, high, width)) in enumerate(zip(self.n, widths, strict=True))
+            ],
+            strip=strip_of(widths, "Dot: mean width; band: its range over simulated samples.", 0.0),
         )
 
     def __repr__(self) -> str:

@@ -12,6 +12,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.shown import Showing, Shown
+from bayescal.core.strip import strip_of
 from bayescal.core.variables import MORE
 from bayescal.results import access, schema
 from bayescal.results.compare import (
@@ -23,7 +25,7 @@ from bayescal.results.compare import (
     square_root,
 )
 from bayescal.results.measured import chosen_variable
-from bayescal.results.text import UNRELIABLE, in_words, plain, probability, several
+from bayescal.results.text import UNRELIABLE, fixed, in_words, plain, probability, several
 
 type Floats = NDArray[np.float64]
 
@@ -42,7 +44,7 @@ _WHERE: Final = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Best:
+class Best(Showing):
     """How probable it is that each classifier is the best, the second best, and so on."""
 
     var: str
@@ -64,6 +66,21 @@ class Best:
         shares = self.prob_best.stack(where=lead) if lead else self.prob_best.expand_dims("where")
         words = [self._sentence(one, lead) for one in shares.transpose("where", ...)]
         return ("" if self.converged else UNRELIABLE) + " ".join(words)
+
+    def _show_(self) -> Shown:
+        ranks = (self.prob_rank * self.prob_rank[RANK]).sum(RANK, skipna=False)
+        chances = self.prob_best.to_series().sort_values(ascending=False)
+        means = ranks.to_series().reindex(chances.index)
+        names = [one if isinstance(one, tuple) else (one,) for one in chances.index]
+        return Shown(
+            lead=[self.text],
+            columns=("Classifier", "P(best)", "Mean rank"),
+            rows=[
+                (" / ".join(map(str, name)), probability(chance), fixed(mean, 2))
+                for name, chance, mean in zip(names, chances, means, strict=True)
+            ],
+            strip=strip_of([(0.0, one, one) for one in chances], "Bar: P(best).", 0.0, 1.0),
+        )
 
     def _sentence(self, one: xr.DataArray, lead: list[Any]) -> str:
         place = "".join(f" {_WHERE[dim]} {one[dim].item()}" for dim in lead)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import xarray as xr
 
+from bayescal.core.shown import Shown
+from bayescal.core.strip import strip_of
 from bayescal.core.variables import CALIBRATION_ERRORS, ERROR, ROW, Variable
 from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 4
 """Metrics that fit a terminal; JSON and the report have all."""
+_MOST_FITS: Final = 30
+_KEY: Final = "Dot: posterior mean; band: interval."
 
 
 class Table(NamedTuple):
@@ -464,6 +469,41 @@ def _row_cells(row: dict[str, Any]) -> tuple[str, ...]:
         f"{100 * row['improper_share']:.1f}%" if row["improper_share"] else text.MISSING,
         str(row["status"]),
     )
+
+
+def shown_summaries(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> Shown:
+    """The first number of each case of many results by name, with its interval if it has one."""
+    lines = [
+        (" / ".join(dict.fromkeys((name, str(row["case"])))), row)
+        for name, rows in islice(found.items(), _MOST_FITS)
+        for row in rows
+        if row.get("metric") == rows[0].get("metric")
+    ]
+    lower = next((key for _, row in lines for key in row if key.endswith("lower")), "")
+    var = lower.removesuffix("lower")
+    keys = [f"{var}mean", lower, f"{var}upper"] if lower else []
+    numbers = [[row[key] for key in keys] for _, row in lines]
+    left = len(found) - _MOST_FITS
+    bars = strip_of([(low, high, mean) for mean, low, high in numbers], _KEY) if lower else None
+    return Shown(
+        lead=[],
+        columns=("Fit", *(["Mean", "Interval"] if lower else []), "Status"),
+        rows=[
+            (name, *_mean_and_interval(one), str(row["status"]))
+            for (name, row), one in zip(lines, numbers, strict=True)
+        ],
+        strip=bars,
+        notes=[f"{left:,} more are in `rows`."] if left > 0 else [],
+    )
+
+
+def _mean_and_interval(numbers: Sequence[float]) -> list[str]:
+    """Two cells, if there are numbers."""
+    if not numbers:
+        return []
+    mean, low, high = numbers
+    digits = text.decimals(low, high)
+    return [text.fixed(mean, digits), text.ends(low, high, digits)]
 
 
 class Window(NamedTuple):

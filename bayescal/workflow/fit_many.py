@@ -18,8 +18,10 @@ import xarray as xr
 from bayescal.core.checks import check_call, check_choice, check_flag, check_known
 from bayescal.core.errors import ConvergenceWarning, InputError, ManyFitsWarning
 from bayescal.core.quantity import Quantity
+from bayescal.core.shown import Box, Showing, Shown
 from bayescal.quantities import quantity_named
 from bayescal.results import access, schema
+from bayescal.results.summary import shown_summaries
 from bayescal.workflow import archive
 from bayescal.workflow.archive import Key, check_key, difference, joined, label, listed
 from bayescal.workflow.fit import check_options, priors_of
@@ -36,10 +38,11 @@ type Progress = Callable[[str, int, int], None]
 FIT = "fit"
 _WIDTH: Final = 79
 _SECONDS: Final = 0.2
+_MOST_NAMED: Final = 5
 
 
 @dataclass(slots=True, repr=False, eq=False)
-class ManyFits(Mapping["Key", "DataTree"]):
+class ManyFits(Mapping["Key", "DataTree"], Showing):
     """Results of many fits by key.
 
     Parameters
@@ -95,6 +98,20 @@ class ManyFits(Mapping["Key", "DataTree"]):
 
     def __len__(self) -> int:
         return len(self.contents)
+
+    def _show_(self) -> Shown:
+        failed = [f"{joined(key)}: {why.message}" for key, why in self.failures.items()]
+        said = {
+            ("bad", "not converged, do not use these numbers"): [*map(joined, self.unconverged)],
+            ("warn", "failed"): failed,
+        }
+        boxes = [
+            Box(kind, f"{len(names):,} {what}", "; ".join(names[:_MOST_NAMED]))
+            for (kind, what), names in said.items()
+            if names
+        ]
+        shown = shown_summaries({joined(key): rows for key, rows in self.rows.items()})
+        return replace(shown, lead=[f"{self!r}"[1:-1] + "."], boxes=boxes)
 
     def __repr__(self) -> str:
         stored = len(self.contents) - len([key for key in self.computed if key in self.contents])

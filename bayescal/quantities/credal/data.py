@@ -21,6 +21,7 @@ from bayescal.core.plausibility import label_signs
 from bayescal.core.quantity import Floats
 from bayescal.core.rounding import round_scores
 from bayescal.core.scores import Scores, check_ungrouped, check_unweighted, from_parts
+from bayescal.core.shown import Showing, Shown
 from bayescal.core.tasks import Task
 from bayescal.core.tied_rows import TiedRows
 from bayescal.curves.cells import EDGE
@@ -39,7 +40,7 @@ class RowCounts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class CalibrationSplit:
+class CalibrationSplit(Showing):
     """Labelled scores to calibrate on, and the scores to be calibrated.
 
     Parameters
@@ -162,6 +163,19 @@ class CalibrationSplit:
             calibration=self.calibration.select(classifier), target=self.target.select(classifier)
         )
         return counting(found, self.counts)
+
+    def _show_(self) -> Shown:
+        names, classes = (
+            listing(found) for found in (self.calibration.classifiers, self.calibration.classes)
+        )
+        return Shown(
+            lead=[f"Scores of {names}; classes {classes}."],
+            columns=("Rows", "Number"),
+            rows=[
+                ("to calibrate on", f"{self.n_calibration:,}"),
+                ("to be calibrated", f"{self.n_target:,}"),
+            ],
+        )
 
     def __repr__(self) -> str:
         """Name classifiers and classes, and count the rows."""

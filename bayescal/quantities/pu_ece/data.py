@@ -15,6 +15,7 @@ from bayescal.core.bins.edges import bin_edges, cell_edges, strategy_name
 from bayescal.core.checks import check_is, check_known, check_same_length
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, probabilities
+from bayescal.core.shown import Showing, Shown
 from bayescal.curves.cells import Problem
 from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.priors import Priors
@@ -23,7 +24,7 @@ type Floats = NDArray[np.floating]
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class PUScores:
+class PUScores(Showing):
     """Scores of rows known to be positive and of rows whose label is not known.
 
     Parameters
@@ -146,6 +147,14 @@ class PUScores:
         place = self.classifiers.index(classifier)
         return PUScores(
             positive=self.positive[place], unlabeled=self.unlabeled[place], classifier=classifier
+        )
+
+    def _show_(self) -> Shown:
+        each = zip(self.classifiers, self.positive, self.unlabeled, strict=True)
+        return Shown(
+            lead=[f"{self.n_positive:,} positives and {self.n_unlabeled:,} unlabelled rows."],
+            columns=("Classifier", "Mean score of positives", "of unlabelled rows"),
+            rows=[(name, *(f"{one.mean():.4f}" for one in samples)) for name, *samples in each],
         )
 
     def __repr__(self) -> str:
