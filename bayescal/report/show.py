@@ -76,8 +76,8 @@ def show(result: Any, prob: float = 0.9) -> Shown:
     if isinstance(result, tuple) and hasattr(result, "_asdict"):
         return _of_estimate(result._asdict())
     raise InputError(
-        f"show takes a result or another resultect of bayescal; got {type(result).__name__}. Pass what "
-        "bayescal.fit returned."
+        f"show takes a result or another object of bayescal; got {type(result).__name__}. Pass "
+        "what bayescal.fit returned."
     )
 
 
@@ -85,7 +85,7 @@ class _Drawn(NamedTuple):
     """A table of cases: headings, cells, intervals beside them, and fits not converged."""
 
     columns: Sequence[str]
-    rows: list[Sequence[str]]
+    rows: Sequence[Sequence[str]]
     strip: Strip | None
     failed: Sequence[int]
     notes: Sequence[str] = ()
