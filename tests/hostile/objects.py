@@ -72,7 +72,9 @@ def objects() -> dict[str, Any]:
     return {
         "Scores": scores,
         "PUScores": bc.PUScores(positive=p[y == 1], unlabeled=p),
-        "CalibrationSplit": bc.CalibrationSplit(calibration=scores.select("a"), target=p),
+        "CalibrationSplit": bc.CalibrationSplit(
+            calibration=scores.select("a").without_group(), target=p
+        ),
         "Beta": bc.Beta(2, 3),
         "HalfNormal": bc.HalfNormal(1.0),
         "LogNormal": bc.LogNormal(0.0, 1.0),
