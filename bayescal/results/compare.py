@@ -25,7 +25,7 @@ from bayescal.results.access import ResultSlice
 from bayescal.results.coupling import measure_correlation
 from bayescal.results.intervals import tail
 from bayescal.results.measured import with_measure
-from bayescal.results.text import decimals, ends, fixed, percent, probability
+from bayescal.results.text import decimals, ends, fixed, in_words, percent, probability
 
 
 class Pair(NamedTuple):
@@ -62,10 +62,11 @@ class Difference(Showing):
         """The answer as a sentence."""
         sure = f"{percent(self.prob)} interval {self.lower:+z.4f} to {self.upper:+z.4f}"
         title = f"{self.title} of " if self.title else ""
+        likely = in_words(probability(self.prob_first_larger))
         return (
             f"{title}{self.first} minus {self.second}: "
             f"{self.mean:+z.4f} ({sure}); "
-            f"{self.first}'s is the larger with probability {self.prob_first_larger:.2f}."
+            f"{self.first}'s is the larger with probability {likely}."
         )
 
     def _show_(self) -> Shown:
