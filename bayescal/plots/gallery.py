@@ -82,9 +82,9 @@ def _intro(tree: xr.DataTree, prob: float) -> str:
         happens = "predicted correctly"
     return (
         f"A calibrated score follows the diagonal: of the rows with score 0.7, 70% are {happens}. "
-        f"The line is the calibration curve: {percent(prob)} bands hold all of it (light) or each "
-        "point (dark). The points are the bins, or the scores where there are few, their area in "
-        "proportion to their rows."
+        f"The line is the calibration curve: the wide {percent(prob)} band holds all of it, the "
+        "narrow one each point. The points are the bins, or the scores where there are few, their "
+        "area in proportion to their rows."
     )
 
 

@@ -9,6 +9,7 @@ import xarray as xr
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
@@ -30,6 +31,9 @@ _LOOKS: Final = {
 }
 # There are no more cells than this only where each is one score.
 _MOST_SCORES: Final = 40
+_BARS: Final = 25
+_NARROW: Final = 0.016
+"""Width of the bar of a single score, as a share of the axis."""
 _LINE_POINTS: Final = 1.45 * style.SMALL_SIZE
 
 
@@ -63,7 +67,7 @@ def plot_reliability(
     Returns
     -------
     matplotlib.figure.Figure
-        The curve above the number of rows in each bin, in the band of the whole curve and the
+        The curve above the histogram of the scores, in the band of the whole curve and the
         narrower one of each point (`bayescal.calibration_band`). Of an average over descriptions
         of the curve, thin lines are the mean curve of each that has a weight of at least 0.05, if
         there are several. Distinct scores take the place of bins where they are at most 40.
@@ -98,7 +102,7 @@ def plot_reliability(
     top.set_ylabel(vertical, parse_math=False)
     pad = 10 + _LINE_POINTS * (answer.count("\n") + 1)
     style.title(top, style.shorten(case.title, 60), pad=pad)
-    _draw_counts(bottom, tree, case, marks, 0.012 * (limits[1] - limits[0]))
+    _draw_scores(bottom, tree, case, marks, limits, entries)
     bottom.set_xlabel(horizontal, parse_math=False)
     for ax in (top, bottom):
         style.dress(ax)
@@ -238,27 +242,74 @@ def _limits(seen: NDArray[np.float64], band: tuple[float, float]) -> tuple[float
     )
 
 
-def _draw_counts(
-    ax: Axes, tree: xr.DataTree, case: ResultSlice, marks: Marks, narrow: float
+def _draw_scores(
+    ax: Axes,
+    tree: xr.DataTree,
+    case: ResultSlice,
+    marks: Marks,
+    limits: tuple[float, float],
+    entries: dict[str, Artist],
 ) -> None:
-    """Rows of each bin between its edges; those of single scores at the score."""
+    """Histogram of the scores, rows with the label below the others where all have labels."""
     if marks.noun == "score" or not has_curve(tree, case):
-        ax.bar(marks.score, marks.rows, width=narrow, color=style.GREY, clip_on=False)
+        left, width = marks.score - _NARROW * np.ptp(limits) / 2, _NARROW * np.ptp(limits)
+        rows, positives = marks.rows, marks.rows * marks.rate
     else:
-        edges = access.variable(tree, schema.POINT_ESTIMATE, schema.BIN_EDGES, case).values
-        ax.bar(
-            edges[:-1],
-            access.variable(tree, schema.POINT_ESTIMATE, schema.COUNT, case).values,
-            width=np.diff(edges),
-            align="edge",
-            color=style.PALE,
-            edgecolor=style.paper(),
-            linewidth=0.6,
-        )
-    ax.set_ylim(0, 1.1 * max(int(marks.rows.max(initial=0)), 1))
+        edges = np.linspace(*limits, _BARS + 1)
+        left, width = edges[:-1], np.diff(edges)
+        rows, positives = _between(edges, *_cells(tree, case))
+    labelled = access.has_variable(tree, schema.POINT_ESTIMATE, schema.POSITIVES)
+    looks = {_event(tree, case): style.ORANGE, "other rows": style.GREY}
+    parts = (positives, rows - positives) if labelled else (rows,)
+    base = np.zeros(len(rows))
+    for height, (name, colour) in zip(parts, [*looks.items()][-len(parts) :], strict=True):
+        look: dict[str, Any] = {"color": colour, "alpha": 0.75, "linewidth": 0}
+        ax.bar(left, height, width, base, align="edge", clip_on=False, **look)
+        base = base + height
+        if labelled:
+            entries[name] = Patch(**look)
+    ax.set_ylim(0, 1.1 * max(float(rows.max(initial=0)), 1))
     weighted = access.has_variable(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N)
-    ax.set_ylabel(f"{'effective ' if weighted else ''}rows per {marks.noun}")
+    ax.set_ylabel("effective rows" if weighted else "rows")
     ax.yaxis.set_major_locator(MaxNLocator(2, integer=True))
+
+
+def _cells(
+    tree: xr.DataTree, case: ResultSlice
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Ends of narrow cells of the score with their rows and positives; of bins without cells."""
+    if not access.has_variable(tree, schema.CONSTANT_DATA, schema.CELL_COUNT):
+        names = (schema.BIN_EDGES, schema.COUNT, schema.LABEL_RATE)
+        held = (access.variable(tree, schema.POINT_ESTIMATE, name, case).values for name in names)
+        edges, count, rate = held
+        return edges, count, np.nan_to_num(rate) * count
+    names = (schema.CELL_SCORE, schema.CELL_COUNT)
+    score, count = (
+        access.variable(tree, schema.CONSTANT_DATA, name, case).values for name in names
+    )
+    full = count > 0
+    order = np.flatnonzero(full)[np.argsort(score[full], kind="stable")]
+    score, count = score[order], count[order]
+    middle = (score[1:] + score[:-1]) / 2
+    # The outermost cells reach as far outwards as inwards.
+    edges = np.concatenate([[2 * score[0] - middle[0]], middle, [2 * score[-1] - middle[-1]]])
+    events = access.cell_events(tree, case).values[order]
+    return np.clip(edges, 0, 1), count, events
+
+
+def _between(
+    edges: NDArray[np.float64], ends: NDArray[np.float64], *counts: NDArray[np.float64]
+) -> list[NDArray[np.float64]]:
+    """Rows between edges, those of a cell spread evenly over it."""
+    return [np.diff(np.interp(edges, ends, np.append(0, np.cumsum(count)))) for count in counts]
+
+
+def _event(tree: xr.DataTree, case: ResultSlice) -> str:
+    """What a label of 1 means."""
+    if case.class_ is not None:
+        return f"rows of class {style.shorten(case.class_)}"
+    top = tree.attrs.get("multiclass") == "top-label"
+    return "correctly predicted rows" if top else "positive rows"
 
 
 def _write_above(ax: Axes, text: str) -> None:

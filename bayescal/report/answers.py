@@ -206,6 +206,11 @@ MOST_MEANS = 8
 WIDTH = 320
 BOUNDS_OF = "the plug-in estimate"
 MARGIN = 20
+GAP = 34
+"""Between the place of 0 and the first decade of a logarithmic scale."""
+MOST_TICKS = 7
+DECADES = 20
+"""Ratio of the largest error to the smallest beyond which the scale is logarithmic."""
 
 _PLURALS = {schema.CLASSIFIER: "classifiers", schema.CLASS: "classes", schema.GROUP: "groups"}
 
@@ -324,31 +329,55 @@ def _words(view: View, one: CaseAnswer) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """From a calibration error to a place in the drawing, whose right end is `top`."""
+    """From a calibration error to a place in the drawing, whose right end is `top`.
+
+    From `least` on, where that is above 0, places are logarithmic; less than that stands at 0.
+    """
 
     top: float
     ticks: tuple[float, ...]
-    digits: int
+    least: float = 0.0
 
     def at(self, error: float) -> str:
         """Return the horizontal place of an error."""
-        share = min(max(error / self.top, 0.0), 1.0)
-        return f"{MARGIN + share * (WIDTH - 2 * MARGIN):.1f}"
+        left, share = MARGIN, min(max(error / self.top, 0.0), 1.0)
+        if self.least > 0:
+            left = MARGIN + GAP if error >= self.least else MARGIN
+            share = math.log(max(error, self.least) / self.least) / math.log(self.top / self.least)
+        return f"{left + min(share, 1.0) * (WIDTH - MARGIN - left):.1f}"
 
     def label(self, error: float) -> str:
         """Return the text of a tick."""
-        return fixed(error, self.digits) if error else "0"
+        step = error if self.least > 0 else self.top / (len(self.ticks) - 1)
+        digits = max(0, -math.floor(math.log10(step) + 1e-9)) if error else 0
+        return fixed(error, digits)
 
 
 def scale(answers: Sequence[CaseAnswer]) -> Scale:
-    """Choose a scale from 0 to beyond the largest number shown."""
+    """Choose a scale from 0 to beyond the largest number shown; a logarithmic one of decades."""
     largest = max(max(one.high, one.point, one.plug_in or 0.0) for one in answers)
     largest = max(largest, 1e-6)
+    points = [one.point for one in answers]
+    if max(points) > DECADES * min(points):
+        return _logarithmic(answers, largest)
     power = 10.0 ** math.floor(math.log10(largest))
     step = next(power * m for m in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0) if largest / (power * m) <= 6)
     n = math.ceil(largest / step - 1e-9)
-    digits = max(0, -math.floor(math.log10(step) + 1e-9))
-    return Scale(n * step, tuple(step * k for k in range(n + 1)), digits)
+    return Scale(n * step, tuple(step * k for k in range(n + 1)))
+
+
+def _logarithmic(answers: Sequence[CaseAnswer], largest: float) -> Scale:
+    """A scale of at most four decades, and before it a place for 0, which intervals may reach."""
+    shown = [number for one in answers for number in (one.low, one.point, one.plug_in or 0.0)]
+    smallest = min(number for number in shown if number >= largest / 1e4)
+    powers = range(math.floor(math.log10(smallest)), math.ceil(math.log10(largest)) + 1)
+    steps = [float(f"{m}e{power}") for power in powers for m in (1, 2, 5)]
+    least = max(step for step in steps if step <= smallest)
+    top = min(step for step in steps if step >= largest)
+    ticks = [step for step in steps if least <= step <= top]
+    if len(ticks) > MOST_TICKS:
+        ticks = [step for step in ticks if f"{step:e}".startswith("1")]
+    return Scale(top, (0.0, *ticks), least)
 
 
 def strip(answer: CaseAnswer, scale: Scale) -> Markup:

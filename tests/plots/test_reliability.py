@@ -47,11 +47,28 @@ def test_the_bands_are_those_of_the_curve_and_of_each_point() -> None:
         np.testing.assert_allclose(ends, [expected.lower, expected.upper])
 
 
-def test_bars_are_the_rows_of_each_bin() -> None:
-    tree = make_result(("vit",), strategy="uniform")
-    bottom = plot_reliability(tree).axes[1]
-    heights = [bar.get_height() for bar in bottom.patches]
-    np.testing.assert_array_equal(heights, tree["point_estimate"]["count"])
+def test_bars_are_the_histogram_of_the_scores_by_label() -> None:
+    rng = np.random.default_rng(4)
+    score = rng.beta(0.6, 0.9, 4000)
+    label = rng.random(4000) < score
+    tree = bc.fit(bc.ece, bc.Scores(label, score), method="direct", seed=1, draws=100)
+    figure = plot_reliability(tree)
+    heights = np.array([bar.get_height() for bar in figure.axes[1].patches]).reshape(2, -1)
+    # A cell may lie across both ends of a bar.
+    rows = 2 * tree["constant_data"]["cell_count"].values.max()
+    for drawn, known in zip(heights, (score[label], score[~label]), strict=True):
+        assert drawn.sum() == pytest.approx(known.size)
+        counted, _ = np.histogram(known, heights.shape[1], (0, 1))
+        np.testing.assert_allclose(drawn, counted, atol=rows)
+    assert {"positive rows", "other rows"} <= set(lines(figure))
+
+
+def test_without_cells_bars_are_the_bins_spread_over_their_width() -> None:
+    tree = make_result(("vit",), strategy="uniform", n_bins=5)
+    tree["constant_data"] = tree["constant_data"].to_dataset().drop_vars("cell_count")
+    heights = [bar.get_height() for bar in plot_reliability(tree).axes[1].patches]
+    rows = np.repeat(tree["point_estimate"]["count"].values / 5, 5)
+    np.testing.assert_allclose(np.reshape(heights, (-1, 25)).sum(axis=0), rows)
 
 
 def test_the_answer_is_written_in() -> None:
@@ -153,8 +170,8 @@ def test_few_distinct_scores_are_marked_in_place_of_bins() -> None:
     expected = np.column_stack([constant["cell_score"], events / constant["cell_count"]])
     np.testing.assert_allclose(np.asarray(points.get_offsets()), expected)
     assert "scores, area by rows" in lines(figure)
-    heights = [bar.get_height() for bar in figure.axes[1].patches]
-    np.testing.assert_array_equal(heights, constant["cell_count"])
+    heights = np.reshape([bar.get_height() for bar in figure.axes[1].patches], (-1, 30))
+    np.testing.assert_allclose(heights.sum(axis=0), constant["cell_count"])
 
 
 @pytest.mark.parametrize("scores", [(0.0, 1.0), (0.4,)])

@@ -300,6 +300,30 @@ def test_the_scale_has_round_ticks_and_holds_the_largest(high: float) -> None:
     )
 
 
+def test_errors_that_differ_by_decades_have_a_logarithmic_scale_with_0_apart() -> None:
+    rows = [row_of(0, 0.0004, 0.02), row_of(0.001, 0.002, 0.004), row_of(0.1, 0.2, 0.3)]
+    found = scale(rows)
+    assert found.ticks[0] == 0
+    labels = [found.label(tick) for tick in found.ticks]
+    assert [float(label) for label in labels] == pytest.approx(found.ticks)
+    assert len(labels) <= 7
+    places = [float(found.at(error)) for error in (0.001, 0.01, 0.1)]
+    assert places[2] - places[1] == pytest.approx(places[1] - places[0], abs=0.1)  # as rounded
+    assert found.at(0) == f"{MARGIN:.1f}"
+    assert float(found.at(found.least)) > MARGIN + 20
+    assert found.at(found.top) == f"{WIDTH - MARGIN:.1f}"
+    assert scale(rows[1:2]).least == 0
+
+
+@given(st.lists(st.floats(1e-9, 1), min_size=2, max_size=4))
+def test_every_error_has_a_place_in_order(points: list[float]) -> None:
+    found = scale([row_of(0, point, min(1, 2 * point)) for point in points])
+    places = [float(found.at(point)) for point in sorted(points)]
+    assert places == sorted(places)
+    assert places[0] >= MARGIN
+    assert places[-1] <= WIDTH - MARGIN
+
+
 def test_the_plug_in_counts_for_the_scale() -> None:
     assert scale([row_of(0, 0.01, 0.02, plug_in=0.09)]).top >= 0.09
 
