@@ -12,6 +12,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from bayescal.core.errors import InputError
+from bayescal.core.text import distinct
 from bayescal.core.variables import ERROR, LESS, METRIC, MORE
 from bayescal.plots import style
 from bayescal.results import access, schema
@@ -65,7 +66,7 @@ def case_rows(
 ) -> dict[ResultSlice, Row]:
     """One row a case, in the order of the cases."""
     ends = [interval(tree, var, share) for share in (prob, INNER)]
-    found = {}
+    short, found = distinct(labels.values(), style.NAME_LENGTH), {}
     for case in access.cases(tree):
         (low, high), (near, far) = (map(float, access.at(one, case).values) for one in ends)
         mean, converged = access.posterior_mean(tree, var, case), access.case_converged(tree, case)
@@ -73,7 +74,7 @@ def case_rows(
         if math.isnan(mean):
             text = "undefined"
         found[case] = Row(
-            style.shorten(labels[case]),
+            short[labels[case]],
             mean,
             (low, high),
             (near, far),
@@ -248,8 +249,10 @@ def plot_differences(
         if reference is not None
         else best(means, key=means.__getitem__)
     )
+    short = distinct(names, style.NAME_LENGTH)
     rows = [
         _row(
+            short[name],
             *(
                 difference(tree, name, base, var, share, class_=class_, group=group)
                 for share in (prob, INNER)
@@ -270,7 +273,7 @@ def plot_differences(
     margin = max(0.05 * (high - low), 1e-6)
     ax.set_xlim(low - margin, high + margin)
     where = ", ".join(style.shorten(value) for value in (class_, group) if value is not None)
-    name = f"{compared.title} minus that of {style.shorten(base)}"
+    name = f"{compared.title} minus that of {short[base]}"
     ax.set_xlabel(f"{name} ({where})" if where else name, parse_math=False)
     forest_legend(figure, prob, [])
     return style.figure_of(figure)
@@ -280,12 +283,12 @@ def _height(rows: Sequence[Row]) -> float:
     return _ROW_INCHES * len(rows) + _FRAME_INCHES
 
 
-def _row(wide: Difference, narrow: Difference, *, higher: bool, converged: bool) -> Row:
+def _row(label: str, wide: Difference, narrow: Difference, *, higher: bool, converged: bool) -> Row:
     larger = wide.prob_first_larger
     worse = 1 - larger - wide.prob_equal if higher else larger
     ends = f"{signed(wide.mean)} ({signed(wide.lower)} to {signed(wide.upper)})"
     return Row(
-        label=style.shorten(wide.first),
+        label=label,
         mean=wide.mean,
         outer=(wide.lower, wide.upper),
         inner=(narrow.lower, narrow.upper),
@@ -299,6 +302,7 @@ _METRIC_INCHES: Final = 0.42
 _HEAD_INCHES: Final = 0.3
 _METRIC_FRAME_INCHES: Final = 1.4
 _BELOW: Final = 0.27
+_SHORT: Final = 26
 _MOST_WRITTEN: Final = 15
 """Ranks up to which probabilities are written into the cells."""
 _WRITTEN_FROM: Final = 0.005
@@ -356,10 +360,11 @@ def plot_metrics(
     axes = style.panels(figure, len(panels), 1, sharex=True, height_ratios=ratios)
     methods = list(dict.fromkeys(name for one in marks.values() for name in one))
     looks = _looks(access.point_label(tree), methods)
+    short = distinct(panels, style.NAME_LENGTH)
     for ax, (name, shown) in zip(axes, panels.items(), strict=True):
         draw_forest(ax, shown, looks, below=_BELOW)
         if len(panels) > 1:
-            style.title(ax, style.shorten(name), fontsize=style.TEXT_SIZE)
+            style.title(ax, short[name], fontsize=style.TEXT_SIZE)
     axes[-1].set_xlim(*_ends([row for shown in panels.values() for row in shown]))
     better = {MORE: " (higher is better)", LESS: " (lower is better)", None: ""}
     axes[-1].set_xlabel(f"{capital(metric.title)}{better[metric.better]}")
@@ -406,11 +411,12 @@ def plot_ranks(
     height = rows * (0.3 * n + 0.75) + 0.5
     figure = style.ground(ax, width, height, style.notes_for(tree, access.cases(tree)))
     axes = style.panels(figure, size, columns)
-    for ax, panel in zip(axes, panels, strict=True):
+    places = [", ".join(f"{panel[dim].item()}" for dim in lead) for panel in panels]
+    short = distinct(places, _SHORT)
+    for ax, panel, where in zip(axes, panels, places, strict=True):
         _draw_ranks(ax, panel)
-        where = ", ".join(f"{panel[dim].item()}" for dim in lead)
         if where:
-            style.title(ax, style.shorten(where, 26), fontsize=style.TEXT_SIZE)
+            style.title(ax, short[where], fontsize=style.TEXT_SIZE)
         ax.set_xlabel(f"Rank by {access.described(tree, var).title}, 1 is best")
         ax.xaxis.label.set_fontsize(style.TEXT_SIZE)
     return style.figure_of(figure)
@@ -468,7 +474,8 @@ def _draw_ranks(ax: Axes, shares: xr.DataArray) -> None:
     shown = values[order]
     ax.imshow(shown, cmap=_SHADES, vmin=0, vmax=1, aspect="auto")
     names = [str(shares[schema.CLASSIFIER].values[k]) for k in order]
-    style.name_rows(ax, range(n), [style.shorten(name, 26) for name in names])
+    short = distinct(names, _SHORT)
+    style.name_rows(ax, range(n), [short[name] for name in names])
     style.dress(ax)
     ax.tick_params(length=0)
     for spine in ax.spines.values():

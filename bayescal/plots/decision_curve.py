@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from bayescal.core.text import distinct
 from bayescal.plots import style
 from bayescal.results import access
 from bayescal.results.decision_curve import USEFUL, decision_curve
@@ -79,8 +80,9 @@ def plot_decision_curve(
     (rest[-1] if rest else top).set_xlabel("Threshold")
     for ax in (top, *rest):
         style.dress(ax, grid="y")
+    short = distinct(looks, style.NAME_LENGTH)
     entries: dict[str, Artist] = {
-        style.shorten(name): style.line(linewidth=1.6, **look) for name, look in looks.items()
+        short[name]: style.line(linewidth=1.6, **look) for name, look in looks.items()
     }
     entries |= {
         "treat all": style.line(**_ALL),

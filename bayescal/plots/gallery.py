@@ -13,7 +13,7 @@ from bayescal.plots.comparison import plot_comparison, plot_metrics, plot_ranks
 from bayescal.plots.posterior import plot_posterior, plot_prior_posterior
 from bayescal.plots.reliability import plot_reliability
 from bayescal.plots.rows import plot_credal_sets, plot_decisions, plot_probability
-from bayescal.plots.style import Drawing, shorten
+from bayescal.plots.style import Drawing, full_title, shorten
 from bayescal.results import access, schema
 from bayescal.results.curves import curve_shape
 from bayescal.results.text import capital, percent
@@ -89,7 +89,7 @@ def _intro(tree: xr.DataTree, prob: float) -> str:
 
 
 def _diagram(tree: xr.DataTree, case: ResultSlice, prob: float) -> Drawing:
-    name = shorten(case.title)
+    name = full_title(tree, case)
     mean = access.posterior_mean(tree, access.main(tree).name, case)
     shape = curve_shape(tree, case)
     sentence = "" if shape is None else shape.sentence
@@ -170,7 +170,7 @@ def _of_rows(tree: xr.DataTree, prob: float) -> Gallery:
 
 
 def _curve(tree: xr.DataTree, case: ResultSlice, class_: str, prob: float) -> Drawing:
-    name = shorten(case.title)
+    name = full_title(tree, case)
     return Drawing(
         partial(plot_probability, tree, case.classifier, class_, prob),
         f"Probability of {shorten(class_)}, {name}",
@@ -183,7 +183,7 @@ def _curve(tree: xr.DataTree, case: ResultSlice, class_: str, prob: float) -> Dr
 def _decisions(tree: xr.DataTree, case: ResultSlice, prob: float) -> Drawing:
     return Drawing(
         partial(plot_decisions, tree, case.classifier, None, prob),
-        f"Decisions, {shorten(case.title)}",
+        f"Decisions, {full_title(tree, case)}",
         "Rows in order of their score. A row whose bounds contain one half is open: either class "
         "may be the more probable one.",
     )
@@ -192,6 +192,6 @@ def _decisions(tree: xr.DataTree, case: ResultSlice, prob: float) -> Drawing:
 def _sets(tree: xr.DataTree, case: ResultSlice, prob: float) -> Drawing:
     return Drawing(
         partial(plot_credal_sets, tree, None, case.classifier, prob),
-        f"Credal sets, {shorten(case.title)}",
+        f"Credal sets, {full_title(tree, case)}",
         "Class probabilities between the bounds, from the most certain row to the most open one.",
     )

@@ -101,7 +101,7 @@ def plot_reliability(
     horizontal, vertical = _axis_names(tree, case)
     top.set_ylabel(vertical, parse_math=False)
     pad = 10 + _LINE_POINTS * (answer.count("\n") + 1)
-    style.title(top, style.shorten(case.title, 60), pad=pad)
+    style.title(top, style.full_title(tree, case), pad=pad)
     _draw_scores(bottom, tree, case, marks, limits, entries)
     bottom.set_xlabel(horizontal, parse_math=False)
     for ax in (top, bottom):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice, check_is, check_whole
 from bayescal.core.errors import InputError
+from bayescal.core.text import distinct
 from bayescal.core.variables import ROW
 from bayescal.plots import style
 from bayescal.results import access, schema
@@ -158,7 +159,7 @@ def _one_panel(
     figure = style.ground(ax, *inches, style.notes_for(tree, [case]))
     (ax,) = style.panels(figure, 1, 1)
     ax.set_ylabel(f"P({style.shorten(class_, 20)} | score)", parse_math=False)
-    style.title(ax, style.shorten(case.title, 60))
+    style.title(ax, style.full_title(tree, case))
     style.dress(ax, grid="y")
     return figure, ax
 
@@ -253,10 +254,11 @@ def _write_scores(ax: Axes, score: NDArray[np.float64], most: int) -> None:
 def _decision_legend(
     figure: style.Ground, rows: Rows, k: int, kind: NDArray[np.int64], prob: float
 ) -> None:
-    name = style.shorten(rows.curves[k], 20)
+    short = distinct(rows.classes, 20)
+    name = short[rows.curves[k]]
     words = (f"decided: {name}", "open: more than one class", f"{name} ruled out")
     if len(rows.classes) == 2:
-        words = (*words[:2], f"decided: {style.shorten(rows.classes[0], 20)}")
+        words = (*words[:2], f"decided: {short[rows.classes[0]]}")
     entries: dict[str, Artist] = {
         f"{text} ({int((kind == place).sum())} rows)": style.line(color=colour, linewidth=2.4)
         for place, (text, colour) in enumerate(zip(words, _KINDS, strict=True))
@@ -283,8 +285,9 @@ def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9, ax: Axes | None =
     axes = style.panels(figure, len(shown), columns, sharey=True)
     for ax, (_, rows, name, k) in zip(axes, shown, strict=True):
         _draw_refits(ax, rows, k)
-        parts = [style.shorten(name, 20)] if name else []
-        parts += [style.shorten(rows[0].curves[k], 16)] if len(rows[0].curves) > 1 else []
+        parts = [distinct([one.case for one in found], 20)[name]] if name else []
+        curves = rows[0].curves
+        parts += [distinct(curves, 16)[curves[k]]] if len(curves) > 1 else []
         style.title(ax, ", ".join(parts), fontsize=style.TEXT_SIZE)
         ax.set_xlabel("score of the row")
         style.dress(ax, grid="y")
@@ -324,9 +327,10 @@ def _look(place: int) -> tuple[str, tuple[int, tuple[int, ...]]]:
 
 def _refits_legend(figure: style.Ground, cases: tuple[ResultSlice, ...], prob: float) -> None:
     entries: dict[str, Artist] = {}
+    short = distinct([str(case.prior) for case in cases], style.NAME_LENGTH)
     for place, case in enumerate(cases):
         colour, dash = _look(place)
-        entries[style.shorten(str(case.prior))] = style.line(
+        entries[short[str(case.prior)]] = style.line(
             color=colour, linestyle=dash, linewidth=1.6, marker="o", markersize=3
         )
     style.legend(
@@ -396,12 +400,11 @@ def plot_credal_sets(
         ax, 2.35 * columns + 0.5, lines * height + 0.75, style.notes_for(tree, [case])
     )
     axes = style.panels(figure, len(chosen), columns, sharey=not three)
+    short = distinct([*held.classes, "open"], 18)
     for ax, place in zip(axes, chosen, strict=True):
         (_draw_triangle if three else _draw_intervals)(ax, held, place)
         said = "open" if held.n_open[place] > 1 else held.classes[int(held.decision[place])]
-        style.title(
-            ax, f"row {held.row[place]}: {style.shorten(said, 18)}", fontsize=style.TEXT_SIZE
-        )
+        style.title(ax, f"row {held.row[place]}: {short[said]}", fontsize=style.TEXT_SIZE)
     _sets_legend(figure, prob, three=three)
     return style.figure_of(figure)
 
@@ -438,13 +441,14 @@ def _draw_triangle(ax: Axes, held: Rows, place: int) -> None:
     _mark(ax, held.merged[place] @ _CORNERS, "D", style.VERMILLION)
     aligns = (("center", "top"), ("center", "top"), ("center", "bottom"))
     shifts = ((0, -0.03), (0, -0.03), (0, 0.02))
+    short = distinct(held.classes, 12)
     for name, corner, (across, up), shift in zip(
         held.classes, _CORNERS, aligns, shifts, strict=True
     ):
         ax.text(
             corner[0] + shift[0],
             corner[1] + shift[1],
-            style.shorten(name, 12),
+            short[name],
             ha=across,
             va=up,
             fontsize=style.SMALL_SIZE,
@@ -517,7 +521,8 @@ def _draw_intervals(ax: Axes, held: Rows, place: int) -> None:
     style.dress(ax, grid="x")
     ax.set_xlim(0, 1)
     ax.set_ylim(len(y) - 0.4, -0.6)
-    style.name_rows(ax, range(len(y)), [style.shorten(name, 16) for name in held.classes])
+    short = distinct(held.classes, 16)
+    style.name_rows(ax, range(len(y)), [short[name] for name in held.classes])
     ax.set_xticks((0, 0.5, 1), ("0", "0.5", "1"))
 
 

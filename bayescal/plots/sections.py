@@ -17,6 +17,7 @@ from scipy.special import betaincinv
 
 from bayescal.core.checks import check_flag, check_known, checked_words
 from bayescal.core.errors import InputError
+from bayescal.core.text import distinct
 from bayescal.core.variables import METRIC
 from bayescal.plots import style
 from bayescal.results import access, schema
@@ -193,8 +194,10 @@ def plot_class_reliability(
     figure = style.ground(ax, width, height, style.notes_for(tree, [case]))
     entries: dict[str, Artist] = {}
     axes = style.panels(figure, len(names), _CLASS_COLUMNS, sharex=True, sharey=True)
+    short = distinct(names, 18)
     for ax, name in zip(axes, names, strict=True):
-        _draw_class(ax, tree, case, name, prob, entries)
+        errors = _draw_class(ax, tree, case, name, prob, entries)
+        style.title(ax, f"{short[name]}\nECE {errors}", pad=7, fontsize=style.SMALL_SIZE)
     for ax in axes[:: min(len(names), _CLASS_COLUMNS)]:
         ax.set_ylabel("accuracy")
     for ax in axes[-min(len(names), _CLASS_COLUMNS) :]:
@@ -231,7 +234,8 @@ def _draw_class(
     name: str,
     prob: float,
     entries: dict[str, Artist],
-) -> None:
+) -> str:
+    """Bins before and after; the errors are given back."""
     style.draw_diagonal(ax)
     errors = []
     for stage, (marker, edge) in _STAGES.items():
@@ -249,14 +253,13 @@ def _draw_class(
         words = f"{stage} calibration, {percent(prob)} interval"
         entries[words] = style.mark(marker=marker, color=face, markeredgecolor=edge)
         errors.append(_mean_error(tree, case, name, "_uncalibrated" if stage == "before" else ""))
-    style.title(ax, f"{style.shorten(name, 18)}\nECE {errors[0]} to {errors[1]}", pad=7)
-    ax.title.set_fontsize(style.SMALL_SIZE)
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
     ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
     ax.set_yticks([0, 0.5, 1], ["0", ".5", "1"])
     ax.set_aspect("equal")
     style.dress(ax)
+    return " to ".join(errors)
 
 
 def _class_bins(tree: xr.DataTree, case: ResultSlice, name: str, stage: str) -> _ClassBins:

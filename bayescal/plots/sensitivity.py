@@ -14,6 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from bayescal.core.checks import check_number
+from bayescal.core.text import distinct
 from bayescal.core.variables import ERROR, ROW, Variable
 from bayescal.plots import style
 from bayescal.plots.posterior import SEEN, draw_density, draw_zero
@@ -86,12 +87,13 @@ def plot_sensitivity(
     axes = style.panels(figure, len(found), columns, sharey=True)
     shown = access.described(tree, name)
     limits = _limits(tree, shown, gathered)
+    short = distinct([one.case for one in found], 26)
     for ax, one, cases, ends in zip(axes, found, gathered, limits, strict=True):
         _draw_rows(ax, tree, one, cases, ends)
         if len(found) == 1:
             _write_numbers(ax, tree, one)
         else:
-            style.title(ax, style.shorten(one.case, 26), fontsize=style.TEXT_SIZE)
+            style.title(ax, short[one.case], fontsize=style.TEXT_SIZE)
         ax.set_xlabel(shown.title)
     _legend(figure, tree, found, prob)
     return style.figure_of(figure)
@@ -170,9 +172,8 @@ def _draw_rows(
     style.dress(ax, grid="x")
     ax.set_xlim(*ends)
     ax.set_ylim(-0.3, len(cases) - 0.1)
-    ax.spines["left"].set_visible(False)
     names = [row.prior + ("" if row.converged else " (not converged)") for row in one.rows]
-    style.name_rows(ax, _places(one), [style.shorten(name, 26) for name in names])
+    style.name_rows(ax, _places(one), [distinct(names, 26)[name] for name in names])
     ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
 
 

@@ -26,6 +26,7 @@ from matplotlib.ticker import MaxNLocator
 
 from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
+from bayescal.core.text import distinct
 from bayescal.core.text import shorten as cut
 from bayescal.core.variables import ERROR, METRIC, ROW, Variable
 from bayescal.results import access, schema
@@ -245,7 +246,7 @@ def not_robust(what: str, lost: list[str]) -> list[Note]:
     """The note above refits that disagree; `lost` are the cases, "" where there is only one."""
     if not lost:
         return []
-    of = f" for {', '.join(map(shorten, lost))}" if any(lost) else ""
+    of = f" for {', '.join(distinct(lost, NAME_LENGTH).values())}" if any(lost) else ""
     return [Note(f"{what} not robust to the choice of prior{of}.", INK, AMBER)]
 
 
@@ -369,10 +370,16 @@ def title(ax: Axes, text: str, **kwargs: Any) -> None:
     ax.set_title(text, loc="left", **kwargs).set_parse_math(False)
 
 
+def full_title(tree: xr.DataTree, case: ResultSlice) -> str:
+    """Name a case in words, unlike every other case of the result."""
+    return distinct([one.title for one in access.cases(tree)], 60)[case.title]
+
+
 def case_title(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     """Head the panel of a case with its name, in red if its fit did not converge."""
     fine = access.case_converged(tree, case)
-    text = shorten(case.label, 26) if fine else f"{shorten(case.label, 12)} {schema.NOT_CONVERGED}"
+    name = distinct([one.label for one in access.cases(tree)], 26 if fine else 12)[case.label]
+    text = name if fine else f"{name} {schema.NOT_CONVERGED}"
     title(ax, text, fontsize=TEXT_SIZE, **({} if fine else {"color": red()}))
 
 

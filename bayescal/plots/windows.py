@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from bayescal.core.checks import check_is
+from bayescal.core.text import distinct
 from bayescal.plots import style
 from bayescal.results import schema
 from bayescal.results.change import Change
@@ -75,10 +76,12 @@ def draw_windows(
     figure = style.ground(ax, _WIDTH, rows * _HEIGHT + 0.8)
     top = max(window.upper for one in shown for window in one.windows)
     labelled = len(shown) == 1 and len(order) <= _MOST_LABELS
+    short = distinct([one.name for one in shown], style.NAME_LENGTH)
     for at, (ax, one) in enumerate(
         zip(style.panels(figure, len(shown), columns, sharex=True, sharey=True), shown, strict=True)
     ):
         _panel(ax, one, order)
+        style.title(ax, short[one.name], fontsize=style.TEXT_SIZE)
         if one.change is not None:
             _draw_change(ax, one.change, one.windows, order, every=labelled)
         ax.set_ylim(0, 1.15 * top)
@@ -143,11 +146,11 @@ def _panel(ax: Axes, one: Series, order: Sequence[str]) -> None:
     x = [place[window.name] for window in failed]
     ax.plot(x, [window.mean for window in failed], "x", color=style.red(), markersize=6, zorder=5)
     step = -(-len(order) // _MOST_NAMES)
-    ax.set_xticks(range(0, len(order), step), [style.shorten(name, 12) for name in order[::step]])
+    short = distinct(order[::step], 12)
+    ax.set_xticks(range(0, len(order), step), [short[name] for name in order[::step]])
     style.as_written(ax.get_xticklabels())
     ax.set_xlim(-0.5, len(order) - 0.5)
     style.dress(ax, grid="y")
-    style.title(ax, style.shorten(one.name), fontsize=style.TEXT_SIZE)
 
 
 def _runs(windows: Sequence[Window], place: dict[str, int]) -> list[list[Window]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from bayescal.core.if_calibrated import IfCalibrated
-from bayescal.report.render import named, render, several_named
+from bayescal.report.render import named, names, render, several_named
 from bayescal.report.view import HIDDEN, Answer, View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -233,10 +233,11 @@ def answer(view: View) -> Answer | None:
     sentences = sentences if len(found) <= MOST_SENTENCES else []
     shown = found[-MOST_ROWS:]
     on = scale(shown)
+    heads = names([one.name for one in shown], [one.failed for one in shown])
     body = render(
         "errors.html.j2",
         case_word=view.case_word,
-        rows=[(one, strip(one, on)) for one in shown],
+        rows=list(zip(heads, shown, [strip(one, on) for one in shown], strict=True)),
         scale=on,
         left_out=len(found) - len(shown),
         sentences=sentences,

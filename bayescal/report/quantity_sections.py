@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from bayescal.plots import plot_class_reliability, plot_roc, plot_sensitivity_curve
 from bayescal.plots.style import Drawing
-from bayescal.report.render import Column, figures, names, plain, table
+from bayescal.report.render import Column, figures, names, table
 from bayescal.report.view import Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -81,10 +81,10 @@ def by_class(view: View) -> Markup | None:
     return Markup("").join(tables) + figures(wide=drawn)
 
 
-def _of_case(view: View, case: ResultSlice, names: list[str]) -> Markup:
+def _of_case(view: View, case: ResultSlice, shown: list[str]) -> Markup:
     classes = [str(name) for name in view.tree[schema.POSTERIOR].dataset["label_class"].values]
-    columns = [Column("Class", [plain(name) for name in classes], words=True)]
-    for name in names:
+    columns = [Column("Class", names(classes), words=True)]
+    for name in shown:
         means = access.variable(view.tree, schema.POSTERIOR, name, case).mean(schema.DRAW_DIMS)
         bounds = access.at(interval(view.tree, name, view.prob), case)
         columns.append(
@@ -117,7 +117,7 @@ def curves_and_costs(view: View) -> Markup | None:
 
 
 def _names(view: View) -> Column:
-    return Column(view.case_word, [plain(case.label) for case in view.cases], words=True)
+    return Column(view.case_word, names([case.label for case in view.cases]), words=True)
 
 
 def _measure(view: View) -> Markup:

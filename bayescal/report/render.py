@@ -18,22 +18,25 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from bayescal._version import __version__
-from bayescal.core.text import undirected
+from bayescal.core.text import distinct, undirected
 from bayescal.plots import style
 from bayescal.plots.style import Drawing, shorten
 from bayescal.results import text as numbers
 from bayescal.results.ranking import MOST_NAMED
 
-LONGEST = 64
-"""Characters of a name that the page shows; the whole name is in its tooltip."""
+LONGEST, LONGEST_CELL = 120, 64
+"""Characters of a name that text and tables show; the whole name is in its tooltip."""
+_JOINTS = re.compile(r"(?<=[\w\s][_./-])(?=\w)")
+"""Where a line may end within a name."""
 
 
-def plain(name: str) -> Markup:
+def plain(name: str, short: str | None = None) -> Markup:
     """Set a name so that its writing direction does not touch the text around it."""
-    short = shorten(name, LONGEST)
+    short = shorten(name, LONGEST) if short is None else short
+    shown = Markup("<wbr>").join(_JOINTS.split(short))
     if short == name:
-        return Markup("<bdi>{}</bdi>").format(name)
-    return Markup('<bdi title="{}">{}</bdi>').format(name, short)
+        return Markup("<bdi>{}</bdi>").format(shown)
+    return Markup('<bdi title="{}">{}</bdi>').format(name, shown)
 
 
 def named(name: str) -> Markup:
@@ -61,7 +64,6 @@ def environment() -> Environment:
     env.filters.update(
         count=numbers.count,
         error=numbers.error,
-        name=plain,
         percent=numbers.percent,
         probability=numbers.probability,
     )
@@ -117,7 +119,9 @@ def names(values: Sequence[str], failed: Sequence[bool] = ()) -> list[str]:
     """Cells with names, those of failed fits marked."""
     marked = failed or [False] * len(values)
     mark = Markup('<small class="off">not converged</small>')
-    return [plain(value) + (mark if bad else "") for value, bad in zip(values, marked, strict=True)]
+    short = distinct(values, LONGEST_CELL)
+    cells = [plain(value, short[value]) for value in values]
+    return [cell + (mark if bad else "") for cell, bad in zip(cells, marked, strict=True)]
 
 
 def off(text: str) -> Markup:

@@ -17,7 +17,7 @@ from bayescal.core.variables import ERROR, LESS, METRIC, MORE, ROW
 from bayescal.plots.gallery import gallery
 from bayescal.report import answers, metrics, rows
 from bayescal.report.errors import uneven
-from bayescal.report.render import Column, facts, figures, names, off, plain, render, table
+from bayescal.report.render import Column, facts, figures, names, off, render, table
 from bayescal.report.view import HIDDEN, Alert, Answer, Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -330,8 +330,8 @@ def bounds(view: View) -> Markup | None:
         columns = [Column("Value", [_from_to(values) for values in numbers.values()])]
     else:
         columns = [
-            Column(plain(case.label), [_writer(values)(values[k]) for values in numbers.values()])
-            for k, case in enumerate(view.cases)
+            Column(name, [_writer(values)(values[k]) for values in numbers.values()])
+            for k, name in enumerate(names([case.label for case in view.cases]))
         ]
     intro = (
         f"These hold for {form(view).BOUNDS_OF} whatever the model and its priors, under the "

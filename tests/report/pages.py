@@ -11,7 +11,7 @@ import xarray as xr
 from bayescal.report.page import SECTIONS
 from bayescal.report.view import View
 
-VOID = {"meta", "link", "img", "br", "hr", "input"}
+VOID = {"meta", "link", "img", "br", "hr", "input", "source", "wbr"}
 HOSTILE = (
     "<script>alert(1)</script>",
     "$x_1$",
