@@ -283,9 +283,9 @@ def _cells(
         held = (access.variable(tree, schema.POINT_ESTIMATE, name, case).values for name in names)
         edges, count, rate = held
         return edges, count, np.nan_to_num(rate) * count
-    names = (schema.CELL_SCORE, schema.CELL_COUNT)
     score, count = (
-        access.variable(tree, schema.CONSTANT_DATA, name, case).values for name in names
+        access.variable(tree, schema.CONSTANT_DATA, name, case).values
+        for name in (schema.CELL_SCORE, schema.CELL_COUNT)
     )
     full = count > 0
     order = np.flatnonzero(full)[np.argsort(score[full], kind="stable")]

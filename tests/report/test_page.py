@@ -157,7 +157,7 @@ def test_a_long_name_is_cut_with_the_whole_of_it_as_tooltip() -> None:
     found = Page(str(page(make_result((name,), draws=50))))
     cut = [e for e in found.all("bdi") if e.attrs.get("title") == name]
     assert cut
-    assert all(len(e.text) <= 64 for e in cut)
+    assert all(len(e.text) <= 120 for e in cut)
 
 
 @pytest.mark.slow
