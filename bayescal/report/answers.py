@@ -51,6 +51,7 @@ class CaseAnswer:
     digits: int = 3
     failed: bool = False
     kind: str = ""
+    warnings: Sequence[str] = ()
 
     @property
     def spoken(self) -> Markup:
@@ -205,6 +206,7 @@ MOST_SENTENCES = 8
 MOST_MEANS = 8
 WIDTH = 320
 BOUNDS_OF = "the plug-in estimate"
+ROWS_WARN = True
 MARGIN = 20
 GAP = 34
 """Between the place of 0 and the first decade of a logarithmic scale."""
@@ -234,6 +236,11 @@ def answer(view: View) -> Answer | None:
     shown = found[-MOST_ROWS:]
     on = scale(shown)
     heads = names([one.name for one in shown], [one.failed for one in shown])
+    note = Markup('<small class="warned">{}</small>')
+    heads = [
+        head + Markup("").join(map(note.format, one.warnings))
+        for head, one in zip(heads, shown, strict=True)
+    ]
     body = render(
         "errors.html.j2",
         case_word=view.case_word,
@@ -278,6 +285,7 @@ def answer_of(view: View, case: ResultSlice) -> CaseAnswer | None:
         # A bare name such as "3" would not say that it is a class.
         kind=f"{dims[0]} " if dims in ((schema.CLASS,), (schema.GROUP,)) else "",
         failed=not access.case_converged(view.tree, case),
+        warnings=view.warnings.get(case, ()),
     )
 
 

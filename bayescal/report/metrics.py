@@ -25,6 +25,7 @@ from bayescal.results.text import (
 )
 
 BOUNDS_OF = "the metrics on the labelled rows alone"
+ROWS_WARN = False
 MOST_SHOWN = 3
 """Metrics that are said of a single classifier."""
 MOST_GROUPS = 6

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 BOUNDS_OF = "the Venn-Abers probabilities p0 and p1"
+ROWS_WARN = False
 LISTED = 12
 MOST_LISTED_CLASSES = 4
 MOST_NAMED = 6

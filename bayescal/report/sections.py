@@ -20,7 +20,7 @@ from bayescal.report.errors import uneven
 from bayescal.report.render import Column, facts, figures, names, off, render, table
 from bayescal.report.view import HIDDEN, Alert, Answer, Section, View, for_each
 from bayescal.results import access, schema
-from bayescal.results.access import ResultSlice
+from bayescal.results.access import ResultSlice, warned_cases
 from bayescal.results.summary import tabulate
 from bayescal.results.text import (
     MISSING,
@@ -54,12 +54,22 @@ def alerts(view: View) -> list[Alert]:
     if not view.converged:
         boxes.append(_not_converged(view, status))
         status = ""
+    if status and form(view).ROWS_WARN and len(view.cases) <= answers.MOST_ROWS:
+        status = _of_all(view)
     if status:
         boxes.append(Alert("warn", "Read this first", "", status))
     boxes += _uneven(view)
     if view.direct:
         boxes.append(_DIRECT)
     return boxes
+
+
+def _of_all(view: View) -> str:
+    """What is wrong with every case; the row of a case says what is wrong with it alone."""
+    if not view.warnings:
+        return view.status
+    found = warned_cases(view.tree, view.cases)
+    return " ".join(text for text, cases in found.items() if len(cases) == len(view.cases))
 
 
 def _uneven(view: View) -> list[Alert]:
@@ -95,6 +105,8 @@ def answer(view: View) -> Markup | None:
 class Form(Protocol):
     """How results with a main variable of one role are worded."""
 
+    ROWS_WARN: bool
+    """Whether the answer says of a case what is wrong with it."""
     BOUNDS_OF: str
     """What theoretical bounds are bounds of."""
 

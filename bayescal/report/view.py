@@ -15,7 +15,7 @@ from markupsafe import Markup
 from bayescal.core.variables import CURVE, PARAMETER, Variable
 from bayescal.report.render import render
 from bayescal.results import access, schema
-from bayescal.results.access import ResultSlice, status
+from bayescal.results.access import ResultSlice, status, warned_cases
 from bayescal.results.intervals import interval
 from bayescal.results.text import labelled_rows
 
@@ -175,6 +175,15 @@ class View:
     def status(self) -> str:
         """What is wrong with the cases of this result; "ok" if nothing is."""
         return status(self.tree, self.cases)
+
+    @cached_property
+    def warnings(self) -> dict[ResultSlice, list[str]]:
+        """What is wrong with single cases and not with all of several; it stands in their rows."""
+        found: dict[ResultSlice, list[str]] = {}
+        for text, cases in warned_cases(self.tree, self.cases).items():
+            for case in cases if len(cases) < len(self.cases) else []:
+                found.setdefault(case, []).append(text)
+        return found
 
     @property
     def direct(self) -> bool:

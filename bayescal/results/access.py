@@ -493,6 +493,17 @@ def status(tree: xr.DataTree, shown: Sequence[ResultSlice] | None = None) -> str
     )
 
 
+def warned_cases(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> dict[str, list[ResultSlice]]:
+    """Sentences of the status, and which of the cases shown each is of."""
+    if schema.WARNINGS not in tree.attrs:
+        return {}
+    found = {
+        str(text): [case for case in shown if any(_is_of(one, case) for one in coords)]
+        for text, coords in json_attribute(tree, schema.WARNINGS)
+    }
+    return {text: cases for text, cases in found.items() if cases}
+
+
 def _is_of(coords: Mapping[str, str], case: ResultSlice) -> bool:
     """Whether a case is the named one, or part of it."""
     names = {

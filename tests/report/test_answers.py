@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 
 import numpy as np
@@ -346,3 +347,16 @@ def test_marks_stand_where_the_numbers_are() -> None:
 def test_no_plug_in_no_mark() -> None:
     one = row_of(0.025, 0.05, 0.1)
     assert "<path" not in strip(one, scale([one]))
+
+
+def test_a_warning_of_one_classifier_stands_in_its_row_and_nowhere_else() -> None:
+    tree = make_result(("a", "b"), draws=50)
+    tree.attrs["status"] = "a: few rows. all: it is late."
+    both = [{"classifier": name} for name in "ab"]
+    tree.attrs["warnings"] = json.dumps([["few rows.", both[:1]], ["it is late.", both]])
+    found = Page(str(answer(View(tree, 0.9))))
+    (box,) = (e for e in found.all("div") if "warn" in e.attrs.get("class", "").split())
+    assert "few rows" not in box.text
+    assert "it is late" in box.text
+    heads = [e.text for e in found.all("th") if e.attrs.get("scope") == "row"]
+    assert sorted(heads) == ["afew rows.", "b"]

@@ -94,8 +94,9 @@ def test_a_figure_names_no_date_and_no_tool() -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_is_one_element_that_keeps_its_direction(name: str) -> None:
-    (bdi,) = Page(str(plain(name))).elements
+    bdi, *joints = Page(str(plain(name))).elements
     assert bdi.tag == "bdi"
+    assert {one.tag for one in joints} <= {"wbr"}
     assert bdi.attrs.get("title", bdi.text) == name
     assert len(bdi.text) <= LONGEST
 
