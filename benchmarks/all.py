@@ -55,7 +55,7 @@ RUNS = {
         ("agnostic_paper.py", 0.1),
     ],
     "temperature": [
-        ("temperature_held_out.py --pool 0 --replications 20", 1.0),
+        ("temperature_held_out.py --pool 0 --replications 60", 1.0),
         ("temperature_held_out.py --pool 2000 --replications 60", 1.0),
         ("temperature_default.py", 0.2),
         ("temperature_sweeps.py", 0.5),

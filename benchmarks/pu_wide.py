@@ -35,12 +35,12 @@ def run(name: str, rows: tuple[int, int], seed: int) -> dict[str, Any]:
     apart = {}
     for variable in VARIABLES:
         one, other = (fit["posterior"][variable].to_numpy() for fit in (nuts, direct))
-        apart[variable] = float((one.mean() - other.mean()) / other.std())
+        apart[f"{variable}_off"] = float((one.mean() - other.mean()) / other.std())
     health = {
         key: float(nuts["diagnostics"][key].item())
         for key in ("rhat_max", "ess_min", "divergences", "pareto_k", "converged")
     }
-    return {"truth": name, "class_prior": rows, "seed": seed, "seconds": seconds} | health | apart
+    return {"truth": name, "prior": rows, "seed": seed, "seconds": seconds} | health | apart
 
 
 def render() -> None:
@@ -52,7 +52,7 @@ def render() -> None:
             found = [
                 one
                 for one in content["fits"]
-                if one["truth"] == name and tuple(one["class_prior"]) == rows
+                if one["truth"] == name and tuple(one["prior"]) == rows
             ]
             if not found:
                 continue
@@ -64,7 +64,10 @@ def render() -> None:
                     int(sum(one["divergences"] for one in found)),
                     max(one["rhat_max"] for one in found),
                     min(one["ess_min"] for one in found),
-                    *(float(np.sqrt(np.mean([one[v] ** 2 for one in found]))) for v in VARIABLES),
+                    *(
+                        float(np.sqrt(np.mean([one[f"{v}_off"] ** 2 for one in found])))
+                        for v in VARIABLES
+                    ),
                     float(np.median([one["seconds"] for one in found])),
                 )
             )
