@@ -1,18 +1,22 @@
-"""Sample weights: coverage, width and error of the interval of the true calibration error.
+"""Sample weights: coverage, width and error of intervals from rows that were not drawn evenly.
 
 python benchmarks/weighted_coverage.py                   # 100 replications, without NUTS
+python benchmarks/weighted_coverage.py --quantity credal
 python benchmarks/weighted_coverage.py --render
 
 Rows of a simulated classifier are selected with a probability that rises or falls with the score,
-so steeply that the effective number of rows is half their number. Their weights are the inverse of
-that probability. Beside the weighted fit stands one of the same rows without their weights.
+so steeply that the effective number of rows is half their number; or a quarter of the positive rows
+is selected. Their weights are the inverse of that probability. Beside the weighted fit stands one
+of the same rows without their weights. Of `ece` the true calibration error is covered, of `credal`
+the probability given the score at nine scores.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from _common import print_table
@@ -21,86 +25,130 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 import bayescal as bc
-from bayescal.quantities.ece.simulator import SMOOTH, Truth, truth
+from bayescal.quantities.credal import simulator as credal
+from bayescal.quantities.ece import simulator as ece
 
 type Floats = NDArray[np.float64]
+type Labels = NDArray[np.uint8]
+type Selection = Callable[[Floats, Labels], Floats]
 
 SIZES = (500, 2000)
-SELECTED = {"more at high scores": 1.0, "more at low scores": -1.0}
+LABEL = "a quarter of positives"
+SELECTED = {"more at high scores": 1.0, "more at low scores": -1.0, LABEL: 0.0}
 # Effective rows per row.
 EFFECTIVE = 0.5
+TARGET = np.linspace(0.1, 0.9, 9)
 _POOL = 200_000
 
 
-def selection(world: Truth, sign: float) -> Callable[[Floats], Floats]:
-    """Probability that a row of a score is selected, exp(slope (score - end)), at most 1.
+class Interval(NamedTuple):
+    """Ends of intervals, points within and what they are to cover, (value,)."""
+
+    low: Any
+    high: Any
+    point: Any
+    true: Any
+
+
+def of_ece(data: bc.Scores, world: Any, seed: int) -> Interval:
+    """Interval of the true calibration error."""
+    result = bc.fit(bc.ece, data, seed=seed, method="direct")
+    low, high = bc.interval(result, "tce").to_numpy()
+    return Interval(low, high, result["model_average"]["tce_mean"].item(), world.tce)
+
+
+def of_credal(data: bc.Scores, world: Any, seed: int) -> Interval:
+    """Bounds of the probability given the score."""
+    split = bc.CalibrationSplit(calibration=data, target=TARGET)
+    found = bc.credal.bounds_for(bc.fit(bc.credal, split, seed=seed, method="direct"))
+    return Interval(found.lower, found.upper, found.prob, world.probability(TARGET))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is covered, and in which simulated worlds."""
+
+    truths: Sequence[str]
+    truth: Callable[[str], Any]
+    interval: Callable[[bc.Scores, Any, int], Interval]
+
+
+SUBJECTS = {
+    "ece": Subject(ece.SMOOTH, ece.truth, of_ece),
+    "credal": Subject(("logistic", "power", "wave"), credal.truth, of_credal),
+}
+
+
+def selection(world: Any, how: str) -> Selection:
+    """Probability that a row is selected: exp(slope (score - end)), at most 1, or by its label.
 
     Of rows selected with probability q and weighted by 1 / q, the effective number per row is
     ``1 / (E[q] E[1 / q])``, with expectations over the population.
     """
+    if how == LABEL:
+        return lambda score, label: np.where(label, 0.25, 1.0)
     score, _ = world.sample(_POOL, 1)
+    sign = SELECTED[how]
 
     def excess(slope: float) -> float:
         return float(np.mean(np.exp(slope * score)) * np.mean(np.exp(-slope * score)))
 
     slope = sign * brentq(lambda slope: excess(slope) - 1 / EFFECTIVE, 0.1, 50)
-    return lambda score: np.exp(slope * (score - (sign > 0)))
+    return lambda score, label: np.exp(slope * (score - (sign > 0)))
 
 
-def draw(
-    world: Truth, chosen: Callable[[Floats], Floats], n: int, rng: np.random.Generator
-) -> tuple[Floats, NDArray[np.uint8]]:
+def draw(world: Any, chosen: Selection, n: int, rng: np.random.Generator) -> tuple[Floats, Labels]:
     """Draw rows until `n` are selected."""
     scores, labels, held = [], [], 0
     while held < n:
         score, label = world.sample(2 * n, rng)
-        taken = rng.random(len(score)) < chosen(score)
+        taken = rng.random(len(score)) < chosen(score, label)
         scores.append(score[taken])
         labels.append(label[taken])
         held += int(taken.sum())
     return np.concatenate(scores)[:n], np.concatenate(labels)[:n]
 
 
-def run_cell(name: str, how: str, n: int, replications: int, seed: int) -> dict[str, Any]:
+def run_cell(
+    subject: Subject, name: str, how: str, n: int, replications: int, seed: int
+) -> dict[str, Any]:
     """Figures of one truth, selection and number of rows."""
-    world = truth(name)
-    chosen = selection(world, SELECTED[how])
-    drawn: dict[str, list[tuple[float, float, float]]] = {"weighted": [], "not weighted": []}
+    world = subject.truth(name)
+    chosen = selection(world, how)
+    drawn: dict[str, list[Interval]] = {"weighted": [], "not weighted": []}
     effective = []
     for index, child in enumerate(np.random.SeedSequence(seed).spawn(replications)):
         score, label = draw(world, chosen, n, np.random.default_rng(child))
-        weight = 1 / chosen(score)
+        weight = 1 / chosen(score, label)
         effective.append(weight.sum() ** 2 / (weight**2).sum() / n)
         scores = bc.Scores(y_true=label, y_prob=score, sample_weight=weight)
         for kind, data in (("weighted", scores), ("not weighted", scores.without_weight())):
-            result = bc.fit(bc.ece, data, seed=index, method="direct")
-            low, high = bc.interval(result, "tce").to_numpy()
-            drawn[kind].append((low, high, result["model_average"]["tce_mean"].item()))
-    found = {kind: figures(world.tce, rows) for kind, rows in drawn.items()}
-    share = float(np.mean(effective))
-    return {"truth": name, "selected": how, "n": n, "tce": world.tce, "effective": share, **found}
+            drawn[kind].append(subject.interval(data, world, index))
+    found = {kind: figures(rows) for kind, rows in drawn.items()}
+    true, share = (float(np.mean(each)) for each in (drawn["weighted"][0].true, effective))
+    return {"truth": name, "selected": how, "n": n, "true": true, "effective": share, **found}
 
 
-def figures(tce: float, rows: list[tuple[float, float, float]]) -> dict[str, float]:
-    low, high, mean = np.array(rows).T
+def figures(rows: Sequence[Interval]) -> dict[str, float]:
+    low, high, point, true = (np.array(each) for each in zip(*rows, strict=True))
     return {
-        "coverage": float(np.mean((low <= tce) & (tce <= high))),
+        "coverage": float(np.mean((low <= true) & (true <= high))),
         "width": float(np.mean(high - low)),
-        "rmse": float(np.sqrt(np.mean((mean - tce) ** 2))),
+        "rmse": float(np.sqrt(np.mean((point - true) ** 2))),
     }
 
 
-def render() -> None:
-    content = read("weighted_coverage")
+def render(name: str) -> None:
+    content = read(name)
     print_provenance(content)
     kinds = ("weighted", "not weighted")
     names = [(kind, what) for what in ("coverage", "width", "rmse") for kind in kinds]
     print_table(
         f"Weighted rows: 90% intervals, {content['replications']} replications",
-        ("truth", "selected", "n", "TCE", "n_eff / n", *(f"{w}, {k}" for k, w in names)),
+        ("truth", "selected", "n", "true", "n_eff / n", *(f"{w}, {k}" for k, w in names)),
         [
             (
-                *(row[name] for name in ("truth", "selected", "n", "tce", "effective")),
+                *(row[name] for name in ("truth", "selected", "n", "true", "effective")),
                 *(row[kind][what] for kind, what in names),
             )
             for row in content["rows"]
@@ -112,18 +160,21 @@ def render() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quantity", choices=tuple(SUBJECTS), default="ece")
     parser.add_argument("--replications", type=int, default=100)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--truths", nargs="+", default=SMOOTH)
+    parser.add_argument("--truths", nargs="+")
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
+    subject, name = SUBJECTS[given.quantity], f"weighted_coverage_{given.quantity}"
     rows: list[dict[str, Any]] = []
-    cells = [(name, how, n) for name in given.truths for how in SELECTED for n in given.sizes]
+    truths = given.truths or subject.truths
+    cells = [(world, how, n) for world in truths for how in SELECTED for n in given.sizes]
     for cell in [] if given.render else cells:
-        rows.append(run_cell(*cell, given.replications, given.seed))
-        write("weighted_coverage", replications=given.replications, seed=given.seed, rows=rows)
-    render()
+        rows.append(run_cell(subject, *cell, given.replications, given.seed))
+        write(name, replications=given.replications, seed=given.seed, rows=rows)
+    render(name)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from bayescal.core.checks import (
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix
+from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix, weighted_matrix
 from bayescal.quantities.ssme.imputed_labels import (
     Calibrated,
     bayesian_calibration,
@@ -86,7 +86,9 @@ def labeled(scores: Scores) -> Metrics:
     >>> bc.ssme.baselines.labeled(scores).accuracy.round(3)
     array([0.667])
     """
-    return metrics(*_labeled_rows(scores, "Labeled"))
+    matrix = weighted_matrix(scores)
+    check_labels(matrix, "Labeled", classes=2)
+    return measured(matrix.take(matrix.labeled), matrix.known, by_group=False)
 
 
 def labeled_by_group(scores: Scores) -> Metrics:
@@ -120,7 +122,7 @@ def labeled_by_group(scores: Scores) -> Metrics:
     check_data(scores, (Scores,), "labeled_by_group", "Scores(y_true=..., y_prob=...)")
     if scores.group is None:
         raise InputError("metrics by group need groups; got none. Pass group= with the scores.")
-    matrix = score_matrix(scores)
+    matrix = weighted_matrix(scores)
     overall = labeled(scores)
     found = measured(matrix.take(matrix.labeled), matrix.known)
     return Metrics._make(
@@ -177,7 +179,9 @@ def labeled_interval(
     """
     check_number(prob, "prob", "(0, 1)")
     check_whole(n_boot, "n_boot", most=MOST_DRAWN)
-    probs, one_hot = _labeled_rows(scores, "Labeled's interval")
+    matrix = score_matrix(scores)
+    check_labels(matrix, "Labeled's interval", classes=2)
+    probs, one_hot = matrix.probs[:, matrix.labeled], matrix.known
     n = len(one_hot)
     counts = generator(seed).multinomial(n, np.full(n, 1 / n), size=n_boot)
     found = metrics(probs, one_hot, counts.astype(np.float64))
@@ -187,13 +191,6 @@ def labeled_interval(
         return Metrics(*(_quantile(values, level) for values in found))
 
     return Interval(end(tail), end(1 - tail))
-
-
-def _labeled_rows(scores: Scores, method: str) -> tuple[Floats, Floats]:
-    """Probabilities and one-hot labels of the labelled rows."""
-    matrix = score_matrix(scores)
-    check_labels(matrix, method, classes=2)
-    return matrix.probs[:, matrix.labeled], matrix.known
 
 
 def _quantile(values: Floats, level: float) -> Floats:

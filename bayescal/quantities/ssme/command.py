@@ -60,7 +60,7 @@ def priors_from_text(text: str) -> Priors:
 
 
 def _estimates(scores: Scores, given: Given) -> Estimates:
-    from bayescal.quantities.ssme.data import Problem, data_warnings, score_matrix
+    from bayescal.quantities.ssme.data import Problem, data_warnings, weighted_matrix
     from bayescal.quantities.ssme.opinion_pool import pool_warnings
     from bayescal.quantities.ssme.posterior import (
         METHODS,
@@ -68,7 +68,7 @@ def _estimates(scores: Scores, given: Given) -> Estimates:
         reference_estimates,
     )
 
-    problem = Problem.of(score_matrix(scores), given["labeling"])
+    problem = Problem.of(weighted_matrix(scores), given["labeling"])
     others = reference_estimates(problem, given["ece"])
     by_method = {"ssme-kde": point_estimate(problem, given["ece"])}
     for place, method in enumerate(METHODS):

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.bins.edges import effective_number
 from bayescal.core.checks import check_choice, check_rows, listing
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.errors import InputError
@@ -34,6 +35,7 @@ class ScoreMatrix:
     classes: tuple[Label, ...]
     group: NDArray[np.int32] | None = None  # (obs,)
     groups: tuple[str, ...] = ()
+    weight: Floats | None = None  # (obs,); None for 1 each
 
     @property
     def labeled(self) -> NDArray[np.bool_]:
@@ -56,6 +58,23 @@ class ScoreMatrix:
         return int(np.count_nonzero(self.labeled))
 
     @property
+    def row_weight(self) -> Floats:
+        """Weights of the rows, 1 each where they have none, (obs,)."""
+        return np.ones(self.n_obs) if self.weight is None else self.weight
+
+    @property
+    def effective_labels(self) -> float:
+        """Number of labelled rows; of weighted ones the effective number."""
+        weight = self.row_weight[self.labeled]
+        return effective_number(len(weight), weight) if len(weight) else 0.0
+
+    @property
+    def label_rows(self) -> Floats:
+        """How many rows each labelled row counts as, (label,): in all the effective number."""
+        weight = self.row_weight[self.labeled]
+        return weight * weight.sum() / max((weight**2).sum(), np.finfo(np.float64).tiny)
+
+    @property
     def n_classifiers(self) -> int:
         """Number of classifiers."""
         return len(self.classifiers)
@@ -72,8 +91,8 @@ class ScoreMatrix:
 
     def take(self, rows: NDArray[Any]) -> ScoreMatrix:
         """Take some rows."""
-        group = None if self.group is None else self.group[rows]
-        return replace(self, probs=self.probs[:, rows], y=self.y[rows], group=group)
+        group, weight = (None if v is None else v[rows] for v in (self.group, self.weight))
+        return replace(self, probs=self.probs[:, rows], y=self.y[rows], group=group, weight=weight)
 
     def select(self, classifier: int) -> ScoreMatrix:
         """Take one classifier."""
@@ -82,6 +101,13 @@ class ScoreMatrix:
 
 
 def score_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
+    """Bring scores into the one shape, for a method that has no use for weights."""
+    if isinstance(scores, Scores):
+        check_unweighted(scores, "this method")
+    return weighted_matrix(scores)
+
+
+def weighted_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
     """Bring scores into the one shape that the quantity computes with."""
     if isinstance(scores, ScoreMatrix):
         return scores
@@ -91,15 +117,13 @@ def score_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
             "Make one with bc.Scores.stack({name: probabilities}, y_true=labels)."
         )
     check_rows(scores.n_obs, "the scores")
-    check_unweighted(scores, "ssme")
     prob = scores.y_prob.astype(np.float64)
     if scores.is_binary:
         probs = np.stack([1.0 - prob, prob], axis=-1)
     else:
         probs = prob / prob.sum(axis=-1, keepdims=True)
-    return ScoreMatrix(
-        probs, scores.y_true, scores.classifiers, scores.classes, scores.group, scores.groups
-    )
+    divided = scores.group, scores.groups, scores.sample_weight
+    return ScoreMatrix(probs, scores.y_true, scores.classifiers, scores.classes, *divided)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,16 +135,21 @@ class Problem:
     """
 
     matrix: ScoreMatrix
-    weight: Floats  # (obs,): 1 for labeled rows
+    weight: Floats  # (obs,): 1 for labeled rows, times the sample weights
     labeling: str  # how rows were chosen to be labeled, one of LABELING
 
     @classmethod
     def of(cls, matrix: ScoreMatrix, labeling: str) -> Problem:
         """Take all labeled rows and enough of the others."""
         check_choice(labeling, LABELING, "labeling")
+        if labeling != "random" and matrix.weight is not None:
+            raise InputError(
+                f"labeling must be 'random' where rows have weights; got {labeling!r}. Leave out "
+                "the rows that were labeled first, or the weights: scores.without_weight()."
+            )
         unlabeled = np.flatnonzero(~matrix.labeled)
         if len(unlabeled) <= MOST_UNLABELED:
-            return cls(matrix, np.ones(matrix.n_obs), labeling)
+            return cls(matrix, matrix.row_weight, labeling)
         rng = np.random.default_rng(_ROWS_SEED)
         weight = matrix.labeled.astype(np.float64)
         parts, most = _by_group(matrix, unlabeled)
@@ -128,7 +157,7 @@ class Problem:
             kept = part[_some(len(part), most, rng)]
             weight[kept] = len(part) / len(kept)
         rows = np.flatnonzero(weight)
-        return cls(matrix.take(rows), weight[rows], labeling)
+        return cls(matrix.take(rows), (weight * matrix.row_weight)[rows], labeling)
 
     @property
     def rows(self) -> NDArray[np.intp]:

@@ -21,7 +21,7 @@ from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix
+from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix, weighted_matrix
 from bayescal.quantities.ssme.kde import REFERENCES, RULES, Kernel, alr, bandwidth, kernel_of
 from bayescal.quantities.ssme.labels import draw_labels, with_known_labels
 from bayescal.quantities.ssme.metrics import Metrics, expected_metrics, join
@@ -178,7 +178,8 @@ def estimate(
     Parameters
     ----------
     scores : Scores or ScoreMatrix
-        Scores of one or several classifiers, some or all labels missing.
+        Scores of one or several classifiers, some or all labels missing. Weighted rows count by
+        their weights in densities, class prior and metrics; groups have no use here.
     settings : {"paper", "release"} or KDESettings, default "paper"
         What the paper's text says, what its published code does, or choices of one's own.
     class_prior : array-like of shape (class,), optional
@@ -230,7 +231,7 @@ def estimate(
     >>> found.accuracy.shape, found.prob_label.shape
     ((2,), (200, 2))
     """
-    matrix = score_matrix(scores)
+    matrix = weighted_matrix(scores)
     return _estimate(matrix, settings, class_prior, n_draws, ece, seed, by_group=False)
 
 
@@ -262,7 +263,7 @@ def estimate_each(
     >>> bc.ssme.estimate_each(scores).prob_label.shape
     (2, 3, 2)
     """
-    matrix = score_matrix(scores)
+    matrix = weighted_matrix(scores)
     cases = [
         _estimate(matrix.select(m), settings, class_prior, n_draws, ece, seed, by_group=False)
         for m in range(matrix.n_classifiers)
@@ -305,7 +306,7 @@ def estimate_by_group(
     >>> bc.ssme.estimate_by_group(scores).accuracy.shape
     (1, 2)
     """
-    matrix = score_matrix(scores)
+    matrix = weighted_matrix(scores)
     if matrix.group is None:
         raise InputError("scores must have groups; got none. Pass group= to Scores.")
     return _estimate(matrix, settings, class_prior, n_draws, ece, seed, by_group=True)
@@ -397,7 +398,8 @@ def fit_scores(
     start = drawn if settings.start == "draw" else matrix.probs.mean(axis=0)
     widths = _widths(coords, drawn, settings)
     kernel = kernel_of(coords, widths, settings.leave_one_out)
-    return fit_mixture(kernel, start, matrix.known, matrix.labeled, settings, prior, rng), widths
+    rows = start, matrix.known, matrix.labeled
+    return fit_mixture(kernel, *rows, settings, prior, rng, matrix.row_weight), widths
 
 
 def _widths(coords: Floats, drawn: Floats, settings: KDESettings) -> Floats:
@@ -444,17 +446,18 @@ def fit_mixture(
     settings: KDESettings,
     class_prior: Floats | None,
     rng: np.random.Generator,
+    sample_weight: Floats | None = None,
 ) -> Fit:
     """Alternate between class densities and label probabilities.
 
     Notes
     -----
     With weights ``w_jk = lambda_j q_jk``, lambda_j that of the settings for labeled rows and 1
-    else, f_k(s) = sum_j w_jk N(s; s_j, h_k^2 I) / sum_j w_jk, q_ik is proportional to
-    pi_k f_k(s_i), and pi_k = sum_j w_jk / sum_j lambda_j, which maximises the weighted objective of
-    [2]_, section 4. (The update of its appendix E.3 is that for weights of 1.) A drawn prior is
-    the share of labels drawn, not weighted, as in the published code, which does not weigh the
-    densities of the first epoch either.
+    else, times the row's sample weight, f_k(s) = sum_j w_jk N(s; s_j, h_k^2 I) / sum_j w_jk, q_ik
+    is proportional to pi_k f_k(s_i), and pi_k = sum_j w_jk / sum_j lambda_j, which maximises the
+    weighted objective of [2]_, section 4. (The update of its appendix E.3 is that for weights of
+    1.) A drawn prior is the share of labels drawn, not weighted by lambda, as in the published
+    code, which does not weigh the densities of the first epoch either.
 
     With one bandwidth for all classes pi_k and sum_j w_jk cancel: an epoch sets q to the rows of
     K w, each divided by its sum, and puts the known labels back. That is label propagation with
@@ -469,8 +472,8 @@ def fit_mixture(
     """
     q = start.copy()
     q[labeled] = known
-    row_weight = np.where(labeled, settings.labeled_weight, 1.0)
-    alike = np.ones(len(q))
+    alike = np.ones(len(q)) if sample_weight is None else sample_weight
+    row_weight = np.where(labeled, settings.labeled_weight, 1.0) * alike
     drawn = settings.prior_update == "drawn"
     in_prior = alike if drawn else row_weight
     in_densities = q

@@ -20,13 +20,14 @@ from bayescal.core.checks import (
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix
+from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix, weighted_matrix
 from bayescal.quantities.ssme.labels import with_known_labels
 from bayescal.quantities.ssme.metrics import (
     Metrics,
     expected_metrics,
     join,
     mean_over_draws,
+    measured,
     metrics,
     subgroup_metrics,
 )
@@ -69,8 +70,8 @@ def ensemble(scores: Scores | ScoreMatrix, *, ece: str | None = None) -> Metrics
     >>> bc.ssme.ensemble(scores).accuracy.round(3).tolist()
     [0.85, 0.85]
     """
-    matrix = score_matrix(scores)
-    return metrics(matrix.probs, mean_score(matrix), ece=ece)
+    matrix = weighted_matrix(scores)
+    return measured(matrix, mean_score(matrix), ece=ece, by_group=False)
 
 
 def ensemble_by_group(scores: Scores | ScoreMatrix, *, ece: str | None = None) -> Metrics:

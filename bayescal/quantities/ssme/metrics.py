@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.bins.edges import OPTIMAL, bin_edges, resolved_number
-from bayescal.core.checks import MOST_DRAWN, check_choice, check_whole, shown
+from bayescal.core.checks import MOST_DRAWN, check_whole, shown
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
-from bayescal.core.functionals import expected_calibration_error, maximum_calibration_error
 from bayescal.core.processors import processors
 from bayescal.core.quantity import Floats
+from bayescal.quantities.ssme.conventions import (
+    CONVENTIONS,
+    Convention,
+    binned_errors,
+    convention_name,
+    membership,
+    moments,
+)
 from bayescal.quantities.ssme.data import ScoreMatrix
 from bayescal.quantities.ssme.labels import check_draws, draw_labels
 
@@ -123,22 +130,28 @@ def metrics(
     ([0.667], [1.0])
     """
     probs = _probabilities(probs)
-    convention = convention_name(ece, probs.shape[2])
-    labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])
+    measure = Measurement.of(probs, convention_name(ece, probs.shape[2])).of_draws
+    return _measured(measure, probs.shape, q, weights, errors_q)
+
+
+def _measured(
+    measure: Measure,
+    shape: tuple[int, ...],
+    q: ArrayLike,
+    weights: ArrayLike | None,
+    errors_q: ArrayLike | None,
+) -> Metrics:
+    """Check labels and weights of scores of this shape, and measure under them."""
+    labels, has_draws = _label_draws(q, *shape[1:])
     errors = labels if errors_q is None else _errors_draws(errors_q, labels)
-    weight, weights_have_draws = _row_weights(weights, probs.shape[1])
-    found = Measurement.of(probs, convention).of_draws(labels, errors, weight)
+    weight, weights_have_draws = _row_weights(weights, shape[1])
+    found = measure(labels, errors, weight)
     return found if has_draws or weights_have_draws else Metrics._make(v[0] for v in found)
 
 
 def join(parts: Sequence[Metrics], how: Callable[[Sequence[Floats]], Floats]) -> Metrics:
     """Join the metrics of several parts (draws, classifiers, groups), metric by metric."""
     return Metrics._make(how(values) for values in zip(*parts, strict=True))
-
-
-def stack_last(values: Sequence[Floats]) -> Floats:
-    """Stack arrays along a new last dim, such as that of groups."""
-    return np.stack(values, axis=-1)
 
 
 def subgroup_metrics(
@@ -179,9 +192,6 @@ def subgroup_metrics(
     """
     probs = _probabilities(probs)
     convention = convention_name(ece, probs.shape[2])
-    labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])
-    errors = labels if errors_q is None else _errors_draws(errors_q, labels)
-    weight, weights_have_draws = _row_weights(weights, probs.shape[1])
     check_whole(n_groups, "n_groups", most=MOST_DRAWN)
     groups = to_numpy(group, "group")
     if groups.shape != probs.shape[1:2] or not np.isin(groups, np.arange(n_groups)).all():
@@ -189,9 +199,8 @@ def subgroup_metrics(
             f"group must number each row's group from 0 to {n_groups - 1}; got {shown(groups)}. "
             "Pass one a row."
         )
-    measurement = GroupMeasurement.of(probs, convention, groups, n_groups)
-    found = measurement.of_draws(labels, errors, weight)
-    return found if has_draws or weights_have_draws else Metrics._make(v[0] for v in found)
+    measure = GroupMeasurement.of(probs, convention, groups, n_groups).of_draws
+    return _measured(measure, probs.shape, q, weights, errors_q)
 
 
 class Measurement(NamedTuple):
@@ -204,8 +213,11 @@ class Measurement(NamedTuple):
     convention: Convention
 
     @classmethod
-    def of(cls, probs: Floats, name: str) -> Measurement:
-        """Prepare scores, (classifier, obs, class), for a convention of the calibration errors."""
+    def of(cls, probs: Floats, name: str, weight: Floats | None = None) -> Measurement:
+        """Prepare scores, (classifier, obs, class), for a convention of the calibration errors.
+
+        Quantile bins hold equal shares of `weight`, (obs,).
+        """
         convention = CONVENTIONS[name]
         n_classes = probs.shape[2]
         score = probs.max(axis=2) if convention.top_label else probs[:, :, 1]
@@ -215,7 +227,7 @@ class Measurement(NamedTuple):
                 np.concatenate([row_values(probs, name) for name in ROW_MEANS]).transpose(2, 1, 0)
             ),
             probs.argmax(axis=2),
-            [moments(one, membership(one, convention)) for one in score],
+            [moments(one, membership(one, convention, weight)) for one in score],
             [[(k, rank(one[:, k])) for k in ranked] for one in probs],
             convention,
         )
@@ -278,11 +290,19 @@ class GroupMeasurement(NamedTuple):
 
     @classmethod
     def of(
-        cls, probs: Floats, name: str, group: NDArray[np.integer], n_groups: int
+        cls,
+        probs: Floats,
+        name: str,
+        group: NDArray[np.integer],
+        n_groups: int,
+        weight: Floats | None = None,
     ) -> GroupMeasurement:
         """Prepare scores, (classifier, obs, class)."""
-        rows = ((int(code), np.flatnonzero(group == code)) for code in np.unique(group))
-        found = [(code, own, Measurement.of(probs[:, own], name)) for code, own in rows]
+        found = []
+        for code in np.unique(group):
+            own = np.flatnonzero(group == code)
+            of_own = None if weight is None else weight[own]
+            found.append((int(code), own, Measurement.of(probs[:, own], name, of_own)))
         return cls(found, (len(probs), n_groups))
 
     def of_draws(self, labels: Floats, errors: Floats, weight: Floats) -> Metrics:
@@ -402,71 +422,6 @@ def _common_draws(n_labels: int, n_weights: int) -> int:
     return max(n_labels, n_weights)
 
 
-class Convention(NamedTuple):
-    """How an expected calibration error is defined."""
-
-    strategy: str  # bins of equal mass ("quantile") or of equal width ("uniform")
-    n_bins: int | str  # "optimal" follows the number of rows
-    mass_weighted: bool  # else all bins that hold rows count alike
-    top_label: bool  # the largest probability and being right, else the positive score and class
-
-
-CONVENTIONS: Final = {
-    "equal-mass": Convention("quantile", 10, mass_weighted=False, top_label=False),
-    "equal-width": Convention("uniform", 15, mass_weighted=True, top_label=False),
-    "top-label": Convention("uniform", 15, mass_weighted=True, top_label=True),
-    "equal-mass-optimal": Convention("quantile", OPTIMAL, mass_weighted=True, top_label=False),
-    "equal-width-optimal": Convention("uniform", OPTIMAL, mass_weighted=True, top_label=False),
-    "top-label-optimal": Convention("uniform", OPTIMAL, mass_weighted=True, top_label=True),
-}
-
-
-def convention_name(name: str | None, n_classes: int) -> str:
-    """Name the convention of the calibration errors."""
-    if name is None:
-        return "equal-mass" if n_classes == 2 else "top-label"
-    check_choice(name, tuple(CONVENTIONS), "ece")
-    if n_classes > 2 and not CONVENTIONS[name].top_label:
-        raise InputError(
-            f"ece={name!r} bins the score of the positive class and needs 2 classes; "
-            f"got {n_classes}. Use ece='top-label'."
-        )
-    return name
-
-
-def membership(score: Floats, convention: Convention) -> Floats:
-    """Say which right-closed bin each row is in, (obs, bin)."""
-    n_bins = resolved_number(convention.n_bins, len(score))
-    edges = bin_edges(score, n_bins, convention.strategy)
-    place = np.searchsorted(edges[1:-1], score, side="left")
-    nonempty, column = np.unique(place, return_inverse=True)
-    found = np.zeros((len(score), len(nonempty)))
-    found[np.arange(len(score)), column] = 1.0
-    return found
-
-
-def moments(score: Floats, bins: Floats) -> Floats:
-    """Of each row its bin, and its score in the column of its bin, (obs, 2 * bin)."""
-    return np.concatenate([bins, bins * score[:, np.newaxis]], axis=1)
-
-
-def binned_errors(
-    of_rows: Floats, event: Floats, weight: Floats, *, mass_weighted: bool
-) -> tuple[Floats, Floats]:
-    """Expected and maximum calibration error; `of_rows` is of `moments`, the rest (draw, obs)."""
-    bins, _ = np.split(of_rows, 2, axis=1)
-    mass, scored = np.split(weight @ of_rows, 2, axis=1)
-    # A bin without weight has sums of 0, and so a rate and a confidence of 0.
-    divisor = np.maximum(mass, np.finfo(np.float64).tiny)
-    rate, confidence = event @ bins / divisor, scored / divisor
-    share = mass if mass_weighted else (mass > 0).astype(np.float64)
-    share = share / share.sum(axis=1, keepdims=True)
-    return (
-        np.asarray(expected_calibration_error(share, rate, confidence)),
-        np.asarray(maximum_calibration_error(mass, rate, confidence)),
-    )
-
-
 type Complex = NDArray[np.complex128]
 
 
@@ -574,8 +529,9 @@ def prepared(matrix: ScoreMatrix, ece: str | None) -> Measure:
     """Prepare to measure draws as `Measurement` does; in every group, where there are groups."""
     name = convention_name(ece, matrix.n_classes)
     if matrix.group is None:
-        return Measurement.of(matrix.probs, name).of_draws
-    return GroupMeasurement.of(matrix.probs, name, matrix.group, len(matrix.groups)).of_draws
+        return Measurement.of(matrix.probs, name, matrix.weight).of_draws
+    parts = matrix.group, len(matrix.groups)
+    return GroupMeasurement.of(matrix.probs, name, *parts, matrix.weight).of_draws
 
 
 def measured(
@@ -587,12 +543,13 @@ def measured(
     errors_q: Floats | None = None,
     by_group: bool = True,
 ) -> Metrics:
-    """Metrics of a score matrix's classifiers; in every group, where there are groups."""
-    if not by_group or matrix.group is None:
-        return metrics(matrix.probs, q, weights, ece=ece, errors_q=errors_q)
-    return subgroup_metrics(
-        matrix.probs, q, matrix.group, len(matrix.groups), weights, ece=ece, errors_q=errors_q
-    )
+    """Metrics of a score matrix's classifiers, of weighted rows by default by their weights.
+
+    In every group, where there are groups.
+    """
+    measure = prepared(matrix if by_group else replace(matrix, group=None), ece)
+    weights = matrix.weight if weights is None else weights
+    return _measured(measure, matrix.probs.shape, q, weights, errors_q)
 
 
 def mean_over_draws(found: Metrics) -> Metrics:

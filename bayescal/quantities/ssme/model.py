@@ -15,7 +15,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores
 from bayescal.curves.cells import pad, padded_size
-from bayescal.quantities.ssme.data import Problem, score_matrix
+from bayescal.quantities.ssme.data import Problem, weighted_matrix
 from bayescal.quantities.ssme.kde import alr
 from bayescal.quantities.ssme.labels import EVERY_ROW, LabelModel
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
@@ -74,7 +74,7 @@ def build_model(
     >>> sorted(v.name for v in bc.ssme.build_model(scores).deterministics)
     ['bend', 'intercept', 'log_slope', 'own_bend', 'slope', 'weight']
     """
-    problem = Problem.of(score_matrix(data), labeling)
+    problem = Problem.of(weighted_matrix(data), labeling)
     priors = Priors() if priors is None else priors
     check_is(priors, Priors, "priors", "Pass bayescal.ssme.Priors().")
     return model_of(problem, label_model(problem, priors))
@@ -98,7 +98,7 @@ def model_of(problem: Problem, labels: LabelModel) -> pm.Model:
 
 def label_model(problem: Problem, priors: Priors) -> LabelModel:
     """Join a problem and its priors."""
-    power = priors.likelihood_power(problem.matrix.n_labeled)
+    power = priors.likelihood_power(round(problem.matrix.effective_labels))
     if isinstance(priors.label, Tilt):
         return TiltModel.of(problem, priors.label, power)
     return MixtureModel.of(problem, priors.label, power)
@@ -130,6 +130,11 @@ class MixtureModel:
     def of(cls, problem: Problem, prior: GaussianMixture, power: float) -> MixtureModel:
         """Whiten the scores."""
         matrix = problem.matrix
+        if matrix.weight is not None:
+            raise InputError(
+                "a mixture cannot use sample weights; got those of "
+                f"{matrix.n_obs} rows. Use Tilt(), or leave these out: scores.without_weight()."
+            )
         count = np.bincount(problem.labels, minlength=matrix.n_classes)
         if not count.all():
             bare = [matrix.classes[k] for k in np.flatnonzero(count == 0)]

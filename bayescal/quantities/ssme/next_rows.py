@@ -60,7 +60,8 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
     Raises
     ------
     InputError
-        If the result has no probabilities of labels, has groups, or `metric` or `k` is none.
+        If the result has no probabilities of labels, has groups or weights, or `metric` or `k` is
+        none.
 
     Notes
     -----
@@ -97,6 +98,11 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
     if schema.GROUP in values.dims:
         raise InputError(
             "rows to label next are those of a result without groups; got groups. Fit without them."
+        )
+    if schema.EFFECTIVE_N in result.attrs:
+        raise InputError(
+            "rows to label next are those of a result without weights; got weighted rows. Fit "
+            "scores.without_weight()."
         )
     draws = values.transpose(*schema.DRAW_DIMS, ...).to_numpy().reshape(len(prob), -1)
     power = _power(result, k)

@@ -14,6 +14,7 @@ from bayescal.core.checks import check_choice, check_data, check_flag, check_is
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import (
+    Bound,
     CaseArrays,
     DirectDraws,
     Draws,
@@ -24,12 +25,14 @@ from bayescal.core.quantity import (
 )
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.bounds import bounds
+from bayescal.quantities.ssme.conventions import convention_name
 from bayescal.quantities.ssme.data import (
     LABELING,
     MOST_UNLABELED,
     Problem,
     data_warnings,
     score_matrix,
+    weighted_matrix,
 )
 from bayescal.quantities.ssme.estimator import estimate, estimate_by_group
 from bayescal.quantities.ssme.imputed_labels import mean_score
@@ -38,7 +41,6 @@ from bayescal.quantities.ssme.many_rows import SampledRows
 from bayescal.quantities.ssme.metrics import (
     Measure,
     Metrics,
-    convention_name,
     join,
     measured,
     prepared,
@@ -72,7 +74,8 @@ def plan(
     ----------
     data : Scores or SampledRows
         Scores of one or several classifiers, where labels may be missing; or what
-        `bayescal.ssme.count_rows` returned.
+        `bayescal.ssme.count_rows` returned. Weighted rows stand for the population by their
+        weights, and labels count as so many as their effective number.
     priors : Priors
         Priors.
     labeling : {"random", "one-per-class"}, default "random"
@@ -91,8 +94,8 @@ def plan(
     Raises
     ------
     InputError
-        If the data are neither, an option is unknown, or there are too many rows for
-        `prob_label`.
+        If the data are neither, an option is unknown, there are too many rows for `prob_label`, or
+        rows have weights under a mixture or with ``labeling="one-per-class"``.
     """
     remedy = "Scores.stack({name: y_prob}, y_true=...), or ssme.count_rows(...)"
     check_data(data, (Scores, SampledRows), "ssme", remedy)
@@ -102,7 +105,7 @@ def plan(
         check_choice(labeling, LABELING, "labeling")
         problem = Problem(score_matrix(data.scores), data.weight, labeling)
     else:
-        problem = Problem.of(score_matrix(data), labeling)
+        problem = Problem.of(weighted_matrix(data), labeling)
     matrix = problem.matrix
     convention = convention_name(ece, matrix.n_classes)
     if prob_label and matrix.n_obs < data.n_obs:
@@ -114,6 +117,7 @@ def plan(
     attrs = {
         "n_obs": data.n_obs,
         "n_labeled": matrix.n_labeled,
+        **({} if matrix.weight is None else {"effective_n": matrix.effective_labels}),
         "classes": [str(label) for label in matrix.classes],
         "multiclass": "binary" if matrix.n_classes == 2 else "joint",
         "labeling": labeling,
@@ -197,7 +201,7 @@ class SSMECase:
         }
         if found.prob_label is not None:
             posterior["prob_label"] = found.prob_label
-        theory = bounds(self.problem.matrix.n_labeled, self.problem.matrix.n_classifiers)._asdict()
+        theory = self._theory()
         prior = self._squeezed(self._prior_metrics(rng))
         return CaseArrays(
             coords=self.coords,
@@ -215,11 +219,23 @@ class SSMECase:
             sensitivity=self._squeezed(self._under_assumptions(draws, found.metrics)),
         )
 
+    def _theory(self) -> dict[str, Bound]:
+        """Bounds, of weighted rows those of the effective number of labels."""
+        matrix = self.problem.matrix
+        n = round(matrix.effective_labels)
+        found = bounds(n, matrix.n_classifiers)._asdict()
+        if matrix.weight is None:
+            return found
+        of = f"for the effective number of labels, {n}"
+        return {
+            name: one._replace(assumption=f"{one.assumption}; {of}") for name, one in found.items()
+        }
+
     def _under_assumptions(self, draws: Draws, metrics: Mapping[str, Floats]) -> dict[str, Floats]:
         """Metrics by what is assumed of the pool, where labels are few and the prior has parts."""
         if not isinstance(self.model, TiltModel) or not self.model.prior.wide_weight:
             return {}
-        if self.problem.matrix.n_labeled >= FEW_LABELS:
+        if self.problem.matrix.effective_labels >= FEW_LABELS:
             return {}
         return under_assumptions(self.model.log_slope, draws, metrics)
 
@@ -248,6 +264,11 @@ class SSMECase:
         have to be drawn too (a mixture): an InputError.
         """
         priors, labeling = self.priors, self.problem.labeling
+        if self.problem.matrix.weight is not None:
+            raise InputError(
+                "simulated labels are the model's own only of rows without weights. Leave these "
+                "out: scores.without_weight()."
+            )
         if (priors.power, priors.discount, labeling) != (1, 0, "random"):
             raise InputError(
                 "simulated labels are the model's own only with power=1, discount=0 and "

@@ -104,7 +104,7 @@ class TiltModel:
         rows = self.problem.rows
         found: dict[str, NDArray[Any]] = {
             **self._features_at("label", rows, size),
-            "label_power": pad(np.full(len(rows), self.power), size),
+            "label_power": pad(self.power * self.problem.matrix.label_rows, size),
             "observed_label": pad(self.problem.labels.astype(np.int64), size),
             **{
                 f"{name}_prior": np.asarray(_factor(self.prior, name))
@@ -216,7 +216,8 @@ class TiltModel:
         """Categorical law of the labels, to the power."""
         rows, labels = self.problem.rows, self.problem.labels
         log_prob = log_softmax(self._eta_at(draws, rows), axis=-1)
-        return np.asarray(self.power * log_prob[..., np.arange(len(rows)), labels])
+        power = self.power * self.problem.matrix.label_rows
+        return np.asarray(power * log_prob[..., np.arange(len(rows)), labels])
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Densities of units and scales, together for each coefficient."""

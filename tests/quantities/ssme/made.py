@@ -31,6 +31,17 @@ def binary(n=200, m=3, n_labeled=20, seed=0, group=None):
     return bc.Scores.stack(scores, y_true=label, group=group), truth
 
 
+def weighted(weight=None, **given):
+    """The same scores with weights of their rows."""
+    scores, _ = binary(**given)
+    return bc.Scores.stack(
+        dict(zip(scores.classifiers, scores.y_prob, strict=True)),
+        y_true=[None if y < 0 else int(y) for y in scores.y_true],
+        group=None if scores.group is None else np.array(scores.groups)[scores.group],
+        sample_weight=weight,
+    )
+
+
 def multiclass(n=200, m=3, k=4, n_labeled=20, seed=0):
     """The same for k classes."""
     rng = np.random.default_rng(seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.core.errors import InputError
+from bayescal.core.scores import select_rows
 from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix
 from bayescal.quantities.ssme.estimator import (
     PAPER,
@@ -26,9 +28,11 @@ from bayescal.quantities.ssme.estimator import (
 )
 from bayescal.quantities.ssme.kde import DenseKernel, bandwidth, squared_distances
 from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
-from tests.quantities.ssme.made import binary, multiclass
+from tests.quantities.ssme.made import binary, multiclass, weighted
 
 WIDE = KDESettings(bandwidth=1.0)
+# Nothing that depends on the number of rows, or is drawn.
+ALIKE = KDESettings(bandwidth=1.0, start="mean")
 CHOICES = {
     "paper": "paper",
     "release": "release",
@@ -134,6 +138,45 @@ def test_no_labels():
     found = estimate(blank, n_draws=20)
     assert np.isfinite(found.auc).all()
     np.testing.assert_allclose(found.class_prior.sum(), 1, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        partial(estimate, settings=ALIKE, n_draws=None),
+        partial(estimate_each, settings=ALIKE, n_draws=None),
+        partial(estimate_by_group, settings=ALIKE, n_draws=None),
+        bc.ssme.ensemble,
+        bc.ssme.baselines.labeled,
+        bc.ssme.baselines.labeled_by_group,
+    ],
+)
+def test_whole_weights_are_repeated_rows(take):
+    weight = np.random.default_rng(2).integers(1, 5, 200)
+    scores = weighted(weight, group=np.arange(200) % 2)
+    rows = np.repeat(np.arange(200), weight)
+    repeated = select_rows(scores, rows, scores.group[rows], scores.groups).without_weight()
+    for one, two in zip(take(scores)[:7], take(repeated)[:7], strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-10)
+    assert np.abs(take(scores.without_weight()).accuracy - take(scores).accuracy).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        bc.ssme.estimate_unbinned_ece,
+        bc.ssme.estimate_flow,
+        bc.ssme.baselines.labeled_interval,
+        bc.ssme.baselines.majority_vote,
+        bc.ssme.baselines.pseudo_labeled,
+        bc.ssme.baselines.dawid_skene,
+        bc.ssme.baselines.autoeval,
+        bc.ssme.baselines.bayesian_calibration,
+    ],
+)
+def test_other_methods_refuse_weights(take):
+    with pytest.raises(InputError, match="this method cannot use sample weights; got those of 200"):
+        take(weighted(np.arange(1, 201)))
 
 
 @pytest.mark.parametrize("settings", ["paper", "release"])

@@ -16,13 +16,15 @@ from sklearn.metrics import (
 
 from bayescal.core.bins.edges import bin_edges
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.metrics import (
+from bayescal.quantities.ssme.conventions import (
     CONVENTIONS,
     binned_errors,
-    counted,
     membership,
-    metrics,
     moments,
+)
+from bayescal.quantities.ssme.metrics import (
+    counted,
+    metrics,
     rank,
     ranking_metrics,
     subgroup_metrics,

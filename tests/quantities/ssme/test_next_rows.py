@@ -76,6 +76,13 @@ def test_known_rows_are_not_asked_for_again():
     assert len(found.rows) == 40
 
 
+def test_a_result_of_weighted_rows_is_refused():
+    tree, _ = result_of(n=60, n_labeled=20)
+    tree.attrs["effective_n"] = 12.0
+    with pytest.raises(bc.InputError, match="those of a result without weights"):
+        next_labels(tree)
+
+
 def test_a_result_without_probabilities_of_labels_is_refused():
     tree, _ = result_of(n=60, keep_labels=False)
     with pytest.raises(bc.InputError, match="Fit with prob_label=True"):

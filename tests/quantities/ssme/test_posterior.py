@@ -11,9 +11,10 @@ import pytest
 from scipy.stats import t
 
 import bayescal as bc
+from bayescal.core.errors import InputError
 from bayescal.core.variables import dims_of
 from bayescal.quantities.ssme import VARIABLES
-from bayescal.quantities.ssme.data import Problem, score_matrix
+from bayescal.quantities.ssme.data import Problem, score_matrix, weighted_matrix
 from bayescal.quantities.ssme.metrics import Metrics
 from bayescal.quantities.ssme.opinion_pool import DEGREES, under_assumptions
 from bayescal.quantities.ssme.posterior import (
@@ -30,6 +31,7 @@ from tests.quantities.ssme.made import (
     in_chains,
     many_classes,
     problem,
+    weighted,
 )
 
 # Fifty draws a chain do not converge, and the result says so.
@@ -50,6 +52,91 @@ def fit(scores):
 def tiny(scores):
     with pytest.warns(bc.core.errors.ConvergenceWarning):
         return bc.fit(bc.ssme, scores, prob_label=True, **TINY)
+
+
+def weighted_case(weight, priors=None, labeling="random", **given):
+    matrix = weighted_matrix(weighted(weight, **given))
+    return SSMECase.of(Problem.of(matrix, labeling), priors or Priors())
+
+
+def test_equal_weights_change_nothing():
+    plain, doubled = weighted_case(None), weighted_case(np.full(200, 2.0))
+    for name, values in plain.model.inputs().items():
+        np.testing.assert_array_equal(doubled.model.inputs()[name], values, err_msg=name)
+    draws = {k: v[None] for k, v in plain.model.prior_draws(20, np.random.default_rng(1)).items()}
+    found, other = (case.arrays(draws, None, np.random.default_rng(2)) for case in (plain, doubled))
+    for part in ("posterior", "log_likelihood", "point_estimate", "bounds"):
+        for name, values in getattr(found, part).items():
+            np.testing.assert_allclose(getattr(other, part)[name], values, rtol=1e-9, err_msg=name)
+
+
+def test_weighted_labels_count_as_their_effective_number():
+    weight = np.random.default_rng(3).exponential(size=200)
+    case = weighted_case(weight, Priors(power=0.5, discount=0))
+    of_labels = weight[:20]
+    n = of_labels.sum() ** 2 / (of_labels**2).sum()
+    draws = {k: v[None] for k, v in case.model.prior_draws(5, np.random.default_rng(1)).items()}
+    plain = weighted_case(None, Priors(power=0.5, discount=0)).model.log_likelihood(draws)
+    expected = plain * of_labels * n / of_labels.sum()
+    np.testing.assert_allclose(case.model.log_likelihood(draws), expected, rtol=1e-12)
+    found = case.arrays(draws, None, np.random.default_rng(2))
+    assert (
+        f"effective number of labels, {round(n)}"
+        in found.bounds_attrs["labeled_accuracy"]["assumption"]
+    )
+
+
+def test_metrics_of_weighted_labels_have_the_moments_of_a_weighted_bootstrap():
+    weight = np.random.default_rng(4).exponential(size=200)
+    case = weighted_case(weight, n_labeled=200)
+    draws = case.model.prior_draws(4000, np.random.default_rng(1))
+    found = case._metrics({k: v[None] for k, v in draws.items()}, np.random.default_rng(2))
+    matrix = case.problem.matrix
+    right = (matrix.probs.argmax(axis=2) == matrix.y).T
+    mean = weight @ right / weight.sum()
+    # The variance of a ratio of sums of w g, g ~ Exponential(1), to first order.
+    sd = np.sqrt(weight**2 @ (right - mean) ** 2) / weight.sum()
+    drawn = found["accuracy"][0]
+    # Four standard errors; second order is a part in a hundred rows.
+    np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=4 * sd.max() / np.sqrt(4000) + 1e-3)
+    np.testing.assert_allclose(drawn.std(axis=0), sd, rtol=4 / np.sqrt(8000) + 0.02)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"priors": Priors(GaussianMixture())}, "a mixture cannot use sample weights"),
+        ({"labeling": "one-per-class"}, "labeling must be 'random' where rows have weights"),
+    ],
+)
+def test_models_that_cannot_use_weights_refuse_them(given, message):
+    with pytest.raises(InputError, match=message):
+        weighted_case(np.arange(1.0, 201), **given)
+
+
+def test_weighted_rows_are_not_simulated():
+    with pytest.raises(InputError, match="the model's own only of rows without weights"):
+        weighted_case(np.arange(1.0, 201)).simulate(np.random.default_rng(1))
+
+
+@pytest.mark.mcmc
+def test_a_weighted_fit_is_of_the_population():
+    # Rows on which the classifiers err are drawn a third as often as others.
+    panel = truth("mixed").scores(4000, 0, seed=1)
+    matrix = score_matrix(panel)
+    population = (matrix.probs.argmax(axis=2) == matrix.y).mean(axis=1)
+    rng = np.random.default_rng(5)
+    q = np.where((matrix.probs.argmax(axis=2) == matrix.y).all(axis=0), 1.0, 1 / 3)
+    rows = np.flatnonzero(rng.random(4000) < q)
+    y = np.where(np.arange(len(rows)) < 400, panel.y_true[rows], -1)
+    pairs = dict(zip(panel.classifiers, panel.y_prob[:, rows], strict=True))
+    label = [None if k < 0 else int(k) for k in y]
+    scores = bc.Scores.stack(pairs, y_true=label, sample_weight=1 / q[rows])
+    result = bc.fit(bc.ssme, scores, seed=1, chains=2, draws=500)
+    draws = result["posterior"]["accuracy"]
+    apart = np.abs(draws.mean(("chain", "draw")).to_numpy() - population)
+    assert (apart < 3 * draws.std(("chain", "draw")).to_numpy()).all()
+    assert result.attrs["effective_n"] < 400
 
 
 @pytest.mark.mcmc
