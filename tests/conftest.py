@@ -12,7 +12,9 @@ from hypothesis import settings
 collect_ignore_glob = ["golden/make_*.py"]
 
 os.environ.setdefault("MPLBACKEND", "Agg")
-settings.register_profile("bayescal", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile(
+    "bayescal", max_examples=50, derandomize=True, deadline=None, print_blob=True
+)
 settings.load_profile("bayescal")
 
 

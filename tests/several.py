@@ -58,7 +58,7 @@ def data_of(key: str, names: Sequence[str] = NAMES) -> tuple[Any, Any, dict[str,
         both = {
             name: (scores[name][:half][label[:half] == 1], scores[name][half:]) for name in names
         }
-        priors = bc.pu_ece.Priors(bc.Beta(20, 20))
+        priors = bc.pu_ece.Priors(bc.Beta(20, 20), bc.pu_ece.SmoothCurve())
         return bc.pu_ece, bc.PUScores.stack(both), {"priors": priors}
     if key == "ssme":
         known = np.where(np.arange(_N) < _LABELLED, label, np.nan)

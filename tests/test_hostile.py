@@ -10,7 +10,7 @@ from hostile import calls, files, judge, objects
 from hypothesis import HealthCheck, given, settings
 
 small = settings(
-    max_examples=150, suppress_health_check=list(HealthCheck), database=None, deadline=None
+    max_examples=100, suppress_health_check=list(HealthCheck), database=None, deadline=None
 )
 
 

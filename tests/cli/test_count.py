@@ -14,6 +14,8 @@ from bayescal.cli.main import cli
 from tests.report.pages import Page, words
 
 COLUMNS = ("--label", "y", "--score", "honest", "--score", "bold")
+# Conjugate: a tenth of the time of a curve.
+FLAT = ("--quick", "--prior", "flat")
 
 
 def run(*words):
@@ -187,7 +189,7 @@ def test_files_are_windows_of_the_report_of_their_rows(months, tmp_path, given):
     table = ("--label", "y", "--score", "p", "--group", "region", "--window", "month")
     counts = sorted(months.glob("m?.counts"))
     for files, how in (((months / "all.parquet",), table), (counts, ("--by-file",))):
-        done = run("report", *files, *how, *given, "--quick", "-o", tmp_path / "page.html")
+        done = run("report", *files, *how, *given, *FLAT, "-o", tmp_path / "page.html")
         assert done.exit_code == 0, done.output
         pages.append(Page((tmp_path / "page.html").read_text()))
     ours, theirs = ([cell.text for cell in page.all("td")] for page in reversed(pages))
@@ -201,13 +203,13 @@ def test_files_are_windows_of_the_report_of_their_rows(months, tmp_path, given):
 @pytest.mark.slow
 def test_a_window_adds_up_files(months, tmp_path):
     files = [months / f"m{number}.counts" for number in (1, 2, 3)]
-    given = ("--by-file", "--span", 2, "--quick", "-o", tmp_path / "page.html")
+    given = ("--by-file", "--span", 2, *FLAT, "-o", tmp_path / "page.html")
     assert run("report", *files, *given).exit_code == 0
     page = Page((tmp_path / "page.html").read_text())
     cells = [cell.text for cell in page.all("td")]
     assert cells.count("m1 to m2") == cells.count("m3") == 2
     assert cells.count("1,200") == cells.count("600") == 2
-    given = ("--quick", "-o", tmp_path / "one.html")
+    given = (*FLAT, "-o", tmp_path / "one.html")
     assert run("report", *files, *given).exit_code == 0
 
 

@@ -46,8 +46,10 @@ def with_curve(names=("a",), error="tce", belief=True):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("names", [("a",), tuple("abcde")])
-@pytest.mark.parametrize("priors", [("x", "y"), tuple(f"prior number {i}" for i in range(8))])
+@pytest.mark.parametrize(
+    ("names", "priors"),
+    [(("a",), ("x", "y")), (tuple("abcde"), tuple(f"prior number {i}" for i in range(8)))],
+)
 def test_any_number_of_priors_and_cases_is_readable(names, priors):
     figure = plot_sensitivity(grid(names, priors))
     assert_readable(figure)

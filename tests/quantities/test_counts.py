@@ -126,7 +126,8 @@ def test_a_result_of_counts_answers_what_one_of_rows_does(fitted, tmp_path):
 
 def test_positive_and_unlabelled_counts_are_those_of_the_rows():
     known = (LABEL == 1) & (RNG.random(N) < 0.5)
-    score, priors = SCORES["a"], bc.pu_ece.Priors(bc.Beta(40, 80))
+    score = SCORES["a"]
+    priors = bc.pu_ece.Priors(bc.Beta(40, 80), bc.pu_ece.SmoothCurve())
     rows = bc.PUScores(positive=score[known], unlabeled=score[~known])
     counts = bc.Counts.from_arrays(np.where(known, 1, np.nan), score)
     found = [bc.fit(bc.pu_ece, data, priors=priors, **FIT) for data in (rows, counts)]

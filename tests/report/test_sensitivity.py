@@ -121,10 +121,8 @@ def test_refits_are_no_answer_of_their_own():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", HOSTILE)
-def test_names_of_priors_are_only_words(name):
-    tree = combine({name: make_result(("a",)), "b": make_result(("a",), seed=1)})
-    found = shown(tree)
+def test_names_of_priors_are_only_words():
+    found = shown(combine({name: make_result(("a",)) for name in HOSTILE}))
     assert not any(element.tag == "script" for element in found.elements)
     assert not any("onload" in element.attrs for element in found.elements)
 
@@ -132,7 +130,8 @@ def test_names_of_priors_are_only_words(name):
 @pytest.mark.slow
 def test_refits_of_positive_and_unlabelled_rows_are_shown():
     data = bc.datasets.pu_ece.truth("near").scores((100, 500), 1)
-    known = {f"{pi:g}": bc.pu_ece.Priors(class_prior=pi) for pi in (0.5, 0.55)}
+    curve = bc.pu_ece.SmoothCurve()
+    known = {f"{pi:g}": bc.pu_ece.Priors(pi, curve) for pi in (0.5, 0.55)}
     tree = bc.prior_sensitivity(bc.pu_ece, data, known, seed=20, method="direct")
     assert isinstance(tree, xr.DataTree)
     assert np.isfinite(tree["posterior"]["tce"]).all()

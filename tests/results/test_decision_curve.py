@@ -223,7 +223,7 @@ def test_of_positive_and_unlabelled_rows() -> None:
     rows = truth.scores(4000, seed=3)
     score, label = np.ravel(rows.y_prob), np.asarray(rows.y_true)
     data = bc.PUScores(positive=score[:2000][label[:2000] == 1], unlabeled=score[2000:])
-    known = bc.pu_ece.Priors(class_prior=0.5)
+    known = bc.pu_ece.Priors(0.5, bc.pu_ece.SmoothCurve())
     result = bc.fit(bc.pu_ece, data, priors=known, method="direct", seed=3)
     found = bc.decision_curve(result, [0.25, 0.5], 0.98).table
     for _, row in found.iterrows():

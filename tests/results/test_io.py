@@ -144,7 +144,7 @@ def test_no_flipped_bit_gives_other_numbers(saved: Path) -> None:
     rng = np.random.default_rng(20)
     # All over the file, and in the doubles of the draws, which are most of its payload.
     draws = content.index(whole["posterior"]["tce"].values.tobytes())
-    places = [*rng.integers(len(content), size=60), *(draws + rng.integers(300, size=20))]
+    places = [*rng.integers(len(content), size=30), *(draws + rng.integers(300, size=20))]
     refused = 0
     for place in places:
         damaged = bytearray(content)
@@ -155,7 +155,7 @@ def test_no_flipped_bit_gives_other_numbers(saved: Path) -> None:
         except InputError as error:
             refused += "its checksum is another one: the file was damaged" in str(error)
     # Only the words that say where the checksum begins are not covered by it.
-    assert refused >= 79
+    assert refused >= 49
 
 
 def test_a_file_without_checksum_is_read_as_it_is(saved: Path) -> None:

@@ -150,15 +150,6 @@ def test_every_kind_is_concluded_on() -> None:
         assert "robust" in found[0].text
 
 
-def test_errors_are_ranked_like_their_difference() -> None:
-    tree = make_result(("a", "b"), draws=2000, p_calibrated=0.3)
-    pair = bc.difference(tree, "a", "b", "ece")
-    expected = 1 - pair.prob_first_larger - pair.prob_equal / 2
-    found = bc.best(tree, "ece")
-    assert float(found.prob_best.sel(classifier="a")) == pytest.approx(expected, abs=0.02)
-    assert found.prob_rank.sum("rank").values == pytest.approx([1, 1])
-
-
 def test_errors_of_classes_are_ranked_class_by_class() -> None:
     tree = make_result(("a", "b"), classes=("x", "y"), draws=100)
     found = bc.best(tree)

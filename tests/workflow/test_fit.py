@@ -202,7 +202,7 @@ def test_nothing_is_said_of_calibrated_scores(name):
 
 def test_positives_that_rank_below_unlabelled_rows():
     positive, unlabeled = SCORE[LABEL == 1], RNG.random(800)
-    priors = bc.pu_ece.Priors(bc.Beta(50, 50))
+    priors = bc.pu_ece.Priors(bc.Beta(50, 50), bc.pu_ece.SmoothCurve())
     data = bc.PUScores(positive=1 - positive, unlabeled=unlabeled)
     with pytest.warns(bc.DataWarning, match="look reversed"):
         result = warned_fit(bc.pu_ece, data, priors=priors)

@@ -39,27 +39,6 @@ def test_ties_and_the_ends():
     assert left.positives.tolist() == [0, 0, 1, 2]
 
 
-def test_bins_of_equal_mass():
-    scores = Scores(y_true=[0, 1, 0, 1, 1], y_prob=[0.1, 0.2, 0.3, 0.4, 0.5])
-    bins = bin_scores(scores, n_bins=2, strategy="quantile")
-    assert bins.edges.tolist() == [0.0, 0.2, 1.0]
-    assert bins.count.tolist() == [2, 3]
-    assert bins.strategy == "quantile"
-
-
-@pytest.mark.parametrize("n", [15, 16, 29, 1000])
-def test_masses_differ_by_one_row_at_most_without_ties(n):
-    count = bin_scores(make_task(n), n_bins=15, strategy="quantile").count
-    assert count.max() - count.min() <= 1
-
-
-def test_more_bins_than_rows_leaves_empty_ones():
-    bins = bin_scores(make_task(3), n_bins=7, strategy="quantile")
-    assert bins.n_bins == 7
-    assert bins.count.sum() == 3
-    assert bins.count.max() == 1
-
-
 @pytest.mark.parametrize("value", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 @pytest.mark.parametrize("closed", ["right", "left"])
@@ -119,12 +98,6 @@ def test_numpy_histogram_is_the_left_closed_convention(decimals):
     np.testing.assert_array_equal(bins.count, np.histogram(task.score, edges)[0])
     positives = np.histogram(task.score, edges, weights=task.event)[0]
     np.testing.assert_array_equal(bins.positives, positives)
-
-
-def test_conventions_differ_on_tied_scores():
-    task = make_task(decimals=1)
-    right, left = (bin_scores(task, n_bins=10, closed=closed) for closed in ("right", "left"))
-    assert (right.count != left.count).any()
 
 
 @pytest.mark.parametrize("decimals", [None, 1, 2])
