@@ -191,12 +191,16 @@ class ReliabilityDisplay:
         Raises
         ------
         InputError
-            If the estimator is not a fitted binary classifier, or as `from_predictions`.
+            If the estimator is not a fitted binary classifier, or as `from_predictions`; of an
+            unfitted estimator it is scikit-learn's `NotFittedError` too.
         """
         name = type(estimator).__name__ if name is None else str(name)
-        scores = Scores.from_estimator(
-            {name: estimator}, X, y, pos_label=pos_label, sample_weight=sample_weight
-        )
+        try:
+            scores = Scores.from_estimator(
+                {name: estimator}, X, y, pos_label=pos_label, sample_weight=sample_weight
+            )
+        except InputError as error:
+            raise _as_scikit_learns(error, estimator) from None
         return cls._of(scores, name, **options)
 
     @classmethod
@@ -304,6 +308,10 @@ class ReliabilityDisplay:
         """What the legend of the axes has already, of other displays too."""
         return list(self.ax_.get_legend_handles_labels()[1])
 
+    def _once(self, label: str) -> str:
+        """A label that the legend does not have yet; others are hidden."""
+        return f"_{label}" if label in self._labels() else label
+
     def _draw_curve(self, case: access.ResultSlice, prob: float, look: dict[str, Any]) -> None:
         """The curve and its band where there is one; rates that lie on none have intervals."""
         tree, ax = self.result, self.ax_
@@ -314,11 +322,31 @@ class ReliabilityDisplay:
             (self.line_,) = ax.plot(x, curve.mean(schema.DRAW_DIMS).values, **look)
             colour = self.line_.get_color()
             band = curve_band(tree, case, prob, simultaneous=True)
-            label = f"{percent(prob)} band of the curve"
-            label = f"_{label}" if label in self._labels() else label
+            label = self._once(f"{percent(prob)} band of the curve")
             ax.fill_between(x, *band, color=colour, alpha=0.2, linewidth=0, label=label)
-            ax.plot(self.prob_pred, self.prob_true, "s", color=colour, markersize=4)
+            marks: dict[str, Any] = {"color": colour, "markersize": 4, "label": self._once("bins")}
+            ax.plot(self.prob_pred, self.prob_true, "s", **marks)
         else:
             bins = {"linestyle": "", "marker": "s", **look}
             (self.line_,) = ax.plot(self.prob_pred, self.prob_true, **bins)
-        ax.vlines(score, *ends, color=self.line_.get_color())
+        if score.size:
+            label = self._once(f"rate of one score, {percent(prob)} interval")
+            ax.vlines(score, *ends, color=self.line_.get_color(), label=label)
+
+
+def _as_scikit_learns(error: InputError, estimator: Any) -> InputError:
+    """The error as scikit-learn raises it too, of an estimator that is not fitted."""
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    class UnfittedError(InputError, NotFittedError):
+        """An estimator without a fit."""
+
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return UnfittedError(str(error))
+    except TypeError:
+        # It is no estimator of scikit-learn's.
+        return error
+    return error

@@ -1,11 +1,14 @@
 """Reliability displays by the conventions that scikit-learn's own tests have for theirs."""
 
+import inspect
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from sklearn.calibration import calibration_curve
+from sklearn.calibration import CalibrationDisplay, calibration_curve
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -51,8 +54,8 @@ def test_the_legend_has_band_and_error_of_the_result():
     said = legend(display)
     assert said[0] == "Perfectly calibrated"
     assert said[1].startswith(f"Classifier\nECE {mean:.3f}, 80% interval ")
-    assert said[2:] == ["80% band of the curve"]
-    assert legend(display.plot(prob=0.5))[2:] == ["50% band of the curve"]
+    assert said[2:] == ["80% band of the curve", "bins"]
+    assert legend(display.plot(prob=0.5))[2:] == ["50% band of the curve", "bins"]
 
 
 @pytest.mark.parametrize("make", [Display.from_estimator, Display.from_predictions])
@@ -110,7 +113,26 @@ def test_scores_of_0_and_1_have_intervals_and_no_curve():
     display = Display.from_predictions([0, 1, 1, 0] * 5, [0.0, 1.0, 0.0, 0.0] * 5, seed=1)
     np.testing.assert_allclose(display.line_.get_xdata(), [0, 1])
     np.testing.assert_allclose(display.prob_true, [1 / 3, 1])
-    assert len(legend(display)) == 2
+    assert legend(display)[2:] == ["rate of one score, 90% interval"]
+
+
+@pytest.mark.parametrize("name", ["from_estimator", "from_predictions", "plot"])
+def test_it_is_called_as_scikit_learns_own(name):
+    theirs, ours = (
+        inspect.signature(getattr(one, name)).parameters for one in (CalibrationDisplay, Display)
+    )
+    options = inspect.signature(Display.from_predictions).parameters
+    assert set(theirs) <= {*ours, *options}
+    assert all(ours[key].kind == theirs[key].kind for key in set(theirs) & set(ours))
+
+
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())]
+)
+def test_an_unfitted_estimator_is_refused_as_by_scikit_learn(model):
+    for display in (CalibrationDisplay, Display):
+        with pytest.raises(NotFittedError):
+            display.from_estimator(model, X, Y)
 
 
 WRONG = {
