@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayescal.core.columns import MISSING, Label, factorize
 from bayescal.core.intake import Column
 from bayescal.core.processors import processors
+from bayescal.core.progress import Progress, progress_bar
 
 BATCH_ROWS: Final = 1 << 19
 _END: Final = object()
@@ -116,10 +117,19 @@ def summed[S: Sums](
     if (elsewhere := getattr(table, "summed", None)) is not None:
         return elsewhere(names, batch_rows, sum_up)  # type: ignore[no-any-return]
     parts = table.parts(names, batch_rows)
-    if len(parts) == 1:
-        return sum_up(read_ahead(parts[0]))
-    with ThreadPoolExecutor(min(processors(), len(parts))) as pool:
-        return joined(pool.map(sum_up, parts), plus)
+    with progress_bar("Counting rows") as update:
+        if len(parts) == 1:
+            return sum_up(read_ahead(parts[0]))
+        with ThreadPoolExecutor(min(processors(), len(parts))) as pool:
+            return joined(_watched(pool.map(sum_up, parts), len(parts), update), plus)
+
+
+def _watched[S](sums: Iterable[S], total: int, update: Progress | None) -> Iterator[S]:
+    """Sums as they come, counted."""
+    for done, one in enumerate(sums, start=1):
+        if update is not None:
+            update("", done, total)
+        yield one
 
 
 def plus[S: Sums](first: S, second: S) -> S:

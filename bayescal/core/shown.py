@@ -61,7 +61,9 @@ class Shown:
         from rich.console import Console
 
         width = width or shutil.get_terminal_size((80, 24)).columns
-        console = Console(file=io.StringIO(), width=width, color_system=None, highlight=False)
+        # Rich would show its text in a notebook by itself.
+        plain: Any = {"color_system": None, "highlight": False, "force_jupyter": False}
+        console = Console(file=io.StringIO(), width=width, **plain)
         with console.capture() as printed:
             for part in self._parts(console):
                 console.print(part)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib.metadata import version
@@ -21,6 +21,7 @@ from bayescal.core.checks import check_call, check_flag, listing
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError
 from bayescal.core.health import REMEDY, problems
 from bayescal.core.plausibility import Sign
+from bayescal.core.progress import Progress, progress_bar
 from bayescal.core.quantity import Case, CaseArrays, Plan, Quantity
 from bayescal.quantities import quantity_named
 from bayescal.results.access import gather, in_words
@@ -31,9 +32,6 @@ from bayescal.workflow.store import Checkpoint
 
 if TYPE_CHECKING:
     from xarray import DataTree
-
-
-type Progress = Callable[[str, int, int], None]
 
 
 def fit(
@@ -130,7 +128,8 @@ def fit(
     with one_blas_thread():
         plan = plan_of(chosen, data, used, options)
         kept = None if checkpoint is None else Checkpoint(checkpoint, chosen, used, settings)
-        found = list(_fitted(chosen, plan.cases, settings, kept, progress))
+        with progress_bar("Fitting", progress) as update:
+            found = list(_fitted(chosen, plan.cases, settings, kept, update))
         tree = result_of(chosen, plan, used, settings, found)
     for sentence in dict.fromkeys(said for case in plan.cases for said in case.warnings):
         if isinstance(sentence, Sign):

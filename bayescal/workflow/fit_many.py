@@ -6,7 +6,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ import xarray as xr
 
 from bayescal.core.checks import check_call, check_choice, check_flag, check_known
 from bayescal.core.errors import ConvergenceWarning, InputError, ManyFitsWarning
+from bayescal.core.progress import Progress, progress_bar
 from bayescal.core.quantity import Quantity
 from bayescal.core.shown import Box, Showing, Shown
 from bayescal.quantities import quantity_named
@@ -32,8 +33,6 @@ from bayescal.workflow.store import Failure, Store
 if TYPE_CHECKING:
     import pandas as pd
     from xarray import Dataset, DataTree
-
-type Progress = Callable[[str, int, int], None]
 
 FIT = "fit"
 _WIDTH: Final = 79
@@ -313,17 +312,18 @@ class _Run:
         order: list[Key] = []
         tasks = self._tasks(_pairs(data), order)
         with (
-            closing(Line(total if progress is None else 0)) as line,
+            progress_bar("Fitting", progress) as update,
+            closing(Line(total if update is None else 0)) as line,
             closing(outcomes(tasks, executor)) as finished,
         ):
             for key, outcome in finished:
                 self._take(key, outcome)
                 failed = len(self.found.failures)
                 done = len(self.found.contents) + failed
-                if progress is None:
+                if update is None:
                     line.update(label(key), done, len(self.found.computed), failed)
                 else:
-                    progress(label(key), done, total)
+                    update(label(key), done, total)
         self.found.contents = _in_order(self.found.contents, order)
         self.found.rows = _in_order(self.found.rows, order)
 

@@ -24,6 +24,7 @@ from bayescal.core.checks import (
 )
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError
 from bayescal.core.functionals import expected_calibration_error
+from bayescal.core.progress import Progress, progress_bar
 from bayescal.core.quantity import Quantity
 from bayescal.core.scores import Scores
 from bayescal.core.streams import stream
@@ -33,7 +34,7 @@ from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval, tail
 from bayescal.results.label_plan import LabelPlan
 from bayescal.results.measured import chosen_variable
-from bayescal.workflow.fit import Progress, fit
+from bayescal.workflow.fit import fit
 
 type Floats = NDArray[np.float64]
 
@@ -138,17 +139,18 @@ def plan_labels(
     options = _options(tree, case, quantity)
     found = np.empty((len(sizes), replications, 2))
     total = len(sizes) * replications
-    for k, draw in enumerate(truth.evenly(replications, stream(seed, *case.names))):
-        rng = stream(seed, *case.names, number=k + 1)
-        for place, size in enumerate(sizes):
-            if progress is not None:
-                progress(f"{size:,} labels", k * len(sizes) + place, total)
-            rows = truth.rows(draw, size, rng)
-            fit_seed = int(rng.integers(2**31))
-            again = _fitted(quantity, rows, seed=fit_seed, draws=_DRAWS, **options)
-            found[place, k] = _ends(again, var, prob)
-    if progress is not None:
-        progress("", total, total)
+    with progress_bar("Planning", progress) as update:
+        for k, draw in enumerate(truth.evenly(replications, stream(seed, *case.names))):
+            rng = stream(seed, *case.names, number=k + 1)
+            for place, size in enumerate(sizes):
+                if update is not None:
+                    update(f"{size:,} labels", k * len(sizes) + place, total)
+                rows = truth.rows(draw, size, rng)
+                fit_seed = int(rng.integers(2**31))
+                again = _fitted(quantity, rows, seed=fit_seed, draws=_DRAWS, **options)
+                found[place, k] = _ends(again, var, prob)
+        if update is not None:
+            update("", total, total)
     title = access.described(*chosen_variable(again, var)).title
     return LabelPlan(var, prob, tuple(sizes), found, limit, title)
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from bayescal.core.checks import check_call, check_number
 from bayescal.core.errors import ConvergenceWarning, InputError
+from bayescal.core.progress import Progress, progress_bar
 from bayescal.core.quantity import Quantity
 from bayescal.quantities import quantity_named
 from bayescal.results.assemble import combine
 from bayescal.results.conclude import conclusions
-from bayescal.workflow.fit import Progress, fit, priors_of
+from bayescal.workflow.fit import fit, priors_of
 from bayescal.workflow.sampling import Settings
 
 if TYPE_CHECKING:
@@ -98,19 +99,20 @@ def prior_sensitivity(
         check_number(threshold, "threshold", "(-inf, inf)")
     number = Settings(seed=seed).seed
     trees = {}
-    for place, (name, one) in enumerate(chosen.items()):
-        with warnings.catch_warnings():
-            # Said once, of all priors, below.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            trees[name] = fit(
-                quantity,
-                data,
-                priors=one,
-                seed=number,
-                prob=prob,
-                progress=_within(progress, name, place, len(chosen)),
-                **options,
-            )
+    with progress_bar("Fitting", progress) as update:
+        for place, (name, one) in enumerate(chosen.items()):
+            with warnings.catch_warnings():
+                # Said once, of all priors, below.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                trees[name] = fit(
+                    quantity,
+                    data,
+                    priors=one,
+                    seed=number,
+                    prob=prob,
+                    progress=_within(update, name, place, len(chosen)),
+                    **options,
+                )
     tree = combine(trees)
     found = conclusions(tree, var, prob, threshold)
     tree.attrs["robust"] = "true" if all(one.robust for one in found) else "false"
