@@ -52,7 +52,7 @@ def nets(several: bool) -> list[str]:
 
 
 Y = ("--label", "y")
-QUICK = ("--quick", "--draws", "50")
+QUICK = ("--quick", "--draws", "250")
 COMMANDS = {
     "ece": ["ece", "rows.csv", *Y, *QUICK, "--measure", "e90", scores],
     "ece groups": ["ece", "rows.csv", *Y, *QUICK, "--group", "region", scores],
@@ -72,28 +72,13 @@ COMMANDS = {
     "temperature": ["temperature", "classes.csv", *Y, *QUICK, nets],
     "temperature estimates": ["temperature", "classes.csv", *Y, "--estimate-only", nets],
     "sensitivity": ["sensitivity", "ece", "rows.csv", *Y, *QUICK, scores],
-    "check": [
-        "check",
-        "rows.csv",
-        *Y,
-        "--draws",
-        "50",
-        "--max",
-        "tce=.9",
-        "--min",
-        "auc=.1",
-        scores,
-    ],
+    "check": ["check", "rows.csv", *Y, *QUICK[1:], *["--max", "tce=.9", "--min", "auc=.1"], scores],
     "plan": [
         "plan",
         "rows.csv",
         *Y,
-        "--n",
-        "50",
-        "--replications",
-        "2",
-        "--case",
-        NAMES[0],
+        *["--n", "50", "--replications", "2"],
+        f"--case={NAMES[0]}",
         scores,
     ],
     "count": ["count", "rows.csv", *Y, "-o", "rows.counts", "--group", "region", scores],
