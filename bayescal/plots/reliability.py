@@ -23,7 +23,7 @@ from bayescal.results.intervals import interval, tail
 from bayescal.results.text import number, percent, probability, relation
 
 _STRATEGY: Final = {"quantile": "equal-mass bins", "uniform": "equal-width bins"}
-_LEAST_WEIGHT: Final = 0.05
+_LEAST_WEIGHT: Final = 0.1
 _LOOKS: Final = {
     "smooth": (style.GREEN, (0, (5, 2))),
     "rough": (style.PURPLE, (0, (1.5, 1.5))),
