@@ -8,7 +8,8 @@ Rows of a simulated classifier are selected with a probability that rises or fal
 so steeply that the effective number of rows is half their number; or a quarter of the positive rows
 is selected. Their weights are the inverse of that probability. Beside the weighted fit stands one
 of the same rows without their weights. Of `ece` the true calibration error is covered, of `credal`
-the probability given the score at nine scores.
+the probability given the score at nine scores, of `ssme` the accuracy of three classifiers from a
+hundred labels and selection by the first one's score (by NUTS).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from scipy.optimize import brentq
 import bayescal as bc
 from bayescal.quantities.credal import simulator as credal
 from bayescal.quantities.ece import simulator as ece
+from bayescal.quantities.ssme import simulator as ssme
 
 type Floats = NDArray[np.float64]
 type Labels = NDArray[np.uint8]
@@ -38,6 +40,7 @@ SELECTED = {"more at high scores": 1.0, "more at low scores": -1.0, LABEL: 0.0}
 # Effective rows per row.
 EFFECTIVE = 0.5
 TARGET = np.linspace(0.1, 0.9, 9)
+LABELS = 100
 _POOL = 200_000
 
 
@@ -65,17 +68,52 @@ def of_credal(data: bc.Scores, world: Any, seed: int) -> Interval:
 
 
 @dataclass(frozen=True)
+class Panel:
+    """Several classifiers, whose scores are columns."""
+
+    truth: ssme.PanelTruth
+
+    @classmethod
+    def of(cls, name: str) -> Panel:
+        return cls(ssme.truth(name))
+
+    def sample(self, n: int, rng: Any) -> tuple[Floats, Any]:
+        found = self.truth.scores(n, 0, rng)
+        return found.y_prob.T, found.y_true
+
+
+def of_ssme(data: bc.Scores, world: Panel, seed: int) -> Interval:
+    """Intervals of accuracies."""
+    result = bc.fit(bc.ssme, data, seed=seed, chains=2, draws=1000)
+    draws = result["posterior"]["accuracy"].stack(sample=("chain", "draw")).to_numpy()
+    low, high = np.quantile(draws, [0.05, 0.95], axis=-1)
+    return Interval(low, high, draws.mean(axis=-1), world.truth.accuracy)
+
+
+def one_classifier(score: Floats, label: Labels, weight: Floats) -> bc.Scores:
+    return bc.Scores(y_true=label, y_prob=score, sample_weight=weight)
+
+
+def few_labels(score: Floats, label: Labels, weight: Floats) -> bc.Scores:
+    known = [int(y) if row < LABELS else None for row, y in enumerate(label)]
+    panel = {f"c{k}": column for k, column in enumerate(score.T)}
+    return bc.Scores.stack(panel, y_true=known, sample_weight=weight)
+
+
+@dataclass(frozen=True)
 class Subject:
     """What is covered, and in which simulated worlds."""
 
     truths: Sequence[str]
     truth: Callable[[str], Any]
     interval: Callable[[bc.Scores, Any, int], Interval]
+    scores: Callable[[Floats, Labels, Floats], bc.Scores] = one_classifier
 
 
 SUBJECTS = {
     "ece": Subject(ece.SMOOTH, ece.truth, of_ece),
     "credal": Subject(("logistic", "power", "wave"), credal.truth, of_credal),
+    "ssme": Subject(("mixed",), Panel.of, of_ssme, few_labels),
 }
 
 
@@ -87,14 +125,19 @@ def selection(world: Any, how: str) -> Selection:
     """
     if how == LABEL:
         return lambda score, label: np.where(label, 0.25, 1.0)
-    score, _ = world.sample(_POOL, 1)
+    score = first(world.sample(_POOL, 1)[0])
     sign = SELECTED[how]
 
     def excess(slope: float) -> float:
         return float(np.mean(np.exp(slope * score)) * np.mean(np.exp(-slope * score)))
 
     slope = sign * brentq(lambda slope: excess(slope) - 1 / EFFECTIVE, 0.1, 50)
-    return lambda score, label: np.exp(slope * (score - (sign > 0)))
+    return lambda score, label: np.exp(slope * (first(score) - (sign > 0)))
+
+
+def first(score: Floats) -> Floats:
+    """Scores of the only classifier, or of the first one."""
+    return score if score.ndim == 1 else score[:, 0]
 
 
 def draw(world: Any, chosen: Selection, n: int, rng: np.random.Generator) -> tuple[Floats, Labels]:
@@ -121,7 +164,7 @@ def run_cell(
         score, label = draw(world, chosen, n, np.random.default_rng(child))
         weight = 1 / chosen(score, label)
         effective.append(weight.sum() ** 2 / (weight**2).sum() / n)
-        scores = bc.Scores(y_true=label, y_prob=score, sample_weight=weight)
+        scores = subject.scores(score, label, weight)
         for kind, data in (("weighted", scores), ("not weighted", scores.without_weight())):
             drawn[kind].append(subject.interval(data, world, index))
     found = {kind: figures(rows) for kind, rows in drawn.items()}
