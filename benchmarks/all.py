@@ -39,6 +39,7 @@ RUNS = {
         ("pu_real_coverage.py --bank report --data {data}", 2.0),
         ("pu_acceptance.py --data {data}", 0.1),
         ("pu_figures.py", 0.1),
+        ("pu_wide.py", 0.2),
     ],
     "ssme": [
         ("ssme_bank.py --data {data}", 6.0),

@@ -1,6 +1,6 @@
 """Convergence of NUTS under wide class priors, and its posterior against direct draws.
 
-python benchmarks/pu_wide.py                # 20 samples, three class priors, two truths
+python benchmarks/pu_wide.py                # 10 samples, three class priors, two truths
 python benchmarks/pu_wide.py --render
 """
 
@@ -89,7 +89,7 @@ def render() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=20)
+    parser.add_argument("--replications", type=int, default=10)
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
     fits: list[dict[str, Any]] = []
