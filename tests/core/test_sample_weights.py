@@ -119,9 +119,8 @@ def test_weights_of_a_task_must_fit():
 @pytest.mark.parametrize(
     "use",
     [
-        lambda scores: bc.ssme.estimate(scores),
-        lambda scores: bc.fit("ssme", scores, method="direct"),
-        lambda scores: bc.CalibrationSplit(calibration=scores, target=[0.5]),
+        lambda scores: bc.ssme.estimate_unbinned_ece(scores),
+        lambda scores: bc.fit("agnostic", scores, method="direct"),
         lambda scores: bc.CalibrationSplit(calibration=scores.without_weight(), target=scores),
     ],
 )
