@@ -33,6 +33,8 @@ FLAGS = (
     "--disable-dev-shm-usage",
 )
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+PAPER = 680
+"""CSS pixels between the margins of A4."""
 DESK = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
 
 
@@ -85,8 +87,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return report(results, path, title=HOSTILE[0])
 
 
-def opened(driver: Any, page: Path, screen: dict[str, Any]) -> Any:
+def opened(
+    driver: Any, page: Path, screen: dict[str, Any], scheme: str = "light", media: str = ""
+) -> Any:
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    scheme_of = {"name": "prefers-color-scheme", "value": scheme}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": [scheme_of]})
     driver.get(page.as_uri())
     driver.execute_async_script(
         "const done = arguments[0];"
@@ -175,11 +181,37 @@ def test_tables_scroll_within_their_frame_on_a_phone(driver: Any, page: Path) ->
 
 
 @pytest.mark.slow
-def test_text_stands_out_from_its_ground(driver: Any, page: Path) -> None:
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(driver: Any, page: Path, scheme: str) -> None:
     """WCAG 2.1, 1.4.3: a contrast of 4.5 to 1 or more, for every piece of text."""
-    opened(driver, page, DESK)
+    opened(driver, page, DESK, scheme)
     low = driver.execute_script(CONTRAST)
     assert low == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("scheme", "media", "ground"), [("light", "", 255), ("dark", "", 40), ("dark", "print", 255)]
+)
+def test_figures_stand_on_the_ground_of_the_page(
+    driver: Any, page: Path, scheme: str, media: str, ground: int
+) -> None:
+    """The corner of every figure, as it is drawn: dark on dark screens, white on paper."""
+    opened(driver, page, DESK, scheme, media)
+    shades = driver.execute_script(CORNERS)
+    assert len(shades) > 15
+    assert all(shade == 255 if ground == 255 else shade <= ground for shade in shades)
+
+
+@pytest.mark.slow
+def test_tables_and_figures_fit_the_width_of_paper(driver: Any, page: Path) -> None:
+    opened(driver, page, {**DESK, "width": PAPER}, media="print")
+    wide = driver.execute_script(
+        "return [...document.querySelectorAll('table, img, pre')]"
+        ".map(e => [e.tagName, e.closest('section').id, e.getBoundingClientRect().right])"
+        f".filter(found => found[2] > {PAPER} + 1)"
+    )
+    assert wide == []
 
 
 @pytest.mark.slow
@@ -192,6 +224,15 @@ def test_prints_on_paper(driver: Any, page: Path) -> None:
         Path(folder, "print.pdf").write_bytes(pdf)
 
 
+CORNERS = """
+return [...document.images].map(image => {
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+  const pen = canvas.getContext('2d');
+  pen.drawImage(image, 0, 0);
+  return Math.max(...pen.getImageData(2, canvas.height - 3, 1, 1).data.slice(0, 3));
+});
+"""
 CONTRAST = """
 const parse = colour => colour.match(/[\\d.]+/g).map(Number);
 const part = c => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
