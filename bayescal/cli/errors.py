@@ -11,7 +11,7 @@ import click
 
 from bayescal.core.command import Option
 from bayescal.core.errors import InputError
-from bayescal.core.text import printable
+from bayescal.core.text_table import one_line
 
 OK: Final = 0
 FAILED: Final = 1
@@ -55,11 +55,6 @@ def guarded(run: Callable[[], object], *, debug: bool = False) -> int:
 def warn(message: str) -> None:
     """Write one line to stderr, as a warning."""
     click.echo(f"bayescal: warning: {one_line(message)}", err=True)
-
-
-def one_line(message: str) -> str:
-    r"""Join a message into one line, and spell out characters that a terminal would act on."""
-    return printable(" ".join(message.split()))
 
 
 def _say(message: str, code: int) -> int:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bayescal.cli.errors import one_line
 from bayescal.cli.terminal import print_table, say
 from bayescal.core.command import Estimates, Given, Row
 from bayescal.core.text import cell, printable
+from bayescal.core.text_table import one_line
 from bayescal.core.writing import check_writable, replacing, write_text
 from bayescal.report.html import ENDINGS as _REPORT
 from bayescal.results.text import plain

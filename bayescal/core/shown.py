@@ -10,14 +10,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from bayescal.core.strip import Strip
-from bayescal.core.text import printable, undirected
+from bayescal.core.text import undirected
+from bayescal.core.text_table import fitted, one_by_one, one_line, table
 
 if TYPE_CHECKING:
     from jinja2 import Template
     from rich.console import Console, RenderableType
 
 _FIGURES: Final = "0123456789<>+-–−∞"
-_UNLIMITED: Final = 10_000
 
 
 class Box(NamedTuple):
@@ -78,37 +78,21 @@ class Shown:
         if self.lead:
             yield Text(" ".join(map(_line, self.lead)) + "\n")
         if self.rows:
-            yield from self._tables(console)
+            yield from map(Text, self._table(console.width))
         for note in filter(None, [*self.notes, self.origin]):
             yield Text(_line(note))
 
-    def _tables(self, console: Console) -> Iterator[RenderableType]:
-        """The table; where it is too wide, a list a row."""
-        from rich import box
-        from rich.measure import Measurement
-        from rich.table import Table
-        from rich.text import Text
-
-        heads, rows = [*map(_line, self.columns)], [[*map(_line, row)] for row in self.rows]
-        for place in self.failed:
-            rows[place][0] += " (not converged)"
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-        for head, numeric in zip(heads, self.numeric, strict=True):
-            table.add_column(Text(head), justify="right" if numeric else "left")
-        for row in rows:
-            table.add_row(*map(Text, row))
-        wide = console.options.update(width=_UNLIMITED)
-        if Measurement.get(console, wide, table).maximum <= console.width:
-            yield table
-            yield ""
-            return
-        for first, *others in rows:
-            yield Text(first, overflow="fold")
-            listed = Table.grid(padding=(0, 0, 0, 2))
-            for head, cell in zip(heads[1:], others, strict=True):
-                listed.add_row("", Text(head), Text(cell, overflow="fold"))
-            yield listed
-            yield ""
+    def _table(self, width: int) -> list[str]:
+        """Lines of the table, with a status where a fit has not converged."""
+        heads, rows = list(self.columns), [[*map(str, row)] for row in self.rows]
+        words = [place for place, numeric in enumerate(self.numeric) if not numeric]
+        if self.failed:
+            words.append(len(heads))
+            heads.append("Status")
+            for place, row in enumerate(rows):
+                row.append("not converged" if place in self.failed else "ok")
+        columns = table(heads, rows, words)
+        return [*(fitted(columns, width) or one_by_one(columns, width)), ""]
 
 
 class Showing:
@@ -138,5 +122,4 @@ def _template() -> Template:
 
 def _line(text: Any) -> str:
     """One line of plain text, without tags of markup and what a terminal would act on."""
-    plain = text.striptags() if hasattr(text, "striptags") else str(text)
-    return printable(" ".join(plain.split()))
+    return one_line(text.striptags() if hasattr(text, "striptags") else str(text))

