@@ -63,8 +63,9 @@ ALL = [
 pytestmark = pytest.mark.slow
 
 
-# A result of each role.
-ROLES = [p for p in ALL if p.values[0] in ("ece by group", "credal", "ssme")]
+# A result of each role, and one of several classes.
+SHAPES = ("ece by group", "ece of three classes", "credal", "ssme")
+ROLES = [p for p in ALL if p.values[0] in SHAPES]
 
 
 def taking_turns(*chosen: Any) -> list[Any]:
