@@ -339,7 +339,7 @@ def _as_scikit_learns(error: InputError, estimator: Any) -> InputError:
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
-    class UnfittedError(InputError, NotFittedError):
+    class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]  # no types there
         """An estimator without a fit."""
 
     try:

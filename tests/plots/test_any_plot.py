@@ -11,7 +11,8 @@ import matplotlib as mpl
 import pytest
 import xarray as xr
 from hostile import public
-from matplotlib import _pylab_helpers
+from matplotlib import _pylab_helpers, style
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from bayescal import plots
@@ -182,6 +183,20 @@ def test_axes_of_the_users_for_other_results(draw: Plot) -> None:
 def test_several_panels_need_a_figure(draw: Plot) -> None:
     with pytest.raises(InputError, match="ax takes one panel; this plot has"):
         draw(plain(draw), ax=Figure().subplots())
+
+
+@pytest.mark.parametrize("name", ["dark_background", "ggplot"])
+def test_the_style_in_force_gives_ground_and_text(name: str) -> None:
+    with style.context(name):
+        own = plots.plot_comparison(make_result(draws=50))
+        (users,) = plots.plot_comparison(make_result(draws=50), ax=Figure().subplots()).axes
+        rc = dict(mpl.rcParams)
+    for ax in (own.axes[0], users):
+        assert ax.get_facecolor() == to_rgba(rc["axes.facecolor"])
+        assert ax.figure.get_facecolor() == to_rgba(rc["figure.facecolor"])
+    assert to_rgba(own.axes[0].get_yticklabels()[0].get_color()) == to_rgba(rc["text.color"])
+    assert users.spines["top"].get_visible()
+    assert to_rgba(users.xaxis.label.get_color()) == to_rgba(rc["axes.labelcolor"])
 
 
 def test_a_panel_carries_the_warnings_of_its_own_classifier() -> None:
