@@ -158,7 +158,7 @@ def plot_comparison(
         A result.
     var : str, optional
         Which error: "ece", "tce", "mce", or a measure that is one, such as "e90"; by default the
-        first with a plug-in estimate of its own, the ECE.
+        main one, the TCE.
     prob : float
         Posterior probability of the thin interval; the thick one has 50%.
     ax : matplotlib.axes.Axes, optional
@@ -178,13 +178,14 @@ def plot_comparison(
     tree, shown = style.chosen(tree, var, ERROR, "a forest of calibration errors")
     var = shown.name
     found = access.cases(tree)
-    points = {case: access.scalar(tree, schema.POINT_ESTIMATE, var, case) for case in found}
+    points = {case: access.point(tree, var, case) for case in found}
     marks = {case: {} if at is None else {_PLUG_IN: at} for case, at in points.items()}
     held = case_rows(tree, var, prob, marks, {case: case.label for case in found})
     rows = sorted(held.values(), key=lambda row: row.mean)
     figure = style.ground(ax, WIDTH, _height(rows), style.notes_for(tree, found))
     (ax,) = style.panels(figure, 1, 1)
-    looks = {_PLUG_IN: Mark(f"plug-in {shown.title}")} if any(marks.values()) else {}
+    drawn = access.described(tree, shown.point or shown.name).title
+    looks = {_PLUG_IN: Mark(f"plug-in {drawn}")} if any(marks.values()) else {}
     draw_forest(ax, rows, looks)
     right = max(end for row in rows for end in (row.outer[1], *row.marks.values()))
     ax.set_xlim(0, max(1.05 * right, 1e-6))

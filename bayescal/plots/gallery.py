@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bayescal.core.variables import CURVE, ERROR, METRIC, ROW
-from bayescal.plots import style
 from bayescal.plots.comparison import plot_comparison, plot_metrics, plot_ranks
 from bayescal.plots.posterior import plot_posterior, plot_prior_posterior
 from bayescal.plots.reliability import plot_reliability
@@ -103,7 +102,7 @@ def _diagram(tree: xr.DataTree, case: ResultSlice, prob: float) -> Drawing:
 
 def _of_all(tree: xr.DataTree, n_cases: int, prob: float) -> list[Drawing]:
     """Figures of all cases together."""
-    var = style.drawn_variable(tree)
+    var = access.main(tree)
     posterior = Drawing(
         partial(plot_posterior, tree, var.name, prob),
         f"Posterior of the {var.title}",

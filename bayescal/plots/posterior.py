@@ -101,7 +101,7 @@ def plot_posterior(
         A result.
     var : str, optional
         Which error: "ece", "tce", "mce", or a measure that is one, such as "e90"; by default the
-        first with a plug-in estimate of its own, the ECE.
+        main one, the TCE.
     prob : float
         Posterior probability of the interval below the density.
     ax : matplotlib.axes.Axes, optional
@@ -150,7 +150,7 @@ def plot_prior_posterior(
     tree : xarray.DataTree
         A result with a group `prior`.
     var : {"ece", "tce", "mce"}, optional
-        Which error; by default the first with a plug-in estimate of its own, the ECE.
+        Which error; by default the main one, the TCE.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on, where there is one panel; those of a new figure by default.
 
@@ -165,7 +165,7 @@ def plot_prior_posterior(
         If the result has no prior draws, or no such variable.
     """
     style.check_role(tree, ERROR, "a prior against a posterior of calibration errors")
-    var = var or style.drawn_variable(tree).name
+    var = var or access.main(tree).name
     found = access.cases(tree)
     if schema.PRIOR not in tree.children:
         raise InputError(
@@ -209,7 +209,7 @@ def _name_below(axes: list[Axes], name: str) -> None:
 def _limit(tree: xr.DataTree, var: str, case: ResultSlice, upper: float) -> float:
     """Right end of a panel: space for the density and for the paper's estimate."""
     draws = access.variable(tree, access.conditional_group(tree, var), var, case).values
-    point = access.scalar(tree, schema.POINT_ESTIMATE, var, case) or 0.0
+    point = access.point(tree, var, case) or 0.0
     return max(1.06 * _reach(draws, 0.998), 1.06 * upper, 1.12 * point, 1e-6)
 
 
@@ -223,7 +223,7 @@ def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, limit:
     draws = access.variable(tree, access.conditional_group(tree, var), var, case).values
     draw_density(ax, np.linspace(0, limit, 400), draws)
     _draw_calibrated(ax, access.prob_calibrated(tree, case))
-    point = access.scalar(tree, schema.POINT_ESTIMATE, var, case)
+    point = access.point(tree, var, case)
     if point is not None:
         ax.plot((point,) * 2, (0, 1), color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2)))
     ax.axhline(0, color=style.GREY, linewidth=0.8)
@@ -255,9 +255,9 @@ def _legend(figure: style.Ground, tree: xr.DataTree, var: str, prob: float) -> N
         f"mean and {percent(prob)} interval": style.interval_line(),
         "P(0): probability of perfect calibration": style.line(color=style.ink(), linewidth=4),
     }
-    # The error without bins has no plug-in.
-    if access.has_variable(tree, schema.POINT_ESTIMATE, var):
-        entries[f"plug-in {access.described(tree, var).title}"] = style.line(
+    point = access.described(tree, var).point
+    if point is not None and access.has_variable(tree, schema.POINT_ESTIMATE, point):
+        entries[f"plug-in {access.described(tree, point).title}"] = style.line(
             color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2))
         )
     style.legend(figure, entries)

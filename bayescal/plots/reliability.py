@@ -329,7 +329,7 @@ def _write_above(ax: Axes, text: str) -> None:
 
 def error_text(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
     """The posterior of the error of a case, in a line."""
-    shown = style.drawn_variable(tree)
+    shown = access.main(tree)
     ends = access.at(interval(tree, shown.name, prob), case).values
     lower, upper = (number(float(bound)) for bound in ends)
     mean = number(access.posterior_mean(tree, shown.name, case))
@@ -337,13 +337,13 @@ def error_text(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
 
 
 def _answer(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
-    shown = style.drawn_variable(tree)
+    shown = access.main(tree)
     bins = _STRATEGY.get(str(tree.attrs.get("binning_strategy")), "bins")
     n_bins = access.variable(tree, schema.POINT_ESTIMATE, schema.COUNT, case).size
     lines = [error_text(tree, case, prob)]
     point = access.scalar(tree, schema.POINT_ESTIMATE, shown.point or "", case)
     if point is not None:
-        lines.append(f"plug-in {number(point)} ({n_bins} {bins})")
+        lines.append(f"plug-in ECE {number(point)} ({n_bins} {bins})")
     p_calibrated = access.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case)
     if p_calibrated is not None and p_calibrated == p_calibrated:
         lines.append(f"P(calibrated) {relation(p_calibrated)}")

@@ -128,7 +128,7 @@ def chosen(
     """A result with the variable to draw, of this role; by default the first of its own."""
     if var is None:
         check_role(tree, role, what)
-        return tree, drawn_variable(tree)
+        return tree, access.main(tree)
     found, name = chosen_variable(tree, var)
     one = access.described(found, name)
     if one.role != role:
@@ -138,12 +138,6 @@ def chosen(
             f"draw it with bayescal.plots: {functions}."
         )
     return found, one
-
-
-def drawn_variable(tree: xr.DataTree) -> Variable:
-    """What is drawn where no variable is named: the first that has an estimate of its own."""
-    found = access.answers(tree)
-    return next((one for one in found if one.point == one.name), found[0])
 
 
 class ResultFigure(Figure):

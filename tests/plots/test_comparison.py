@@ -46,7 +46,7 @@ def _mark(ax: Axes, place: int, number: int) -> float:
 def test_the_smallest_error_is_at_the_top() -> None:
     tree = make_result(NAMES)
     ax = plot_comparison(tree).axes[0]
-    means = tree["posterior"]["ece"].mean(("chain", "draw"))
+    means = tree["posterior"]["tce"].mean(("chain", "draw"))
     assert _rows(ax) == [str(name) for name in means.sortby(means)["classifier"].values]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]
 
@@ -56,10 +56,10 @@ def test_each_row_has_its_intervals_mean_and_estimate() -> None:
     ax = plot_comparison(tree, prob=0.8).axes[0]
     place = _rows(ax).index("gbm")
     for prob, width in ((0.8, 1.2), (0.5, 4)):
-        bounds = interval(tree, "ece", prob).sel(classifier="gbm")
+        bounds = interval(tree, "tce", prob).sel(classifier="gbm")
         np.testing.assert_allclose(_line(ax, place, width), bounds)
     expected = tree.sel(classifier="gbm")
-    assert _mark(ax, place, 0) == float(expected["posterior"]["ece"].mean())
+    assert _mark(ax, place, 0) == float(expected["posterior"]["tce"].mean())
     assert _mark(ax, place, 1) == float(expected["point_estimate"]["ece"])
 
 

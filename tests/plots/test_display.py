@@ -50,10 +50,10 @@ def test_attributes_are_those_of_scikit_learns(n_bins):
 
 def test_the_legend_has_band_and_error_of_the_result():
     display = Display.from_predictions(Y, P, seed=1, prob=0.8)
-    mean = float(display.result["posterior"]["ece"].mean())
+    mean = float(display.result["posterior"]["tce"].mean())
     said = legend(display)
     assert said[0] == "Perfectly calibrated"
-    assert said[1].startswith(f"Classifier\nECE {mean:.3f}, 80% interval ")
+    assert said[1].startswith(f"Classifier\nTCE {mean:.3f}, 80% interval ")
     assert said[2:] == ["80% band of the curve", "bins"]
     assert legend(display.plot(prob=0.5))[2:] == ["50% band of the curve", "bins"]
 

@@ -73,10 +73,10 @@ def test_without_cells_bars_are_the_bins_spread_over_their_width() -> None:
 
 def test_the_answer_is_written_in() -> None:
     tree = make_result(("vit",), p_calibrated=0.25)
-    (answer,) = (text for text in words(plot_reliability(tree)) if text.startswith("ECE"))
-    mean = float(tree["posterior"]["ece"].mean())
-    assert answer.startswith(f"ECE {mean:.3f}, 90% interval 0 to 0.")
-    assert f"plug-in {float(tree['point_estimate']['ece']):.3f} (15 equal-mass bins)" in answer
+    (answer,) = (text for text in words(plot_reliability(tree)) if text.startswith("TCE"))
+    mean = float(tree["posterior"]["tce"].mean())
+    assert answer.startswith(f"TCE {mean:.3f}, 90% interval 0 to 0.")
+    assert f"plug-in ECE {float(tree['point_estimate']['ece']):.3f} (15 equal-mass bins)" in answer
     assert answer.endswith("P(calibrated) = 0.25")
 
 
