@@ -199,3 +199,20 @@ def test_sensitivity(folder: Path, tmp_path: Path) -> None:
     assert kept.attrs["conclusion_var"] == "prob"
     assert list(kept["posterior"]["prior"].values) == ["bins:5", "bins:3,s=2"]
     assert "The decisions of a " in result.stdout
+
+
+def test_weights_of_calibration_rows_are_those_of_python(folder: Path, tmp_path: Path) -> None:
+    head, *rows = (folder / "cal.csv").read_text().splitlines()
+    path = tmp_path / "cal.csv"
+    weighted = [f"{row},{1 + place % 3}" for place, row in enumerate(rows)]
+    path.write_text("\n".join([f"{head},w", *weighted]) + "\n")
+    given = ["--label", "y", "--score", "a", "--weight", "w", "--estimate-only", "--json"]
+    found = json.loads(run(path, folder / "new.csv", *given).stdout)["results"]
+    calibration = bc.read_scores(path, label="y", score="a", weight="w")
+    target = np.loadtxt(folder / "new.csv", delimiter=",", skiprows=1)[:, 0]
+    expected = bc.credal.estimate(bc.CalibrationSplit(calibration=calibration, target=target))
+    assert [row["p1"] for row in found] == pytest.approx(expected.p1.ravel().tolist(), abs=1e-12)
+    plain = bc.CalibrationSplit(
+        calibration=bc.read_scores(path, label="y", score="a"), target=target
+    )
+    assert not np.allclose(expected.p1, bc.credal.estimate(plain).p1)

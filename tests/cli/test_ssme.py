@@ -133,3 +133,17 @@ def test_sensitivity(folder: Path, tmp_path: Path) -> None:
     assert kept.attrs["conclusion_var"] == "auc"
     assert list(kept["posterior"]["prior"].values) == ["agreement", "agreement:1"]
     assert "conclusion on the AUC of a" in result.stdout
+
+
+def test_weights_are_those_of_python(folder: Path, tmp_path: Path) -> None:
+    head, *rows = (folder / "some.csv").read_text().splitlines()
+    weighted = [f"{row},{1 + place % 3}" for place, row in enumerate(rows)]
+    path = tmp_path / "weighted.csv"
+    path.write_text("\n".join([f"{head},w", *weighted]) + "\n")
+    result = run(path, *COLUMNS, "--weight", "w", "--estimate-only", "--json")
+    scores = bc.read_scores(path, label="y", score=["a", "b", "c"], weight="w")
+    expected = bc.ssme.estimate(scores, ece="equal-mass").accuracy
+    found = [row for row in json.loads(result.stdout)["results"] if row["method"] == "ssme-kde"]
+    assert [row["accuracy"] for row in found] == pytest.approx(list(expected), abs=1e-9)
+    plain = run(path, *COLUMNS, "--estimate-only", "--json")
+    assert json.loads(plain.stdout)["results"] != json.loads(result.stdout)["results"]

@@ -70,7 +70,8 @@ def _read(given: Given) -> CalibrationSplit:
     from bayescal.quantities.credal.data import CalibrationSplit
 
     table, columns = shared.open_columns(given, "calibration")
-    if columns.classes is None and len(columns.names) == 1 and shared.too_large(table, 2):
+    single = columns.classes is None and len(columns.names) == 1 and given["weight"] is None
+    if single and shared.too_large(table, 2):
         return _counted(given, table, columns.names[0])
     calibration = shared.labeled_scores(given, table, columns)
     target = shared.unlabeled_scores(
@@ -155,6 +156,7 @@ COMMAND = Command(
         shared.LABEL,
         shared.SCORE,
         shared.CLASSIFIER,
+        shared.WEIGHT,
         shared.POS_LABEL,
         shared.FROM_LOGITS,
         shared.ONE_CLASSIFIER,

@@ -109,6 +109,7 @@ COMMAND = Command(
         shared.SCORE,
         shared.CLASSIFIER,
         shared.GROUP,
+        shared.WEIGHT,
         shared.POS_LABEL,
         shared.FROM_LOGITS,
         shared.ONE_CLASSIFIER,
