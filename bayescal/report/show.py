@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MOST_ROWS: Final = 30
 
 
-def show(result: Any, prob: float = 0.9) -> Shown:
+def show(result: xr.DataTree | object, prob: float = 0.9) -> Shown:
     """Show a result or another object of the package in a few lines.
 
     In a notebook, the last expression of a cell shows itself as HTML; in a terminal, and by
@@ -58,9 +58,9 @@ def show(result: Any, prob: float = 0.9) -> Shown:
     >>> bc.show(bc.Scores(y_true=[0, 1], y_prob=[0.2, 0.9], classifier="forest"))
     2 rows, all labelled (1 of label 1); classes 0, 1.
     <BLANKLINE>
-    Classifier   Lowest score   Mean score   Highest score
-    ──────────────────────────────────────────────────────
-    forest             0.2000       0.5500          0.9000
+    Classifier  Lowest score  Mean score  Highest score
+    ───────────────────────────────────────────────────
+    forest            0.2000      0.5500         0.9000
     """
     import pandas as pd
 
