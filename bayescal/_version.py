@@ -1,3 +1,3 @@
 """The version: read by the build, and written into every result."""
 
-__version__ = "0.3.0.dev0"
+__version__ = "0.3.0"

@@ -1,4 +1,4 @@
-"""Every figure of docs/benchmarks.md, one program after the other; about 35 hours on two cores.
+"""Every figure of docs/benchmarks.md, one program after the other; about 39 hours on two cores.
 
 python benchmarks/all.py --list                    # programs by section, with their hours
 python benchmarks/all.py                           # all; begun again, it goes on where it stopped
@@ -37,6 +37,8 @@ RUNS = {
         ("pu_coverage.py", 1.0),
         ("pu_coverage.py --bins 6", 0.5),
         ("pu_real_coverage.py --bank report --data {data}", 2.0),
+        ("pu_real_coverage.py --bank report --data {data} --spread .05 --label spread_05", 2.0),
+        ("pu_real_coverage.py --bank report --data {data} --spread .11 --label spread_11", 2.0),
         ("pu_acceptance.py --data {data}", 0.1),
         ("pu_figures.py", 0.1),
         ("pu_wide.py", 0.2),

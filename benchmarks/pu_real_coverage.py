@@ -6,7 +6,8 @@ python benchmarks/pu_real_coverage.py --bank report --render
 
 DIR holds adult.csv.gz. Positives are drawn from the positives of a population of _populations.py,
 unlabelled rows from all of it. The class prior is nearly known: a Beta whose mean is the share of
-positives, with a standard deviation of .005. A run that was stopped goes on where it was.
+positives, with a standard deviation of .005 or --spread. A run that was stopped goes on where it
+was.
 """
 
 from __future__ import annotations
@@ -21,22 +22,21 @@ import bayescal as bc
 
 CLASSIFIERS = ("LR .1", "kNN 15", "tree 75", "boosted", "NB")
 SIZES = ((200, 1000), (1000, 4000))
-SPREAD = 0.005
 
 
-def class_prior(mean: float) -> bc.Beta:
+def class_prior(mean: float, spread: float) -> bc.Beta:
     """Beta around a share of positives."""
-    rows = mean * (1 - mean) / SPREAD**2 - 1
+    rows = mean * (1 - mean) / spread**2 - 1
     return bc.Beta(mean * rows, (1 - mean) * rows)
 
 
 def run_cell(
-    key: _cells.Key, *, where: _populations.Where, settings: _cells.Cell
+    key: _cells.Key, *, where: _populations.Where, settings: _cells.Cell, spread: float
 ) -> _cells.Figures:
     """Fit the resamples of one classifier at one size."""
     name, classifier, size = str(key[0]), str(key[1]), (int(key[2]), int(key[3]))
     population = _populations.population(name, where)
-    priors = bc.pu_ece.Priors(class_prior(float(population.label.mean())))
+    priors = bc.pu_ece.Priors(class_prior(float(population.label.mean()), spread))
     rows = [
         _cells.tce_row(
             bc.pu_ece, population.pu_scores(size, rng, classifier), rng, settings, priors
@@ -52,6 +52,7 @@ def main() -> None:
     _populations.add_options(parser)
     _cells.add_options(parser)
     parser.add_argument("--classifiers", nargs="+", default=CLASSIFIERS)
+    parser.add_argument("--spread", type=float, default=0.005, help="of the class prior")
     given = parser.parse_args()
 
     def keys() -> list[_cells.Key]:
@@ -69,7 +70,7 @@ def main() -> None:
         "the calibration error from positives and unlabelled rows",
         ("population", "classifier", "nP", "nU"),
         keys,
-        partial(run_cell, where=where, settings=settings),
+        partial(run_cell, where=where, settings=settings, spread=given.spread),
     )
 
 
