@@ -124,12 +124,7 @@ _PROB = 0.9
 
 @click.command()
 @click.option(
-    "-o",
-    "--output",
-    type=PATH,
-    default="calibration.html",
-    show_default=True,
-    help="The report.",
+    "-o", "--output", type=PATH, default="calibration.html", show_default=True, help="The report."
 )
 @click.option(*VERBOSE.flags, is_flag=True, help=VERBOSE.help)
 def demo(output: Path, verbose: bool) -> int:

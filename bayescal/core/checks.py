@@ -35,11 +35,7 @@ def check_rows(n: int, name: str) -> None:
 
 
 def check_same_length(
-    n: int,
-    name: str,
-    n_other: int,
-    name_other: str,
-    remedy: str = "Pass one value for each row.",
+    n: int, name: str, n_other: int, name_other: str, remedy: str = "Pass one value for each row."
 ) -> None:
     """Check that two columns have the same rows."""
     if n != n_other:
@@ -327,11 +323,7 @@ _COUNTS = ("Counts", "CountTable")
 
 
 def check_data(
-    data: object,
-    kinds: tuple[type, ...],
-    quantity: str,
-    remedy: str,
-    counts: type | None = None,
+    data: object, kinds: tuple[type, ...], quantity: str, remedy: str, counts: type | None = None
 ) -> None:
     """Check that data are of a class that a quantity takes; `counts` is that of a mapping's."""
     remedy = f"Pass bayescal.{remedy}."

@@ -57,11 +57,7 @@ _KEPT: Final = ("labels", "pos_label", "n_read", "n_cells")
 
 
 def write_counts(
-    path: str | os.PathLike[str],
-    parts: Parts[Counts],
-    pairs: SharedCounts | None,
-    *,
-    table: bool,
+    path: str | os.PathLike[str], parts: Parts[Counts], pairs: SharedCounts | None, *, table: bool
 ) -> Path:
     """Write counts, of a table or alone; behind their cells come the combinations of pairs."""
     import pyarrow as pa

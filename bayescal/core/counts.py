@@ -29,13 +29,7 @@ from bayescal.core.cell_sums import (
     lowest,
     units_of,
 )
-from bayescal.core.checks import (
-    check_flag,
-    check_is,
-    check_rows,
-    check_some_weight,
-    check_whole,
-)
+from bayescal.core.checks import check_flag, check_is, check_rows, check_some_weight, check_whole
 from bayescal.core.columns import Label
 from bayescal.core.count_files import read_counts, write_counts
 from bayescal.core.count_frames import ALONE, WHOLE, CountColumns, frame_sums

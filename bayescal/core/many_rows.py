@@ -105,12 +105,7 @@ def count_rows(
             )
     count = counted if group is None else partial(counted_by_group, group=group)
     found = count(
-        data,
-        label=label,
-        score=names,
-        pos_label=pos_label,
-        from_logits=from_logits,
-        weight=weight,
+        data, label=label, score=names, pos_label=pos_label, from_logits=from_logits, weight=weight
     )
     together = counted_together(data, label, names, pos_label, from_logits) if pairs else None
     table = CountTable(found, together)

@@ -41,10 +41,7 @@ class SharedCounts:
 
     @classmethod
     def of_rows(
-        cls,
-        score: Mapping[str, NDArray[np.floating]],
-        positive: NDArray[np.bool_],
-        shift: int = 0,
+        cls, score: Mapping[str, NDArray[np.floating]], positive: NDArray[np.bool_], shift: int = 0
     ) -> SharedCounts:
         """Count labelled rows: scores in [0, 1] by classifier, and whether each is positive.
 

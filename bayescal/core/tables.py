@@ -17,13 +17,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import (
-    check_columns,
-    check_known,
-    check_unique,
-    checked_words,
-    listing,
-)
+from bayescal.core.checks import check_columns, check_known, check_unique, checked_words, listing
 from bayescal.core.columns import arrow_to_numpy, inexact
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, collect

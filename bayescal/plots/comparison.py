@@ -102,14 +102,7 @@ def draw_forest(
         if found:
             x, y = zip(*found, strict=True)
             ax.scatter(
-                x,
-                y,
-                s=20,
-                marker=mark.marker,
-                linewidth=1.2,
-                **mark.faces,
-                clip_on=False,
-                zorder=3,
+                x, y, s=20, marker=mark.marker, linewidth=1.2, **mark.faces, clip_on=False, zorder=3
             )
     style.dress(ax, grid="x")
     ax.set_ylim(len(rows) - 0.4, -0.6)
@@ -144,11 +137,7 @@ _PLUG_IN: Final = "plug-in"
 
 
 def plot_comparison(
-    tree: xr.DataTree,
-    var: str | None = None,
-    prob: float = 0.9,
-    *,
-    ax: Axes | None = None,
+    tree: xr.DataTree, var: str | None = None, prob: float = 0.9, *, ax: Axes | None = None
 ) -> Figure:
     """Draw a forest of the calibration errors of all cases, the smallest at the top.
 
@@ -318,11 +307,7 @@ _SHADES: Final = LinearSegmentedColormap.from_list("to blue", [f"{style.BLUE}00"
 
 
 def plot_metrics(
-    tree: xr.DataTree,
-    var: str | None = None,
-    prob: float = 0.9,
-    *,
-    ax: Axes | None = None,
+    tree: xr.DataTree, var: str | None = None, prob: float = 0.9, *, ax: Axes | None = None
 ) -> Figure:
     """Draw a forest of a metric of all classifiers, the best at the top.
 
@@ -373,12 +358,7 @@ def plot_metrics(
     return style.figure_of(figure)
 
 
-def plot_ranks(
-    tree: xr.DataTree,
-    var: str | None = None,
-    *,
-    ax: Axes | None = None,
-) -> Figure:
+def plot_ranks(tree: xr.DataTree, var: str | None = None, *, ax: Axes | None = None) -> Figure:
     """Draw the posterior probability of each rank of each classifier.
 
     Parameters

@@ -15,11 +15,7 @@ from bayescal.results.text import count, percent
 _SIDES = {"below": style.GREEN, "above": style.VERMILLION}
 
 
-def plot_label_plan(
-    plan: LabelPlan,
-    *,
-    ax: Axes | None = None,
-) -> Figure:
+def plot_label_plan(plan: LabelPlan, *, ax: Axes | None = None) -> Figure:
     """Draw the expected width of the interval, and P(it excludes the limit), by number of labels.
 
     Parameters

@@ -87,11 +87,7 @@ SEEN: Final = 0.001
 
 
 def plot_posterior(
-    tree: xr.DataTree,
-    var: str | None = None,
-    prob: float = 0.9,
-    *,
-    ax: Axes | None = None,
+    tree: xr.DataTree, var: str | None = None, prob: float = 0.9, *, ax: Axes | None = None
 ) -> Figure:
     """Draw the posterior of a calibration error, one panel a case.
 
@@ -138,10 +134,7 @@ def plot_posterior(
 
 
 def plot_prior_posterior(
-    tree: xr.DataTree,
-    var: str | None = None,
-    *,
-    ax: Axes | None = None,
+    tree: xr.DataTree, var: str | None = None, *, ax: Axes | None = None
 ) -> Figure:
     """Overlay the prior and the posterior density of a calibration error, one panel a case.
 

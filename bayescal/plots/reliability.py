@@ -236,10 +236,7 @@ def _limits(seen: NDArray[np.float64], band: tuple[float, float]) -> tuple[float
     span = max(float(np.ptp(seen)), 0.04)
     low = max(0.0, float(seen.min()) - 0.25 * span)
     high = min(1.0, float(seen.max()) + 0.25 * span)
-    return (
-        min(low, max(band[0], low - 0.5 * span)),
-        max(high, min(band[1], high + 0.5 * span)),
-    )
+    return (min(low, max(band[0], low - 0.5 * span)), max(high, min(band[1], high + 0.5 * span)))
 
 
 def _draw_scores(

@@ -32,11 +32,7 @@ _ROC_INCHES: Final = 2.9
 
 
 def plot_roc(
-    tree: xr.DataTree,
-    prob: float = 0.9,
-    *,
-    unlabeled: bool | None = None,
-    ax: Axes | None = None,
+    tree: xr.DataTree, prob: float = 0.9, *, unlabeled: bool | None = None, ax: Axes | None = None
 ) -> Figure:
     """Draw the ROC curve of each classifier with its simultaneous and its pointwise band.
 
@@ -125,10 +121,7 @@ _CLASS_COLUMNS: Final = 5
 _PANEL_INCHES: Final = 1.75
 _FRAME_INCHES: Final = 1.1
 _CLASS: Final = "label_class"
-_STAGES: Final = {
-    "before": ("o", style.VERMILLION),
-    "after": ("s", style.BLUE),
-}
+_STAGES: Final = {"before": ("o", style.VERMILLION), "after": ("s", style.BLUE)}
 
 
 class _ClassBins(NamedTuple):
@@ -279,11 +272,7 @@ def _mean_error(tree: xr.DataTree, case: ResultSlice, name: str, suffix: str) ->
     return fixed(float(draws.sel({_CLASS: name}).mean()), 3).lstrip("0")
 
 
-def plot_sensitivity_curve(
-    tree: xr.DataTree,
-    *,
-    ax: Axes | None = None,
-) -> Figure:
+def plot_sensitivity_curve(tree: xr.DataTree, *, ax: Axes | None = None) -> Figure:
     """Draw the calibration error against the class prior, one panel a case.
 
     Parameters

@@ -26,11 +26,7 @@ _MOST_LABELS: Final = 24
 _BASELINE: Final = 0.18
 
 
-def plot_change(
-    change: Change,
-    *,
-    ax: Axes | None = None,
-) -> Figure:
+def plot_change(change: Change, *, ax: Axes | None = None) -> Figure:
     """Draw what windows hold and where one is worse than the baseline.
 
     Parameters

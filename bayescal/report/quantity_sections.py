@@ -133,8 +133,7 @@ def _measure(view: View) -> Markup:
         Column(f"{percent(_BOUND)} upper bound of c", [fixed(value) for value in upper]),
         *(
             Column(
-                f"P(c > {value:g})",
-                [probability(float(access.at(found, case))) for case in cases],
+                f"P(c > {value:g})", [probability(float(access.at(found, case))) for case in cases]
             )
             for value in _EXCEEDED
             for found in [prob_above(view.tree, "c", value)]

@@ -11,22 +11,8 @@ from markupsafe import Markup
 from bayescal.report.render import Column, facts, named, names, plain, table
 from bayescal.report.view import HIDDEN, Answer, Section, View, for_each
 from bayescal.results import access, schema
-from bayescal.results.rows import (
-    RowConclusion,
-    Rows,
-    evenly,
-    open_names,
-    read_rows,
-)
-from bayescal.results.text import (
-    count,
-    counted,
-    ends,
-    fixed,
-    percent,
-    probability,
-    several,
-)
+from bayescal.results.rows import RowConclusion, Rows, evenly, open_names, read_rows
+from bayescal.results.text import count, counted, ends, fixed, percent, probability, several
 
 if TYPE_CHECKING:
     from bayescal.results.access import ResultSlice
@@ -198,7 +184,7 @@ def _sentences(view: View, case: ResultSlice, rows: Rows) -> list[Markup]:
         Markup(
             "The {} bounds are {} wide on average; the Venn-Abers pairs p0 to p1, which are no "
             "such bounds, are {} wide."
-        ).format(percent(view.prob), fixed(bounds, 3), fixed(pair, 3)),
+        ).format(percent(view.prob), fixed(bounds, 3), fixed(pair, 3))
     ]
     improper = view.number_of(schema.POINT_ESTIMATE, "improper_share", case)
     if improper:

@@ -167,10 +167,7 @@ def _summary_column(
         both = zip(values, frame[f"{name.removesuffix('lower')}upper"].tolist(), strict=True)
         title = f"{percent(view.prob)} interval"
         named = f"{titles.get(var, var)}, {title}" if var else title
-        return Column(
-            titles.get(name, named),
-            [_range(view, low, high) for low, high in both],
-        )
+        return Column(titles.get(name, named), [_range(view, low, high) for low, high in both])
     if name == "metric":
         metrics_of = [access.described(view.tree, value).title for value in values]
         return Column(titles[name], metrics_of, words=True)
@@ -235,11 +232,7 @@ class Check(NamedTuple):
 
 CHECKS = (
     Check(
-        "rhat_max",
-        "R-hat",
-        f"at most {MAX_RHAT}",
-        lambda x: fixed(x, 3),
-        lambda x: x <= MAX_RHAT,
+        "rhat_max", "R-hat", f"at most {MAX_RHAT}", lambda x: fixed(x, 3), lambda x: x <= MAX_RHAT
     ),
     Check("ess_min", "Effective draws", f"at least {MIN_ESS}", count, lambda x: x >= MIN_ESS),
     Check("divergences", "Divergences", "none", count, lambda x: x == 0),

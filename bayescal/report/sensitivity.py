@@ -198,11 +198,7 @@ def _scaled(view: View, scaling: _Scaling, frame: pd.DataFrame) -> Markup:
     records = [record for _, record in shown]
     words = [_SHORT.get(str(r["diagnosis"]), str(r["diagnosis"])) for r in records]
     columns = [
-        Column(
-            "Variable",
-            [_name(view, str(r["quantity"])) for r in records],
-            words=True,
-        ),
+        Column("Variable", [_name(view, str(r["quantity"])) for r in records], words=True),
         Column("Prior of", [_prior(view, str(r["prior"])) for r in records], words=True),
         Column("Sensitivity to the prior", [fixed(r["prior_sensitivity"], 2) for r in records]),
         Column("to the data", [fixed(r["likelihood_sensitivity"], 2) for r in records]),

@@ -128,10 +128,7 @@ class Conclusion:
 
 
 def conclusions(
-    tree: xr.DataTree,
-    var: str | None = None,
-    prob: float = 0.9,
-    threshold: float | None = None,
+    tree: xr.DataTree, var: str | None = None, prob: float = 0.9, threshold: float | None = None
 ) -> list[Conclusion | RowConclusion]:
     """Whether the conclusion of every case is robust to the prior.
 

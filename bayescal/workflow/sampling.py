@@ -179,11 +179,7 @@ def _in_chains(draws: Draws, settings: Settings) -> Draws:
 
 
 def _nuts(
-    name: str,
-    case: Case,
-    direct: DirectDraws | None,
-    settings: Settings,
-    rng: np.random.Generator,
+    name: str, case: Case, direct: DirectDraws | None, settings: Settings, rng: np.random.Generator
 ) -> dict[str, NutsDraws]:
     """Sample the case's model, or those members of an average that matter."""
     every = members(case.model)

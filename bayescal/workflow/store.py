@@ -191,11 +191,7 @@ class Checkpoint:
     """Finished cases of one call of `bayescal.fit`, each under what it was computed from."""
 
     def __init__(
-        self,
-        directory: str | os.PathLike[str],
-        quantity: Quantity,
-        priors: Any,
-        settings: Settings,
+        self, directory: str | os.PathLike[str], quantity: Quantity, priors: Any, settings: Settings
     ) -> None:
         self._directory = checked_path(directory, "checkpoint")
         self._common = (quantity, priors, settings)

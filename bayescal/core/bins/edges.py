@@ -63,10 +63,7 @@ def strategy_name(strategy: Strategy) -> str:
 
 
 def choose_edges(
-    order_statistics: OrderStatistics,
-    n: int,
-    n_bins: int,
-    strategy: Strategy,
+    order_statistics: OrderStatistics, n: int, n_bins: int, strategy: Strategy
 ) -> NDArray[np.float64]:
     """Bin edges of scores known by their order statistics, (bin + 1,).
 
