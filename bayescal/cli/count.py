@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bayescal.cli.options import PATH, VERBOSE, click_option
+from bayescal.cli.options import PATH, ROWS, VERBOSE, click_option
 from bayescal.cli.output import progress, say_written
 from bayescal.cli.run import in_terms_of
-from bayescal.cli.standard_input import ROWS
 from bayescal.cli.terminal import print_table
 from bayescal.core import score_options as shared
 from bayescal.core.command import Given, Option

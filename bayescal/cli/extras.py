@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayescal.cli.options import PATH, VERBOSE
+from bayescal.cli.options import PATH, ROWS, VERBOSE
 from bayescal.cli.output import TABLES, check_report, say_written, write_rows
 from bayescal.cli.run import carry_out, status_code
-from bayescal.cli.standard_input import ROWS
 from bayescal.cli.terminal import say
 from bayescal.core.checks import listing
 from bayescal.core.errors import InputError

@@ -11,8 +11,7 @@ import click
 
 from bayescal._version import __version__
 from bayescal.cli.errors import guarded
-from bayescal.cli.options import fit_options, parameters, sensitivity_options
-from bayescal.cli.standard_input import KEPT
+from bayescal.cli.options import KEPT, fit_options, parameters, sensitivity_options
 
 if TYPE_CHECKING:
     from bayescal.core.command import Option

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bayescal.cli.options import SAMPLING, VERBOSE, click_option
+from bayescal.cli.options import ROWS, SAMPLING, VERBOSE, as_given, click_option
 from bayescal.cli.output import print_json, progress, say_written, write_rows
 from bayescal.cli.run import in_terms_of, loaded_or_fitted, status_code
-from bayescal.cli.standard_input import ROWS, as_given
 from bayescal.cli.terminal import print_table, say
 from bayescal.core.checks import listing
 from bayescal.core.command import Option

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bayescal.cli.errors import FAILED, NOT_CONVERGED, OK, Interrupted, as_options, warn
-from bayescal.cli.options import MEASURE, check_required, fit_options, sensitivity_options
+from bayescal.cli.options import MEASURE, as_given, check_required, fit_options, sensitivity_options
 from bayescal.cli.output import (
     TABLES,
     outputs,
@@ -24,7 +24,6 @@ from bayescal.cli.output import (
     write,
     write_rows,
 )
-from bayescal.cli.standard_input import as_given
 from bayescal.cli.terminal import print_table, say, width, with_short_names
 from bayescal.core.command import Command, Given, Option
 from bayescal.core.count_options import files_of

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import batched
 from typing import Any, Final, Unpack
 
+import numpy as np
+
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.cell_sums import CountedColumns
 from bayescal.core.checks import check_columns, check_flag, check_whole, checked_words
+from bayescal.core.columns import MISSING, factorize
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import MOST_CELLS, Counts, check_labeled
 from bayescal.core.errors import InputError
-from bayescal.core.grouped_rows import counted_by_group
-from bayescal.core.partial_sums import Batch, Several, summed
+from bayescal.core.intake import Column, code_groups, position, probabilities
+from bayescal.core.partial_sums import Batch, Several, joined, summed
 from bayescal.core.partitions import rows_of
-from bayescal.core.rows_together import counted_together
-from bayescal.core.shared_counts import check_together
+from bayescal.core.shared_counts import SharedCounts, check_together
 
 # Columns of scores that are counted at a time: each takes up to 40 MB in each thread.
 _TOGETHER: Final = 8
@@ -162,3 +164,97 @@ def _counts(
         for columns, name in zip(found, scores, strict=True):
             columns.add(batch.column(label), batch.column(name), heavy, from_logits)
     return Several(tuple(Counts(*columns.fields()) for columns in found))
+
+
+def counted_together(
+    data: Any, label: str, scores: Sequence[str], pos_label: Any, from_logits: bool
+) -> SharedCounts:
+    """Count labelled rows by combinations of cells, in one reading."""
+    names = tuple(dict.fromkeys(scores))
+    check_together(names)
+    count = partial(
+        _counts_of_cells, label=label, scores=names, pos_label=pos_label, from_logits=from_logits
+    )
+    return summed(rows_of(data), [label, *names], count)
+
+
+def _counts_of_cells(
+    batches: Iterator[Batch], label: str, scores: Sequence[str], pos_label: Any, from_logits: bool
+) -> SharedCounts:
+    """Count the rows of a part."""
+    found = SharedCounts.of_rows({name: np.zeros(0) for name in scores}, np.zeros(0, np.bool_))
+    for batch in batches:
+        code, labels = factorize(batch.column(label).values, label)
+        known = code != MISSING
+        value = {name: probabilities(batch.column(name), from_logits)[known] for name in scores}
+        positive = code[known] == position(pos_label, labels)
+        found = found.plus(SharedCounts.of_rows(value, positive, found.shift))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _ByGroup:
+    """Counts by score and group."""
+
+    parts: Mapping[tuple[str, str], Counts]
+
+    def plus(self, other: _ByGroup) -> _ByGroup:
+        """Add those of other rows."""
+        found = dict(self.parts)
+        for key, counts in other.parts.items():
+            found[key] = found[key].plus(counts) if key in found else counts
+        return _ByGroup(found)
+
+
+def counted_by_group(
+    data: Any,
+    *,
+    label: str,
+    score: Sequence[str],
+    group: str,
+    pos_label: Any = 1,
+    from_logits: bool = False,
+    weight: str | None = None,
+) -> dict[str, dict[str, Counts]]:
+    """Count rows by narrow cells of each score, and by group."""
+    check_columns(label=label, group=group, weight=weight)
+    check_flag(from_logits, "from_logits")
+    names = {"label": label, "group": group, "weight": weight}
+    sum_up = partial(_sum_up, names, score, pos_label, from_logits)
+    columns = [*score, *(name for name in names.values() if name is not None)]
+    found: dict[str, dict[str, Counts]] = {}
+    for (name, part), counts in summed(rows_of(data), columns, sum_up).parts.items():
+        found.setdefault(name, {})[part] = counts
+    for parts in found.values():
+        check_labeled(joined(parts.values(), Counts.plus), label, weight)
+    return found
+
+
+def _sum_up(
+    names: Mapping[str, str | None],
+    scores: Sequence[str],
+    pos_label: Any,
+    from_logits: bool,
+    batches: Iterator[Batch],
+) -> _ByGroup:
+    """Count the rows of a part: one group of a batch at a time, as its sums take 20 MB."""
+    found = _ByGroup({})
+    for batch in batches:
+        columns = {key: None if name is None else batch.column(name) for key, name in names.items()}
+        group = columns["group"]
+        assert group is not None
+        codes, groups = code_groups(group.values, group.name, len(group.values), group.name)
+        for place, part in enumerate(groups):
+            rows = np.flatnonzero(codes == place)
+
+            def own(column: Column | None, rows: Any = rows, part: str = part) -> Any:
+                if column is None:
+                    return None
+                return Column(f"{column.name}, rows of group {part!r}", column.values[rows])
+
+            for score in scores:
+                counted = CountedColumns(pos_label, names["weight"] is not None)
+                weight = own(columns["weight"])
+                counted.add(own(columns["label"]), own(batch.column(score)), weight, from_logits)
+                found = found.plus(_ByGroup({(score, part): Counts(*counted.fields())}))
+    return found

@@ -14,7 +14,7 @@ from typing import Any, Final
 from bayescal.core.checks import check_known, check_number, listing
 from bayescal.core.errors import InputError
 from bayescal.core.variables import LESS, MORE
-from bayescal.measures import decisions, discrimination, errors, recalibration, scores, smooth_ece
+from bayescal.measures import discrimination, errors, recalibration, scores
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, with_options
 
 ENTRY_POINTS: Final = "bayescal.measures"
@@ -60,120 +60,68 @@ _WRONG_END: Final = (
 _NONE_CALLED: Final = "No row is called so at this threshold: choose one within the scores."
 
 
-def _error(name: str, title: str, function: Callable[..., Any], reference: str) -> Measure:
-    return Measure(name, title, function, _meaning(function), LESS, ALL, reference=reference)
-
-
-def _signed(name: str, title: str, function: Callable[..., Any], reference: str) -> Measure:
-    return Measure(
-        name, title, function, _meaning(function), None, ALL, undefined=_ENDS, reference=reference
-    )
-
-
-def _of_rows(
-    name: str,
+def _measure(
     title: str,
     function: Callable[..., Any],
     reference: str,
     better: str | None = LESS,
+    components: str = ALL,
     undefined: str = "",
     options: tuple[str, ...] = (),
 ) -> Measure:
-    meaning = _meaning(function)
-    return Measure(name, title, function, meaning, better, ROWS, options, undefined, reference)
-
-
-def _of_curve(
-    name: str,
-    title: str,
-    function: Callable[..., Any],
-    reference: str,
-    better: str | None = LESS,
-    undefined: str = "",
-) -> Measure:
-    found = _of_rows(name, title, function, reference, better, undefined)
-    return found._replace(components=MISCALIBRATED)
-
-
-def _meaning(function: Callable[..., Any]) -> str:
-    return (function.__doc__ or "").strip().splitlines()[0]
+    """A measure that has the name of its function, and the first line of its docstring."""
+    name, meaning = function.__name__, (function.__doc__ or "").strip().splitlines()[0]
+    return Measure(
+        name, title, function, meaning, better, components, options, undefined, reference
+    )
 
 
 _AT: Final = ("threshold",)
+_COSTS: Final = (*_AT, "false_positive", "false_negative")
 OWN: Final = (
-    _error("tce", "TCE", errors.tce, AUSTIN),
-    _error("ici", "ICI", errors.tce, AUSTIN),
-    _error("emax", "E_max", errors.emax, AUSTIN),
-    _error("e50", "E50", errors.e50, AUSTIN),
-    _error("e90", "E90", errors.e90, AUSTIN),
-    _error("l2", "l2 error", errors.l2, KUMAR),
-    _error("eci", "ECI", errors.eci, HOORDE),
-    _error("over", "over-estimation", errors.over, AUSTIN),
-    _error("under", "under-estimation", errors.under, AUSTIN),
-    _error("smece", "smooth ECE", smooth_ece.smece, SMOOTH),
-    _error("c", "c, Kuiper", errors.c, ARRIETA),
-    _error("ks", "Kolmogorov-Smirnov", errors.ks, ARRIETA),
-    _signed("mean_gap", "mean gap", errors.mean_gap, CALSTER),
-    _signed("oe", "O:E ratio", errors.oe, CALSTER),
-    _signed("slope", "calibration slope", recalibration.slope, COX),
-    _signed("intercept", "calibration intercept", recalibration.intercept, COX),
-    _signed("citl", "calibration in the large", recalibration.citl, CALSTER),
-    _of_rows("brier", "Brier score", scores.brier, MURPHY),
-    _error("brier_miscalibration", "Brier, miscalibration", scores.brier_miscalibration, MURPHY),
-    _of_curve(
-        "brier_discrimination", "Brier, discrimination", scores.brier_discrimination, MURPHY, MORE
+    _measure("TCE", errors.tce, AUSTIN),
+    _measure("ICI", errors.tce, AUSTIN)._replace(name="ici"),
+    _measure("E_max", errors.emax, AUSTIN),
+    _measure("E50", errors.e50, AUSTIN),
+    _measure("E90", errors.e90, AUSTIN),
+    _measure("l2 error", errors.l2, KUMAR),
+    _measure("ECI", errors.eci, HOORDE),
+    _measure("over-estimation", errors.over, AUSTIN),
+    _measure("under-estimation", errors.under, AUSTIN),
+    _measure("smooth ECE", errors.smece, SMOOTH),
+    _measure("c, Kuiper", errors.c, ARRIETA),
+    _measure("Kolmogorov-Smirnov", errors.ks, ARRIETA),
+    _measure("mean gap", errors.mean_gap, CALSTER, None, undefined=_ENDS),
+    _measure("O:E ratio", errors.oe, CALSTER, None, undefined=_ENDS),
+    _measure("calibration slope", recalibration.slope, COX, None, undefined=_ENDS),
+    _measure("calibration intercept", recalibration.intercept, COX, None, undefined=_ENDS),
+    _measure("calibration in the large", recalibration.citl, CALSTER, None, undefined=_ENDS),
+    _measure("Brier score", scores.brier, MURPHY, LESS, ROWS),
+    _measure("Brier, miscalibration", scores.brier_miscalibration, MURPHY),
+    _measure("Brier, discrimination", scores.brier_discrimination, MURPHY, MORE, MISCALIBRATED),
+    _measure("Brier, uncertainty", scores.brier_uncertainty, MURPHY, None, ROWS),
+    _measure("scaled Brier score", scores.scaled_brier, MURPHY, MORE, ROWS, _ONE_LABEL),
+    _measure("log loss", scores.log_loss, MURPHY, LESS, MISCALIBRATED, _WRONG_END),
+    _measure(
+        "log loss, miscalibration", scores.log_loss_miscalibration, MURPHY, undefined=_WRONG_END
     ),
-    _of_rows("brier_uncertainty", "Brier, uncertainty", scores.brier_uncertainty, MURPHY, None),
-    _of_rows("scaled_brier", "scaled Brier score", scores.scaled_brier, MURPHY, MORE, _ONE_LABEL),
-    _of_curve("log_loss", "log loss", scores.log_loss, MURPHY, LESS, _WRONG_END),
-    _error(
-        "log_loss_miscalibration",
-        "log loss, miscalibration",
-        scores.log_loss_miscalibration,
-        MURPHY,
-    )._replace(undefined=_WRONG_END),
-    _of_curve(
-        "log_loss_discrimination",
-        "log loss, discrimination",
-        scores.log_loss_discrimination,
-        MURPHY,
-        MORE,
+    _measure(
+        "log loss, discrimination", scores.log_loss_discrimination, MURPHY, MORE, MISCALIBRATED
     ),
-    _of_rows(
-        "log_loss_uncertainty", "log loss, uncertainty", scores.log_loss_uncertainty, MURPHY, None
+    _measure("log loss, uncertainty", scores.log_loss_uncertainty, MURPHY, None, ROWS),
+    _measure("prevalence", scores.prevalence, FAWCETT, None, ROWS),
+    _measure("AUC", discrimination.auc, FAWCETT, MORE, ROWS, _ONE_LABEL),
+    _measure("AUPRC", discrimination.auprc, FAWCETT, MORE, ROWS, _ONE_LABEL),
+    _measure("accuracy", discrimination.accuracy, FAWCETT, MORE, ROWS, "", _AT),
+    _measure("sensitivity", discrimination.sensitivity, FAWCETT, MORE, ROWS, _ONE_LABEL, _AT),
+    _measure("specificity", discrimination.specificity, FAWCETT, MORE, ROWS, _ONE_LABEL, _AT),
+    _measure("PPV", discrimination.ppv, FAWCETT, MORE, ROWS, _NONE_CALLED, _AT),
+    _measure("NPV", discrimination.npv, FAWCETT, MORE, ROWS, _NONE_CALLED, _AT),
+    _measure("net benefit", discrimination.net_benefit, VICKERS, MORE, ROWS, "", _AT),
+    _measure(
+        "net benefit of treating all", discrimination.net_benefit_all, VICKERS, MORE, ROWS, "", _AT
     ),
-    _of_rows("prevalence", "prevalence", scores.prevalence, FAWCETT, None),
-    _of_rows("auc", "AUC", discrimination.auc, FAWCETT, MORE, _ONE_LABEL),
-    _of_rows("auprc", "AUPRC", discrimination.auprc, FAWCETT, MORE, _ONE_LABEL),
-    *(
-        _of_rows(function.__name__, title, function, FAWCETT, MORE, undefined, _AT)
-        for title, function, undefined in (
-            ("accuracy", discrimination.accuracy, ""),
-            ("sensitivity", discrimination.sensitivity, _ONE_LABEL),
-            ("specificity", discrimination.specificity, _ONE_LABEL),
-            ("PPV", discrimination.ppv, _NONE_CALLED),
-            ("NPV", discrimination.npv, _NONE_CALLED),
-        )
-    ),
-    _of_rows("net_benefit", "net benefit", decisions.net_benefit, VICKERS, MORE, "", _AT),
-    _of_rows(
-        "net_benefit_all",
-        "net benefit of treating all",
-        decisions.net_benefit_all,
-        VICKERS,
-        MORE,
-        "",
-        _AT,
-    ),
-    _of_rows(
-        "cost",
-        "cost",
-        decisions.cost,
-        FAWCETT,
-        LESS,
-        "",
-        ("threshold", "false_positive", "false_negative"),
-    ),
+    _measure("cost", discrimination.cost, FAWCETT, LESS, ROWS, "", _COSTS),
 )
 
 

@@ -14,8 +14,7 @@ from bayescal.report.view import HIDDEN, Answer, View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Difference, difference
-from bayescal.results.if_calibrated import if_calibrated
-from bayescal.results.intervals import Marginal, average_powers, marginals
+from bayescal.results.intervals import Marginal, average_powers, if_calibrated, marginals
 from bayescal.results.ranking import best, leaders
 from bayescal.results.text import (
     capital,

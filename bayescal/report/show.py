@@ -11,8 +11,7 @@ import xarray as xr
 
 from bayescal.core.checks import check_number
 from bayescal.core.errors import InputError
-from bayescal.core.shown import Box, Showing, Shown
-from bayescal.core.strip import Bar, Strip, strip_of
+from bayescal.core.shown import Bar, Box, Showing, Shown, Strip, strip_of
 from bayescal.core.variables import ERROR, METRIC
 from bayescal.results import access, schema
 from bayescal.results.summary import table

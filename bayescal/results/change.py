@@ -11,8 +11,7 @@ import xarray as xr
 
 from bayescal.core.checks import check_is, check_known, check_number
 from bayescal.core.errors import InputError
-from bayescal.core.shown import Showing, Shown
-from bayescal.core.strip import strip_of
+from bayescal.core.shown import Showing, Shown, strip_of
 from bayescal.core.variables import MORE, ROW, Variable
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
-from bayescal.core.shown import Showing, Shown
-from bayescal.core.strip import strip_of
+from bayescal.core.shown import Showing, Shown, strip_of
 from bayescal.core.variables import ERROR, METRIC, ROW
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.checks import check_number
-from bayescal.core.shown import Showing, Shown
-from bayescal.core.strip import strip_of
+from bayescal.core.shown import Showing, Shown, strip_of
 from bayescal.results.text import count, decimals, ends, fixed, percent, probability
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-from bayescal.core.shown import Showing, Shown
-from bayescal.core.strip import strip_of
+from bayescal.core.shown import Showing, Shown, strip_of
 from bayescal.core.variables import MORE
 from bayescal.results import access, schema
 from bayescal.results.compare import (

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import xarray as xr
 
-from bayescal.core.shown import Shown
-from bayescal.core.strip import strip_of
+from bayescal.core.shown import Shown, strip_of
 from bayescal.core.variables import CALIBRATION_ERRORS, ERROR, ROW, Variable
 from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
 from bayescal.results.change import Change
 from bayescal.results.curves import curve_shape
-from bayescal.results.if_calibrated import if_calibrated
-from bayescal.results.intervals import Marginal, interval, marginals, tail
+from bayescal.results.intervals import Marginal, if_calibrated, interval, marginals, tail
 from bayescal.results.measured import shown_measures
 from bayescal.results.ranking import best
 from bayescal.results.rows import read_rows, row_table

@@ -6,8 +6,7 @@ import pytest
 from markupsafe import Markup
 from rich.cells import cell_len
 
-from bayescal.core.shown import Box, Shown
-from bayescal.core.strip import strip_of
+from bayescal.core.shown import Box, Shown, strip_of
 from tests.report.pages import HOSTILE, Page
 
 WIDE = "分類器" * 40

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from bayescal.core.strip import Strip, strip_of
+from bayescal.core.shown import Strip, strip_of
 
 
 def test_bars_lie_on_the_scale_of_the_ticks() -> None:

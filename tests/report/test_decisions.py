@@ -10,7 +10,7 @@ import xarray as xr
 from markupsafe import escape
 
 import bayescal as bc
-from bayescal.report.decisions import decisions
+from bayescal.report.measures import decisions
 from bayescal.report.view import View
 from bayescal.results.measured import with_measures
 from bayescal.results.text import fixed, probability

@@ -12,8 +12,8 @@ import xarray as xr
 import bayescal as bc
 from bayescal.measures.measure import ROWS
 from bayescal.results import access
+from bayescal.results.decision_curve import Benefit, benefit, chances
 from bayescal.results.measure import curve_cells
-from bayescal.results.strategies import Benefit, benefit, chances
 from tests.synthetic import make_result
 
 BINS = bc.ece.Priors(label_rate=bc.ece.IndependentBins(bc.Beta(1, 1)))

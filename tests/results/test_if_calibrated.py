@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bayescal as bc
 from bayescal.results import access
-from bayescal.results.if_calibrated import if_calibrated
+from bayescal.results.intervals import if_calibrated
 from bayescal.results.summary import records
 from tests.synthetic import make_result
 from tests.synthetic_ssme import make_panel_result
