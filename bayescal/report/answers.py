@@ -17,7 +17,6 @@ from bayescal.results.compare import Difference, difference
 from bayescal.results.intervals import Marginal, average_powers, if_calibrated, marginals
 from bayescal.results.ranking import best, leaders
 from bayescal.results.text import (
-    capital,
     decimals,
     error,
     fixed,
@@ -243,6 +242,7 @@ def answer(view: View) -> Answer | None:
     body = render(
         "errors.html.j2",
         case_word=view.case_word,
+        heading=view.main_heading,
         rows=list(zip(heads, shown, [strip(one, on) for one in shown], strict=True)),
         scale=on,
         left_out=len(found) - len(shown),
@@ -399,7 +399,7 @@ def titles(view: View) -> dict[str, str]:
     # The sentences on each classifier have these.
     found[schema.P_VALUE_CALIBRATED] = HIDDEN
     for one in view.answers:
-        name = capital(one.full) if one == view.main else one.title
+        name = view.main_heading if one == view.main else one.title
         plug_in = f"Plug‑in {one.title}"
         found |= {one.name: name, f"{one.name}_point": plug_in}
         found[f"{one.name}_if_calibrated"] = HIDDEN

@@ -155,7 +155,7 @@ def _groups(view: View, owner: str, block: list[tuple[ResultSlice, CaseAnswer]])
         Column("Group", names(ordered, [one.failed for one in found]), words=True),
         _row_numbers(of("n"), of(schema.EFFECTIVE_N)),
         Column("Positive labels", [fixed(value, 3) for value in of("prevalence")]),
-        Column("Calibration error", [one.point_text for one in found]),
+        Column(view.main_heading, [one.point_text for one in found]),
         Column(f"{percent(view.prob)} interval", [one.range_text for one in found]),
         Column("Plug‑in ECE", [error(one.plug_in, one.digits) for one in found]),
         Column("P(calibrated)", [probability(one.p_calibrated) for one in found]),

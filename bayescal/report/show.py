@@ -129,7 +129,7 @@ def _of_errors(view: View) -> _Drawn:
 
     columns = {
         view.case_word: [one.name for one in lines],
-        "Calibration error": [one.point_text for one in lines],
+        view.main_heading: [one.point_text for one in lines],
         f"{percent(view.prob)} interval": [one.range_text for one in lines],
         "Plug-in ECE": [error(one.plug_in, one.digits) for one in lines],
         "P(calibrated)": [probability(one.p_calibrated) for one in lines],

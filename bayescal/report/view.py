@@ -17,7 +17,8 @@ from bayescal.report.render import render
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice, status, warned_cases
 from bayescal.results.intervals import interval
-from bayescal.results.text import labelled_rows
+from bayescal.results.summary import heading
+from bayescal.results.text import capital, labelled_rows
 
 HIDDEN: Final = ""
 """Heading of a column that is left out."""
@@ -95,6 +96,11 @@ class View:
     def main(self) -> Variable:
         """The main one; by its role the answer is worded."""
         return access.main(self.tree)
+
+    @property
+    def main_heading(self) -> str:
+        """Heading of its column, as on the command line: "Calibration error (TCE)"."""
+        return capital(heading(self.main))
 
     @property
     def parameters(self) -> list[Variable]:

@@ -9,6 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 import bayescal as bc
+from bayescal.results.summary import table
 from tests.report.pages import HOSTILE, Page, words
 from tests.synthetic import make_result
 from tests.synthetic_credal import make_credal_grid, make_credal_result, make_split
@@ -105,7 +106,9 @@ def test_everything_shows_itself(name: str) -> None:
 
 def test_the_answer_is_that_of_the_report() -> None:
     result = make_result(("vit",), draws=100, p_calibrated=0.2)
-    text = words(bc.show(result, 0.8).text(80))
+    found = bc.show(result, 0.8)
+    assert found.columns[1].casefold() == table(result, 0.8).columns[2].casefold()
+    text = words(found.text(80))
     high = float(bc.interval(result, "tce", 0.8).sel(ci_bound="upper").item())
     assert "The calibration error of vit is" in text
     assert f"(80% credible interval 0 to {high:.3f})" in text
