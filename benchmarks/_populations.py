@@ -7,7 +7,9 @@ leaves, neighbours or votes. The rows of a population are few all the same, so t
 rougher than that of rows without end; `label_noise` says how much of the error may be due to it.
 
 There are two banks that share no classifier: `dev` to develop a model on, `report` to judge it.
-Adult is cut into halves, one a bank; the digits of one bank are not those of the other.
+Adult is cut into halves, one a bank; the digits of one bank are not those of the other. A third,
+`rates`, has the scores of `report` and labels drawn anew from rates that are fitted to it: its
+curves are a real classifier's, its population has no end.
 
 python benchmarks/_populations.py --data DIR            # train them all, and say what they are
 
@@ -32,6 +34,7 @@ from scipy.stats import binom
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -48,6 +51,7 @@ BANKS = {
     "dev": (("adult", 0), ("adult", 1), ("adult", 2), ("digit3", 0), ("digit8", 1), ("cancer", 2)),
     "report": (("adult", 10), ("adult", 11), ("digit1", 10), ("digit5", 11), ("digit9", 12)),
 }
+RATES = "rates"
 TRAINED_ON = {"adult": 4000, "digit": 600, "cancer": 150}
 CACHE = Path(tempfile.gettempdir()) / "bayescal-populations"
 
@@ -57,6 +61,7 @@ class Where(NamedTuple):
 
     data: Path | None
     cache: Path
+    fitted_rates: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +114,38 @@ class Population:
         )
 
 
+class FittedRates(Population):
+    """Labels drawn from isotonic rates, which are then those of the scores: nothing is noise.
+
+    Isotonic, as that takes no form of curve but a rising one for given, and none of the model's.
+    """
+
+    def tce(self, classifier: str) -> float:
+        """E |P(Y = 1 | f) - f|."""
+        return float(np.abs(isotonic_rate(self, classifier) - self.of(classifier)).mean())
+
+    def label_noise(self, classifier: str) -> float:
+        """None: the rates are known, not counted."""
+        return 0.0
+
+    def scores(self, n: int, rng: np.random.Generator, *classifiers: str) -> bc.Scores:
+        """Rows scored by one classifier, with labels of their own."""
+        (name,) = classifiers
+        rows = rng.integers(len(self.label), size=n)
+        drawn = rng.random(n) < isotonic_rate(self, name)[rows]
+        return bc.Scores(y_true=drawn, y_prob=self.of(name)[rows], classifier=name)
+
+
+@cache
+def isotonic_rate(found: Population, classifier: str) -> Floats:
+    """Rate of the event at each row's score."""
+    score = found.of(classifier)
+    return np.asarray(IsotonicRegression().fit(score, found.label).predict(score))
+
+
 def names(bank: str) -> list[str]:
     """Names of a bank's populations."""
-    return [f"{data_set}-{seed}" for data_set, seed in BANKS[bank]]
+    return [f"{data_set}-{seed}" for data_set, seed in BANKS.get(bank, BANKS["report"])]
 
 
 @cache
@@ -127,7 +161,8 @@ def population(name: str, where: Where) -> Population:
         )
         partial.replace(path)
     with np.load(path, allow_pickle=False) as file:
-        return Population(name, file["classifiers"].tolist(), file["score"], file["label"])
+        kind = FittedRates if where.fitted_rates else Population
+        return kind(name, file["classifiers"].tolist(), file["score"], file["label"])
 
 
 def train(name: str, data: Path | None) -> Population:
@@ -217,9 +252,9 @@ def votes(forest: RandomForestClassifier) -> Kind:
     return score
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """What every program on populations can be told."""
-    parser.add_argument("--bank", choices=BANKS, default="dev")
+def add_options(parser: argparse.ArgumentParser, *more: str) -> None:
+    """What every program on populations can be told; `more` banks than the two of labels."""
+    parser.add_argument("--bank", choices=(*BANKS, *more), default="dev")
     parser.add_argument("--data", type=Path, help="directory of adult.csv.gz")
     parser.add_argument("--cache", type=Path, default=CACHE, help="directory of trained scores")
     parser.add_argument("--populations", nargs="+", help="only these of the bank, as adult-0")
@@ -227,7 +262,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def where(given: argparse.Namespace) -> Where:
     """Where populations come from."""
-    return Where(given.data, given.cache)
+    return Where(given.data, given.cache, given.bank == RATES)
 
 
 def chosen(given: argparse.Namespace) -> list[Population]:

@@ -2,6 +2,7 @@
 
 python benchmarks/real_coverage.py --data DIR                   # bank dev, 100 resamples a cell
 python benchmarks/real_coverage.py --data DIR --bank report
+python benchmarks/real_coverage.py --data DIR --bank rates      # labels drawn from fitted rates
 python benchmarks/real_coverage.py --data DIR --quick --jobs 2  # 20 resamples
 python benchmarks/real_coverage.py --bank report --render       # tables from the figures on disk
 
@@ -39,7 +40,7 @@ def run_cell(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    _populations.add_options(parser)
+    _populations.add_options(parser, _populations.RATES)
     _cells.add_options(parser)
     parser.add_argument("--classifiers", nargs="+", help="only these, as 'kNN 15'")
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
