@@ -16,6 +16,7 @@ from bayescal.core.health import MIN_ESS
 from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, Plan, bound_words
 from bayescal.core.variables import dims_of
+from bayescal.curves.average import weighing
 from bayescal.curves.cells import draw_masses, off_boundary
 from bayescal.curves.priors import COMPONENTS, SMOOTH
 from bayescal.quantities.credal import VARIABLES
@@ -347,7 +348,7 @@ def plan(data: CalibrationSplit, priors: Priors) -> Plan:
     remedy = "CalibrationSplit(calibration=..., target=...), or credal.count_rows(...)"
     check_data(data, (CalibrationSplit,), "credal", remedy)
     check_is(priors, Priors, "priors", "Pass bayescal.credal.Priors().")
-    rows = held_rows(data)
+    rows, label_rate = held_rows(data), priors.label_rate
     names = data.calibration.classifiers
     attrs = {
         "n_obs": data.n_obs,
@@ -359,6 +360,7 @@ def plan(data: CalibrationSplit, priors: Priors) -> Plan:
         "multiclass": "binary" if data.calibration.is_binary else "one-vs-rest",
         "point_label": "Venn-Abers",
         "sections": ["rows"],
+        **(weighing(label_rate.average) if isinstance(label_rate, AveragedCurve) else {}),
     }
     cases = [CredalCase.of(data.select(name), rows, priors) for name in names]
     return Plan(cases, attrs, variables=BINARY_VARIABLES if cases[0].is_binary else ())
