@@ -29,7 +29,7 @@ _PAIRS: Final = Option(
 )
 _OPTIONS: Final = (
     shared.LABEL,
-    shared.SCORE,
+    shared.BINARY_SCORE,
     shared.GROUP,
     shared.WEIGHT,
     shared.POS_LABEL,
@@ -99,6 +99,7 @@ count = click.Command(
         ),
     ],
     callback=_count,
+    short_help="Sum up the rows of files in a small one.",
     help="Sum up the rows of each FILE by narrow cells of the score, in one reading, and add them "
     "all up. FILE is CSV, Parquet or a directory of Parquet files, or counts. What is written is "
     "small and takes the place of a table in bayescal ece, agnostic and report, several files at "
@@ -152,6 +153,7 @@ count_sql = click.Command(
         *(click_option(option) for option in (shared.LABEL, *_SQL_OPTIONS)),
     ],
     callback=_sql,
+    short_help="Print the query by which a database counts.",
     help="Print the query by which a database counts TABLE; several words are catalog, schema and "
     "table. In Python bayescal.Counts.from_frame takes its result.",
     epilog="Example: bayescal count-sql rows.parquet --label y --score p --dialect duckdb",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bayescal.core.scores import Scores
 
 
-@click.command()
+@click.command(short_help="Calibrate new rows by a kept result.")
 @click.argument("result", type=PATH)
 @click.argument("file", type=ROWS)
 @click.option(
@@ -121,7 +121,7 @@ _SEED = 0
 _PROB = 0.9
 
 
-@click.command()
+@click.command(short_help="Report on four classifiers of digits.")
 @click.option(
     "-o", "--output", type=PATH, default="calibration.html", show_default=True, help="The report."
 )
@@ -176,7 +176,7 @@ def held_out_scores() -> Scores:
     return Scores.stack(scored, y_true=y_test, pos_label=True)
 
 
-@click.command()
+@click.command(short_help="List what --measure may be.")
 @click.pass_context
 def measures(ctx: click.Context) -> None:
     """List what --measure may be: names, with the values they take, and what each is."""

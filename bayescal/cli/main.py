@@ -128,6 +128,7 @@ _sensitivity = _Quantities(
     help="Fit the same data under several priors, and say whether the conclusion depends on "
     "them. Bins are chosen and draws are made alike under every prior. The first prior is what "
     "the others are compared with.",
+    short_help="Refit under other priors and compare.",
 )
 
 

@@ -371,6 +371,7 @@ report = click.Command(
         *(click_option(option) for option in (*_OPTIONS, _OUTPUT, _TITLE)),
     ],
     callback=_report,
+    short_help="Write a calibration report, one HTML file.",
     help="Write a calibration report: one HTML file that needs no network. FILE is a table of "
     "scores, CSV or Parquet, to be fitted first, window by window with --window; rows without a "
     "label are left out. FILE... may be counts of bayescal count, which are added up, or windows "

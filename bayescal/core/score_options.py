@@ -22,12 +22,16 @@ MOST_NUMBERS: Final = 50_000_000
 LABEL = Option(
     flags=("--label",), required=True, metavar="COLUMN", help="Column of the true labels."
 )
-SCORE = Option(
+BINARY_SCORE = Option(
     flags=("--score",),
     multiple=True,
     metavar="COLUMN",
     help="Column of a classifier's scores, or a pattern such as 'p_*'; repeat it for several "
-    "classifiers on the same rows (or, with --multiclass, for the classes of one classifier).",
+    "classifiers on the same rows.",
+)
+SCORE = replace(
+    BINARY_SCORE,
+    help=f"{BINARY_SCORE.help[:-1]} (or, with --multiclass, for the classes of one classifier).",
 )
 GROUP = Option(
     flags=("--group",), metavar="COLUMN", help="Column that splits the rows into groups."

@@ -19,15 +19,18 @@ def test_without_a_subcommand_it_prints_help() -> None:
     assert result.exit_code == 0
     for name in ("credal", "ece", "pu-ece", "ssme", "sensitivity", "report", "plan", "demo"):
         assert f"\n  {name} " in result.stdout
+    assert "..." not in result.stdout.partition("Commands:")[2]
 
 
 @pytest.mark.parametrize(
-    "name", ["ece", "sensitivity", "sensitivity pu-ece", "report", "plan", "demo", "cite"]
+    "name",
+    ["ece", "pu-ece", "count", "sensitivity", "sensitivity pu-ece", "report", "plan", "demo"],
 )
 def test_every_subcommand_has_help(name: str) -> None:
     result = CliRunner().invoke(cli, [*name.split(), "-h"])
     assert result.exit_code == 0
     assert f"Usage: bayescal {name}" in result.stdout
+    assert ("--multiclass," in result.stdout) == ("\n  --multiclass" in result.stdout)
 
 
 def test_version() -> None:

@@ -27,7 +27,7 @@ _LABEL_RATE = Option(
     flags=("--label-rate",),
     default="curve",
     choices=("curve", "mixture", "independent"),
-    help="A smooth calibration curve, or the paper's bins as a model.",
+    help="A calibration curve, or the paper's bins as a model.",
 )
 
 
@@ -165,7 +165,7 @@ COMMAND = Command(
     "batches, where --score names the scores. FILE... may be counts of bayescal count, of the "
     "positive rows and of rows without a label.",
     example="pu-ece pu.csv --positive-column s --class-prior beta:4,16 -o pu.html",
-    options=(_POSITIVE, shared.SCORE, _LABEL_RATE, *shared.BINNING),
+    options=(_POSITIVE, shared.BINARY_SCORE, _LABEL_RATE, *shared.BINNING),
     prior=Option(
         flags=("--class-prior",),
         required=True,
