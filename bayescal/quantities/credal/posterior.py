@@ -337,8 +337,7 @@ def plan(data: CalibrationSplit, priors: Priors) -> Plan:
     Returns
     -------
     Plan
-        A case a classifier. There is no correlation: probabilities given different scores have no
-        difference to speak of.
+        A case a classifier, without correlation.
 
     Raises
     ------
@@ -348,8 +347,7 @@ def plan(data: CalibrationSplit, priors: Priors) -> Plan:
     remedy = "CalibrationSplit(calibration=..., target=...), or credal.count_rows(...)"
     check_data(data, (CalibrationSplit,), "credal", remedy)
     check_is(priors, Priors, "priors", "Pass bayescal.credal.Priors().")
-    rows, label_rate = held_rows(data), priors.label_rate
-    names = data.calibration.classifiers
+    rows, names, prior = held_rows(data), data.calibration.classifiers, priors.label_rate
     attrs = {
         "n_obs": data.n_obs,
         "n_labeled": data.n_calibration,
@@ -360,7 +358,7 @@ def plan(data: CalibrationSplit, priors: Priors) -> Plan:
         "multiclass": "binary" if data.calibration.is_binary else "one-vs-rest",
         "point_label": "Venn-Abers",
         "sections": ["rows"],
-        **(weighing(label_rate.average) if isinstance(label_rate, AveragedCurve) else {}),
+        **(weighing(prior.average) if isinstance(prior, AveragedCurve) else {}),
     }
     cases = [CredalCase.of(data.select(name), rows, priors) for name in names]
     return Plan(cases, attrs, variables=BINARY_VARIABLES if cases[0].is_binary else ())
