@@ -30,6 +30,14 @@ MOST_SHOWN = 3
 """Metrics that are said of a single classifier."""
 MOST_GROUPS = 6
 
+_COMPARED = {
+    "independent": "Classifiers are fitted apart: their differences are those of independent "
+    "estimates.",
+    "shared rows": "Classifiers are fitted one by one, and their differences are paired by the "
+    "rows that they share.",
+    "": "All classifiers are evaluated on the same rows in every draw, so that noise they share "
+    "cancels in comparisons.",
+}
 _LABELING = {
     "random": "The labelled rows are assumed to be a random sample of all rows.",
     "one-per-class": "The labelled rows are assumed to be a random sample of all rows, except for "
@@ -61,26 +69,17 @@ def answer(view: View) -> Answer:
 
 
 def _model(view: View) -> str:
-    """What the comparison of classifiers rests on."""
-    if view.text("pairing") == "independent":
-        return "Classifiers are fitted apart: their differences are those of independent estimates."
-    if view.text("pairing") == "shared rows":
-        return (
-            "Classifiers are fitted one by one, and their differences are paired by the rows that "
-            "they share."
-        )
+    """What rows without a label, and the comparison of classifiers, rest on."""
+    pairing, said = view.text("pairing"), []
     labeled, n = view.tree.attrs.get("n_labeled"), view.tree.attrs.get("n_obs")
-    said = []
-    if labeled is not None and n is not None and int(labeled) < int(n):
+    if pairing != "independent" and None not in (labeled, n) and int(labeled) < int(n):
+        given = "its score" if schema.CURVE in view.tree.children else "all classifiers' scores"
         said.append(
-            "Rows without a label count through a model of the label given all classifiers' "
-            "scores, with the priors below: the result depends on that model."
+            f"Rows without a label count through a model of the label given {given}, with the "
+            "priors below: what is said of them depends on that model."
         )
     if len(access.classifier_names(view.tree)) > 1:
-        said.append(
-            "All classifiers are evaluated on the same rows in every draw, so that noise they "
-            "share cancels in comparisons."
-        )
+        said.append(_COMPARED.get(pairing, _COMPARED[""]))
     return " ".join(said)
 
 

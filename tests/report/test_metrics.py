@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -46,6 +48,24 @@ def test_what_is_assumed_is_said(parsed: Page) -> None:
     forced = make_panel_result(draws=50)
     forced.attrs["labeling"] = "one-per-class"
     assert "one row of each class" in answer(forced)
+
+
+@pytest.mark.parametrize(
+    ("pairing", "curve", "said"),
+    [
+        ("", False, "given all classifiers' scores.*same rows in every draw"),
+        ("shared rows", True, "given its score.*fitted one by one"),
+        ("independent", False, r"\d Classifiers are fitted apart"),
+    ],
+)
+def test_what_unlabelled_rows_and_comparisons_rest_on(
+    tree: xr.DataTree, pairing: str, curve: bool, said: str
+) -> None:
+    tree = tree.copy()
+    tree.attrs |= {"pairing": pairing, "labeling": "", "n_labeled": 40, "n_obs": 100}
+    if curve:
+        tree["curve"] = xr.DataTree()
+    assert re.search(said, answer(tree))
 
 
 def test_the_table_has_every_metric_beside_other_estimates(parsed: Page) -> None:

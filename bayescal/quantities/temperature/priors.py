@@ -106,8 +106,8 @@ class Priors:
             "The logarithm of the number that multiplies the logits of a predicted class is normal "
             f"over the classes, with mean ~ {self.mu.describe()} and standard deviation ~ "
             f"{self.tau.describe()}. One number for all classes has the prior probability "
-            f"{self.shared:.3g}, vector scaling, with shifts whose standard deviation is ~ "
-            f"{self.shift.describe()}, {self.vector:.3g}. Accuracies of bins are those that the "
+            f"{self.shared:.3g}, vector scaling {self.vector:.3g}; its shifts have a standard "
+            f"deviation ~ {self.shift.describe()}. Accuracies of bins are those that the "
             f"temperatures imply with probability {self.exact:g}; otherwise these are worth {rows} "
             "rows."
         )
