@@ -65,7 +65,7 @@ def _basis(view: View) -> str:
     if held < target:
         shown = (
             f"{count(held)} of the {count(target)} target rows, evenly spaced by score; all others "
-            "are in no table or figure here, but in a file of rows (-o rows.csv)"
+            "are in no table or figure here, but in a file of rows (-o rows.csv, or write_rows)"
         )
     labelled = counted(int(view.tree.attrs["n_labeled"]), "labelled calibration row")
     return f"Data: {labelled}, and {shown}."

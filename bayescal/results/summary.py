@@ -449,7 +449,8 @@ def _row_table(tree: xr.DataTree, prob: float) -> Table:
     held, target = (round(found[0][name]) for name in ("n_rows", "n_target"))
     of = f"{text.count(held)} of the {text.count(target)}" if held < target else f"{held:,}"
     note = f"Widths and decisions are of {of} target rows"
-    note += ", evenly spaced by score; -o rows.csv has all." if held < target else "."
+    some = ", evenly spaced by score; -o rows.csv (in Python write_rows) has all."
+    note += some if held < target else "."
     spare = ("improper", *_sound(lines), "p0 to p1", "open", "calibration rows")
     return Table((*columns, "decided", "open", "improper", "status"), lines, (note,), spare)
 
