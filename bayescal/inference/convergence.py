@@ -13,15 +13,8 @@ type Floats = NDArray[np.float64]
 def rhat(draws: Floats) -> Floats:
     """Rank-normalised split R-hat, the larger of that of the draws and of the folded draws.
 
-    Notes
-    -----
-    Equal to ``arviz.rhat``. Importing that costs seconds in every process, as much as a fit; these
-    functions import nothing but SciPy.
-
-    References
-    ----------
-    .. [1] A. Vehtari et al., "Rank-Normalization, Folding, and Localization: An Improved R-hat",
-       Bayesian Analysis 16(2), 2021, Eqs. (4), (14) and section 4.
+    As ``arviz.rhat``, whose import takes as long as a fit, by A. Vehtari et al., Bayesian Analysis
+    16(2), 2021, Eqs. (4), (14) and section 4.
     """
     if draws.shape[1] < 2:
         return np.full(len(draws), np.nan)

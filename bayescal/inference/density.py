@@ -35,10 +35,7 @@ _INTERPRETED: Final = "FAST_COMPILE"
 def density_core(model: pm.Model) -> pm.Model:
     """Leave out what leads neither to an observed variable nor to a potential.
 
-    Notes
-    -----
-    PyMC's own ``prune_vars_detached_from_observed`` refuses models with potentials, as it cannot
-    know whether they belong to the likelihood; here they are always wanted.
+    PyMC's own ``prune_vars_detached_from_observed`` refuses models with potentials.
     """
     graph, _ = fgraph_from_model(model, inlined_views=True)
     wanted = [
@@ -67,13 +64,7 @@ class Graph:
 
 
 def graph_of(core: pm.Model) -> Graph:
-    """Write down the density of a model whose shapes are those of its data now.
-
-    Notes
-    -----
-    Of unknown lengths every step would check them again, by functions that write the message that
-    they differ: a sixth of what is left to compile.
-    """
+    """Write down the density for the shapes of the data, which no step need check again."""
     point = core.initial_point()
     variables = core.replace_rvs_by_values([*core.free_RVs, *core.deterministics])
     outputs = [core.logp(), *variables]
@@ -120,10 +111,7 @@ def compile_density(graph: Graph) -> Density:
     (log_density,) = clone_replace([log_density], replaced, rebuild_strict=False)
     gradient: Any = grad(log_density, list(graph.values), disconnected_inputs="ignore")
     function = pm.compile(
-        [*graph.values, *prepared],
-        [log_density, *gradient],
-        mode="NUMBA",
-        on_unused_input="ignore",
+        [*graph.values, *prepared], [log_density, *gradient], mode="NUMBA", on_unused_input="ignore"
     )
     return Density(function.vm.jit_fn, prepare)
 

@@ -29,13 +29,7 @@ class Health(NamedTuple):
 def check(
     posterior: Sequence[NDArray[Any]], sample_stats: Sequence[Mapping[str, NDArray[Any]]]
 ) -> Health:
-    """Judge draws (chain, draw, ...), of unequal numbers, with the statistics of each sampler.
-
-    References
-    ----------
-    .. [1] A. Vehtari et al., "Rank-Normalization, Folding, and Localization: An Improved R-hat",
-       Bayesian Analysis 16(2), 2021.
-    """
+    """Judge draws (chain, draw, ...), of unequal numbers, with the statistics of each sampler."""
     by_size: dict[tuple[int, ...], list[NDArray[Any]]] = {}
     for values in posterior:
         shape = values.shape[:2]

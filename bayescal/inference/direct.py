@@ -29,10 +29,7 @@ _ROUNDING, _NO_WEIGHT = 1e-9, 1e-150
 
 
 class CellLikelihood(Protocol):
-    """Likelihood of the logits of cells that are independent given them.
-
-    Logits have the shape (..., cell), and so has what the methods return.
-    """
+    """Likelihood of logits (..., cell) of independent cells; methods return that shape."""
 
     def log_likelihood(self, logit: Floats) -> Floats:
         """Log-likelihood of each cell, without constants that no logit changes."""
@@ -82,8 +79,7 @@ class Regression:
     """Cells whose logit is linear in standard normal coefficients; one, or a stack of them.
 
     Arrays of a stack have its axes in front: the design is (..., cell, basis), offsets and what the
-    cells hold are of a shape that broadcasts to (..., draw, cell). What all regressions of the
-    stack share needs no such axes.
+    cells hold broadcast to (..., draw, cell).
     """
 
     offset: Floats  # (cell,)
@@ -129,20 +125,11 @@ def variational_gaussian(
 ) -> Gaussian:
     """Find the Gaussian nearest to the posterior of the coefficients.
 
-    Notes
-    -----
-    At the minimum the mean solves ``design' E[slope] = mean`` and the precision is
-    ``I + design' diag(E[information]) design``, expectations over the Gaussian itself; both
-    are one-dimensional integrals a cell, taken by Gauss-Hermite quadrature [1]_. Newton's method
-    starts at the posterior mode, which is sought from `start`, (..., basis), or from 0; or at a
-    Gaussian that is near already. Of a stack each regression stays where it has converged. Where
-    the expected information falls short of the curvature, whole steps go back and forth: a `share`
-    of each converges sooner.
-
-    References
-    ----------
-    .. [1] M. Opper and C. Archambeau, "The Variational Gaussian Approximation Revisited", Neural
-       Computation 21, 2009, Eqs. (8) and (9).
+    The mean solves ``design' E[slope] = mean`` and the precision is
+    ``I + design' diag(E[information]) design`` (M. Opper and C. Archambeau, Neural Computation 21,
+    2009, Eqs. 8 and 9), by Gauss-Hermite quadrature. Newton's method starts at the posterior mode,
+    sought from `start`, or at a Gaussian that is near. Where the expected information falls short
+    of the curvature, steps go back and forth: a `share` of each converges sooner.
     """
     if not isinstance(start, Gaussian):
         start = laplace_gaussian(regression, max_steps, start)
@@ -165,12 +152,7 @@ def variational_gaussian(
 def laplace_gaussian(
     regression: Regression, max_steps: int = 100, start: Floats | None = None
 ) -> Gaussian:
-    """Find the posterior mode and the curvature there.
-
-    Notes
-    -----
-    Newton's method, with steps halved where they overshoot; `start` is as above.
-    """
+    """Posterior mode and the curvature there, by Newton's method with halved steps."""
     design = regression.design
     coef = np.zeros((*design.shape[:-2], design.shape[-1])) if start is None else start
     value = regression.log_posterior(coef)
@@ -249,19 +231,9 @@ class Weighted:
     def pareto_k(self) -> float:
         """Shape of the generalised Pareto distribution that fits the largest weights.
 
-        Above 0.7 importance sampling is unreliable, whatever `ess` says; infinite where fewer than
-        five weights exceed the rest.
-
-        Notes
-        -----
-        As ``arviz_stats.psislw`` gives it, whose import takes longer than most fits, but for
-        largest weights that are equal, or differ by rounding alone. They are bounded, and their
-        shape is given as 0.
-
-        References
-        ----------
-        .. [1] A. Vehtari, D. Simpson, A. Gelman, Y. Yao and J. Gabry, "Pareto Smoothed Importance
-           Sampling", JMLR 25, 2024, section 2.4 and Appendix D.
+        Above 0.7 importance sampling is unreliable; infinite where fewer than five weights exceed
+        the rest. As ``arviz_stats.psislw`` (A. Vehtari et al., JMLR 25, 2024, section 2.4), whose
+        import takes longer than most fits, but 0 for largest weights that are equal.
         """
         weights = np.sort(np.exp(self.log_weights - self.log_weights.max()))
         cut, size = _tail(weights)
@@ -271,22 +243,10 @@ class Weighted:
         return _pareto(largest)[0] if len(largest) > 4 else math.inf
 
     def smoothed(self) -> Weighted:
-        """Replace the largest weights by the quantiles of the Pareto distribution that fits them.
+        """Replace the largest weights by Pareto quantiles, where that makes more draws effective.
 
-        Where that does not make more draws effective, the weights stay as they are.
-
-        Notes
-        -----
-        A single draw from far out may have a weight above all the others together. It stands for
-        a region that the proposals hardly reach; its expected weight is a better guess of the
-        region's share. None exceeds the largest weight as it was. Weights with a plateau below
-        their largest, as of a good proposal, are unlike a Pareto distribution: smoothing would
-        spoil them, and make them less even.
-
-        References
-        ----------
-        .. [1] A. Vehtari, D. Simpson, A. Gelman, Y. Yao and J. Gabry, "Pareto Smoothed Importance
-           Sampling", JMLR 25, 2024, section 2.3.
+        A draw from far out may outweigh all others (A. Vehtari et al., JMLR 25, 2024, section
+        2.3). A plateau of weights, as of a good proposal, is unlike a Pareto distribution.
         """
         weights = np.exp(self.log_weights - self.log_weights.max())
         cut, _ = _tail(np.sort(weights))
@@ -328,14 +288,9 @@ def _tail(ordered: Floats) -> tuple[float, int]:
 
 
 def _pareto(excess: Floats) -> tuple[float, float]:
-    """Shape and scale of the generalised Pareto distribution of increasing values.
+    """Shape, drawn to 1/2 as by ten more values, and scale of the generalised Pareto distribution.
 
-    The shape is drawn to 1/2 as by ten more values.
-
-    References
-    ----------
-    .. [1] J. Zhang and M. A. Stephens, "A New and Efficient Estimation Method for the Generalized
-       Pareto Distribution", Technometrics 51, 2009.
+    Of increasing values, by J. Zhang and M. A. Stephens, Technometrics 51, 2009.
     """
     n = len(excess)
     points = 30 + int(math.sqrt(n))

@@ -25,12 +25,9 @@ _no_gradient: Any = grad_not_implemented
 
 
 def product(matrix: Any, vector: Any, *, upper: bool = False) -> Any:
-    """``matrix @ vector``, block by block if there are several; `upper` tells of zeros below.
+    """``matrix @ vector``, block by block if there are several; `upper` if zeros are below.
 
-    Notes
-    -----
-    The matrix is data. PyTensor's own products, which it also makes of sums of elementwise ones, go
-    through BLAS, whose wrappers Numba compiles anew for each layout: for half a minute.
+    PyTensor's own products go through BLAS, whose wrappers Numba compiles for half a minute.
     """
     return _Product(False, upper)(matrix, vector)
 
@@ -116,12 +113,7 @@ def _compiled(op: _Product, node: Any, **_: Any) -> Any:
 
 
 def log_sum_exp(values: Any) -> Any:
-    """Log of the sum of exponentials along the last axis.
-
-    Notes
-    -----
-    Numba takes eight seconds to compile the gradient of PyTensor's.
-    """
+    """Log of the sum of exponentials; Numba needs eight seconds for the gradient of PyTensor's."""
     return _LogSumExp()(values)
 
 
@@ -217,16 +209,10 @@ def _draw(
 
 
 def whitened_normal(name: str, mean: Any, root: Any, dims: str, scale: Any = None) -> Any:
-    """Add independent Normal(0, 1) variables, sampled where the other arguments put the posterior.
+    """Add independent Normal(0, 1) variables, sampled as ``mean + scale * (root @ value)``.
 
-    There the variables are about ``mean + scale * (root @ value)``, for values about standard
-    normal. `scale` is 1 unless it is given; it may depend on other variables, as may `mean`.
-
-    Notes
-    -----
     With 1e8 rows the posterior of a curve's coefficients is a needle in 30 dimensions, with 100
-    rows it is nearly the prior; in these coordinates both are close to a standard normal, so that
-    the cost of sampling does not grow with the rows.
+    rows nearly the prior; in these coordinates both are close to standard normal.
     """
     return pm.CustomDist(
         name,
@@ -280,13 +266,7 @@ def _draw_counts(
 def logit_binomial(
     name: str, count: Any, logit_p: Any, log_coefficient: Any, observed: Any, dims: Any
 ) -> Any:
-    """Observe binomial counts, (cell,).
-
-    Notes
-    -----
-    The density is that of ``pm.Binomial(name, n=count, logit_p=logit_p)``, which computes three
-    log-gammas of the data a cell at every gradient: half the time of a fit.
-    """
+    """Observe binomial counts, (cell,), without ``pm.Binomial``'s three log-gammas a gradient."""
     return pm.CustomDist(
         name,
         count,

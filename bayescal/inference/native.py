@@ -49,10 +49,7 @@ class NativeDensity:
 def native_density(function: Any, shapes: Shapes, data: Arrays) -> NativeDensity | None:
     """Wrap a Numba function of variables and data that returns a log density and its gradients.
 
-    Notes
-    -----
-    The wrapper is made anew in every process, in some hundredths of a second. Nothing of it is
-    kept on disk, where it could be out of date or written by two processes at once.
+    It is made anew in every process: on disk it could be out of date, or written by two at once.
     """
     if not nutpie.__version__.startswith(_NUTPIE):
         return None

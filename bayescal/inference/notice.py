@@ -17,12 +17,7 @@ _SECONDS: Final = 0.5
 
 @contextmanager
 def compiling_noted() -> Iterator[None]:
-    """Write a line to a terminal or a notebook as soon as a function is compiled in the block.
-
-    Notes
-    -----
-    Numba tells of functions that it compiles, not of those that it finds on disk.
-    """
+    """Write a line to a terminal or a notebook as soon as a function is compiled anew."""
     if not _is_watched():
         yield
         return

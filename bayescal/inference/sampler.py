@@ -159,14 +159,9 @@ class CompiledModel:
 
 
 def compile_model(model: pm.Model) -> CompiledModel:
-    """Compile the part of a model that the data inform.
+    """Compile the part of a model that the data inform, with code that stays cached on disk.
 
-    Notes
-    -----
-    The density is PyMC's own, compiled by PyTensor to Numba code that stays cached on disk, and
-    handed to nutpie as a function. Nutpie's own compiler fuses more but starts from nothing in
-    every process, which costs more than many fits. Variables are computed from all draws at once,
-    for which NumPy is as fast.
+    Nutpie's own compiler starts from nothing in every process, which costs more than many fits.
     """
     core = density_core(model)
     graph = graph_of(core)
@@ -201,11 +196,7 @@ def _as(dtype: np.dtype[Any], value: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _keep_thread_state() -> None:
-    """Keep Python's record of this thread, which is not one of Python's own.
-
-    Otherwise every evaluation makes the record anew and throws it away, which takes longer than
-    the density. What is kept is some 10 kB a fit, until the process ends.
-    """
+    """Keep Python's record of this thread: making it takes longer than the density."""
     ctypes.pythonapi.PyGILState_Ensure()
 
 

@@ -90,8 +90,7 @@ VARIABLES: tuple[Variable, ...] = (
     *CALIBRATION_CURVE,
     *named("fpr", "tpr", "unlabeled_fpr", "unlabeled_tpr", dims=("threshold",), role=CURVE),
     *undrawn(
-        *("roc_threshold", "roc_straight", "positive_above", "negative_above"),
-        dims=("threshold",),
+        *("roc_threshold", "roc_straight", "positive_above", "negative_above"), dims=("threshold",)
     ),
     *CELLS,
     *AVERAGE,

@@ -84,11 +84,7 @@ def bounds(n: int, delta: float = 0.1) -> Bounds:
             f"upper bound of c - c_emp {sure}, as printed in Claim 4",
             _PRINTED,
         ),
-        Bound(
-            uniform_deviation(rows, delta),
-            f"upper bound of |c_emp - c| {sure}",
-            _VALIDATION,
-        ),
+        Bound(uniform_deviation(rows, delta), f"upper bound of |c_emp - c| {sure}", _VALIDATION),
         Bound(
             (16 * math.sqrt(2 * math.pi) + 2 * math.sqrt(2 * math.log(8 / delta)))
             / math.sqrt(rows),
@@ -228,10 +224,7 @@ def rademacher_bound(n: int, vc_dimension: int, n_values: int) -> float:
 
 
 def single_score_rademacher(n: int) -> float:
-    """Bound the Rademacher complexity of the intervals of a single score.
-
-    Proof of Claim 4 of the paper.
-    """
+    """Bound the Rademacher complexity of the intervals of a single score; proof of Claim 4."""
     return math.sqrt(32 * math.pi / check_whole(n, "n"))
 
 

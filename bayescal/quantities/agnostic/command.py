@@ -25,11 +25,7 @@ MOST_ROWS: Final = 20_000_000
 
 
 def rule_from_file(path: str) -> DecisionRule:
-    """Read a rule from a TOML file with a table for each action.
-
-    A table has ``positive`` and ``negative``, and may have ``setup`` and ``interval``; without any
-    interval the rule is the cheapest one for calibrated scores.
-    """
+    """Read a rule from a TOML file with a table an action; without intervals the cheapest."""
     import tomllib
 
     from bayescal.quantities.agnostic.decisions import Action, DecisionRule, bayes_rule

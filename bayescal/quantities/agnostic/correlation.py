@@ -39,13 +39,10 @@ def correlations(
 ) -> dict[str, Floats]:
     """Correlation of each metric over shared rows, ([class,] classifier, classifier).
 
-    Notes
-    -----
-    A metric depends on the labels through the rates, which labelled rows alone tell, and on the
-    scores of all rows. So its variance is ``sum of L_i^2 / n^2`` over the n labelled rows, L being
-    the influence of the label times ``y - rate``, and that of the influence of the score over all N
-    rows, over N. The covariance of two classifiers has the products of their influences instead. Of
-    unlabelled rows the scores are given, and the labels alone are uncertain.
+    Labels matter through the rates, which labelled rows alone show, and scores of all rows. So a
+    variance is the mean of L_i^2 over the n labelled rows, over n, L being the influence of the
+    label times ``y - rate``, and that of the influence of the score over all N rows, over N. A
+    covariance has products of influences. Of unlabelled rows only the labels are uncertain.
     """
     classes = list(dict.fromkeys(case.coords.get("class", "") for case in cases))
     parts = list(zip(cases, rows, found, strict=True))

@@ -31,13 +31,7 @@ CELLS = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntervalProblem:
-    """One binary problem: cells of the labelled rows, and those of all rows.
-
-    Notes
-    -----
-    The model sees the cells of the labelled rows. What follows from the curve is computed in cells
-    of all rows, labelled or not, that no threshold of a rule divides.
-    """
+    """One binary problem: cells of the labelled rows, and of all rows, which no rule divides."""
 
     labeled: Problem
     figures: Figures

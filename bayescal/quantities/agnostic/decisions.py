@@ -293,11 +293,7 @@ def estimated_cost(rule: DecisionRule, score: ArrayLike, weight: ArrayLike | Non
 
 
 def expected_cost(
-    rule: DecisionRule,
-    score: ArrayLike,
-    *,
-    probability: ArrayLike,
-    weight: ArrayLike | None = None,
+    rule: DecisionRule, score: ArrayLike, *, probability: ArrayLike, weight: ArrayLike | None = None
 ) -> float:
     """Compute the mean cost of a rule where the rows' probabilities are known.
 

@@ -39,10 +39,7 @@ class RocDraws(NamedTuple):
 
 
 def roc_draws(positive: Floats, negative: Floats) -> RocDraws:
-    """ROC curves from the positives and negatives in each cell; NaN where there is no row of one.
-
-    Point k has the k cells of the highest scores above the threshold.
-    """
+    """ROC curves, of which point k has the k cells of the highest scores above the threshold."""
     tpr, fpr = (_share_above(values) for values in (positive, negative))
     twice = np.einsum("...k,...k", tpr[..., 1:] + tpr[..., :-1], fpr[..., 1:] - fpr[..., :-1])
     return RocDraws(fpr, tpr, np.asarray(twice / 2))
@@ -59,10 +56,7 @@ def _share_above(values: Floats) -> Floats:
 
 
 class PrefixSums(NamedTuple):
-    """Largest, least and last of the sums of some cells from the first one on, (...).
-
-    The empty sum is among them.
-    """
+    """Largest, least and last of the sums of the first cells, the empty sum among them, (...)."""
 
     high: Floats
     low: Floats

@@ -7,12 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import (
-    check_no_nan,
-    check_rows,
-    check_same_length,
-    clean_probabilities,
-)
+from bayescal.core.checks import check_no_nan, check_rows, check_same_length, clean_probabilities
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 

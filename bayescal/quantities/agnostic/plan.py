@@ -113,10 +113,7 @@ def _paired(plan: Plan, cases: Sequence[AgnosticCase], rows: Sequence[SharedRows
 
 
 def _of_counts(
-    data: Mapping[str, Counts],
-    priors: Priors,
-    rules: Mapping[str, DecisionRule],
-    unlabeled: Any,
+    data: Mapping[str, Counts], priors: Priors, rules: Mapping[str, DecisionRule], unlabeled: Any
 ) -> Plan:
     """Plan the fits of counted rows."""
     if unlabeled is not None:

@@ -10,14 +10,7 @@ import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.functionals import log_binomial
-from bayescal.core.quantity import (
-    CaseArrays,
-    DirectDraws,
-    Draws,
-    Floats,
-    bound_values,
-    bound_words,
-)
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
 from bayescal.curves.average import Average, that_matter
 from bayescal.curves.cells import (
     Problem,

@@ -62,11 +62,7 @@ def upper_bound(
 
 
 def prob_above(
-    result: xr.DataTree,
-    value: float,
-    *,
-    classifier: str | None = None,
-    class_: str | None = None,
+    result: xr.DataTree, value: float, *, classifier: str | None = None, class_: str | None = None
 ) -> float:
     """Give the posterior probability that the calibration measure exceeds a value.
 

@@ -412,8 +412,7 @@ def effective_rows(score: NDArray[np.floating], weight: Floats) -> Floats:
 class Problem:
     """One classifier's calibration rows in cells of their score's rank; made by `Problem.of`.
 
-    A curve is the probability of one label given its score: one of a binary task, one for each
-    class against the rest otherwise.
+    A curve is the probability of one label: one of a binary task, else one for each class.
     """
 
     ranks: tuple[EmpiricalCDF, ...]
@@ -463,10 +462,7 @@ _FALLS = 3.0
 
 
 def data_warnings(problem: Problem, names: tuple[str, ...], falls: str) -> list[str]:
-    """Warn of labels that do not occur, and of labels that grow rarer as the score rises.
-
-    `falls` says what the latter means; without it there is no warning of it.
-    """
+    """Warn of labels that do not occur, and by `falls` of those that fall as scores rise."""
     found: list[str] = []
     total = problem.count.sum(axis=1)
     for name, rows, labels in zip(names, total, problem.positives.sum(axis=1), strict=True):
@@ -514,13 +510,7 @@ def held_rows(data: CalibrationSplit) -> NDArray[np.intp]:
 
 
 def count_rows(
-    data: Any,
-    *,
-    label: str,
-    score: str,
-    target: Any,
-    pos_label: Any = 1,
-    from_logits: bool = False,
+    data: Any, *, label: str, score: str, target: Any, pos_label: Any = 1, from_logits: bool = False
 ) -> CalibrationSplit:
     r"""Sum the calibration rows of one binary classifier up by score, partition by partition.
 

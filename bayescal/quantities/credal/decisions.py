@@ -10,11 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import check_whole
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
-from bayescal.core.probability_intervals import (
-    ROUNDING,
-    Booleans,
-    largest_somewhere,
-)
+from bayescal.core.probability_intervals import ROUNDING, Booleans, largest_somewhere
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.credal_sets import costs, expectation, proper
 

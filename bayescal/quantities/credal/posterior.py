@@ -211,11 +211,8 @@ class CredalCase:
     ) -> dict[str, Any]:
         """The calibration curve at the cells, and its rates given miscalibration.
 
-        Notes
-        -----
-        That of an average may be calibrated, as in results of other quantities; its components are
-        `CALIBRATED` and `ROW_DESCRIPTIONS`. Of another prior every draw is of one curve, which
-        counts as smooth; its cells are those of the rank, with the score at their mean rank.
+        That of an average may be calibrated. Of another prior every draw counts as smooth; cells
+        are those of the rank.
         """
         lead, given = rates.shape[:-1], rates
         component = np.full(lead, COMPONENTS.index(SMOOTH))
@@ -250,10 +247,7 @@ class CredalCase:
         }
 
     def simulate(self, rng: np.random.Generator) -> tuple[CredalCase, dict[str, Floats]]:
-        """Draw curves from the prior and labels from the model, for the same scores.
-
-        Classes are simulated apart, as they are modelled: their labels need not fit together.
-        """
+        """Draw curves from the prior and labels given them for the same scores, class by class."""
         drawn = self.model.prior_draws(1, rng)
         draws = {name: value[None] for name, value in drawn.items()}
         positives = _drawn_labels(self.problem.count, self.model.cell_prob(drawn)[0], rng)

@@ -21,12 +21,7 @@ from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores, from_parts
 from bayescal.core.text import cell
 from bayescal.core.writing import check_writable, checked_path, replacing
-from bayescal.quantities.credal.data import (
-    CalibrationSplit,
-    RowCounts,
-    counting,
-    target_like,
-)
+from bayescal.quantities.credal.data import CalibrationSplit, RowCounts, counting, target_like
 from bayescal.quantities.credal.models import LabelModel
 from bayescal.quantities.credal.priors import priors_from_json
 from bayescal.quantities.credal.row_lookup import Lookup, RowBounds, batches

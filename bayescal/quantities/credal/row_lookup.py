@@ -15,23 +15,13 @@ from scipy.special import expit, logit
 from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.credal.data import (
-    CalibrationSplit,
-    EmpiricalCDF,
-    Problem,
-    logit_of,
-)
+from bayescal.quantities.credal.data import CalibrationSplit, EmpiricalCDF, Problem, logit_of
 from bayescal.quantities.credal.estimator import merged_classes, predictor
 from bayescal.quantities.credal.model import cells_of, label_model
 from bayescal.quantities.credal.models import LabelModel
 from bayescal.quantities.credal.priors import LabelRatePrior
 from bayescal.quantities.credal.stored_curve import StoredCurve
-from bayescal.quantities.credal.venn_abers import (
-    InductiveVennAbers,
-    OneVsRest,
-    Pair,
-    merged,
-)
+from bayescal.quantities.credal.venn_abers import InductiveVennAbers, OneVsRest, Pair, merged
 
 if TYPE_CHECKING:
     pass

@@ -38,17 +38,10 @@ _DRAWS: Final = 4000
 class StoredCurve:
     """Draws of a curve's rates in the cells with rows, in the order of their scores.
 
-    Notes
-    -----
-    Between cells the deviation of a draw's logit from that of the score is linear in the logit of
-    the score, but for a draw in segments, which jumps half way between two cells, as its curve
-    does. Beyond the outermost cells the deviation goes on with the slope of the line that fits it
-    best over all cells: a smooth curve is a line plus a process that comes back to 0. A segment
-    goes on as it is.
-
-    Draws of a calibrated curve are left out, and at a score draws whose segment is calibrated there
-    (that have the score for a rate, to the last digit that a result keeps): given that rows of this
-    score are calibrated their bounds had no width.
+    Between cells the deviation of a draw's logit is linear in the logit of the score; a draw in
+    segments jumps half way. Beyond the outermost cells it goes on with the slope of the line that
+    fits it best, a segment as it is. Calibrated draws are left out, and at a score those whose
+    segment is calibrated there, to the last digit kept: given them, bounds had no width.
     """
 
     score: Floats  # (cell,)
@@ -147,11 +140,8 @@ class StoredCurve:
     def boundary_bounds(self, end: int, alpha: float) -> Floats:
         """Median, lower and upper bound of the score 0 or 1, (3,).
 
-        Notes
-        -----
-        Draws say how often the score errs, and at which rate. Where none errs, the rate is that
-        after as many rows without an error; where no row has the score, it has its prior, and errs
-        with probability 1/2.
+        Where no draw errs the rate is that after as many rows without an error; where no row has
+        the score it has its prior, and errs with probability 1/2.
         """
         seen = np.flatnonzero(self.score == end)
         if not len(seen):
@@ -179,11 +169,7 @@ def _summary(prob: Floats, alpha: float) -> Floats:
 
 
 def _summary_of_errors(end: int, error: Floats, never: float, alpha: float) -> Floats:
-    """The same of the score 0 or 1, which never errs with a probability, else at these rates.
-
-    The bound away from 0 or 1 is of a score that errs: an imagined error rules out that it never
-    does.
-    """
+    """The same of a score that never errs with a probability; an imagined error rules it out."""
     found = add_pseudo_observations(error[:, None], _PSEUDO)
     middle, low = (
         0.0 if level <= never else float(np.quantile(part, (level - never) / (1 - never)))

@@ -271,21 +271,19 @@ class Steps(NamedTuple):
 def venn_abers_steps(count: Numbers, positive: Numbers) -> tuple[Steps, Steps]:
     """Fit isotonic regression with one more row at each distinct score in turn.
 
-    Notes
-    -----
     Isotonic regression is the slope of the greatest convex minorant of the points
     ``P_i = (N_i, S_i)`` of cumulated rows and labels. A row of label 1 at score i moves the points
     left of it by (-1, -1), so that the fit there is::
 
         p1(i) = max_{c < i} min_{b >= i} (S_b - S_c + 1) / (N_b - N_c + 1)
 
-    The right-hand side is not changed by a minimum over all ``b > c``: no line is made steeper, and
-    the one that attains the maximum ends at some ``b >= i``. With r(c) for that minimum, p1 is
-    the running maximum of r. Write m for the slope of the minorant at c, u and v for the corners
-    around, and D for the height above it. A line from c to a b before v has the slope
-    ``m + (D_b - D_c + 1 - m) / (N_b - N_c + 1)``: steeper than the line to v if ``D_c < 1 - m``,
-    as ``D_b >= 0``. Otherwise the line to v is no steeper than m, and r(u) is at least m already.
-    So b runs over corners only, on which the slope as seen from c falls, then rises.
+    A minimum over all ``b > c`` does not change it: no line is made steeper, and the one that
+    attains the maximum ends at some ``b >= i``. With r(c) for that minimum, p1 is the running
+    maximum of r. Write m for the slope of the minorant at c, u and v for the corners around, and D
+    for the height above it. A line from c to a b before v has the slope
+    ``m + (D_b - D_c + 1 - m) / (N_b - N_c + 1)``: steeper than the line to v if ``D_c < 1 - m``, as
+    ``D_b >= 0``. Otherwise the line to v is no steeper than m, and r(u) is at least m already. So b
+    runs over corners only, on which the slope as seen from c falls, then rises.
 
     A row of label 0 is one of label 1 where order and labels are reversed. Whole numbers are
     compared exactly; near ties of others move p0 and p1 by rounding. No loop runs over rows.
@@ -305,11 +303,7 @@ def venn_abers_steps(count: Numbers, positive: Numbers) -> tuple[Steps, Steps]:
 
 
 def _corners(rows: Numbers, labels: Numbers) -> Integers:
-    """Find the corners of the greatest convex minorant, both ends with it.
-
-    A point on or above the chord of its two neighbours is no corner, so that all of these go at
-    once, until none is left.
-    """
+    """Corners of the greatest convex minorant; all points above a neighbours' chord go at once."""
     kept = np.arange(len(rows))
     x, y = rows, labels
     while len(kept) > 2:

@@ -29,12 +29,7 @@ ESTIMAND = (
     "same with _uncalibrated: before."
 )
 _ERRORS = (
-    (
-        "ece",
-        "ECE",
-        (),
-        "Mean absolute difference of score and label rate over bins of the score.",
-    ),
+    ("ece", "ECE", (), "Mean absolute difference of score and label rate over bins of the score."),
     ("max_ece", "max-ECE", (), "The largest ECE of the rows of one predicted class."),
     ("avg_ece", "avg-ECE", (), "The mean over the predicted classes of their rows' ECE."),
     ("class_ece", "ECE", ("label_class",), ""),
@@ -61,10 +56,7 @@ VARIABLES: tuple[Variable, ...] = (
     *named("mu", "tau", "shift_tau", "description"),
     *undrawn("labels", "class_alpha", dims=("label_class",)),
     *undrawn("weight", "nuts_draws", dims=("description",)),
-    *undrawn(
-        *("bin_rows", "bin_confidence", "bin_accuracy"),
-        dims=("stage", "label_class", "bin"),
-    ),
+    *undrawn(*("bin_rows", "bin_confidence", "bin_accuracy"), dims=("stage", "label_class", "bin")),
 )
 REFERENCES: tuple[Reference, ...] = (
     Reference(

@@ -14,12 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayescal.core.bins.binning import Binning
-from bayescal.core.checks import (
-    check_choice,
-    check_same_length,
-    check_some_weight,
-    listing,
-)
+from bayescal.core.checks import check_choice, check_same_length, check_some_weight, listing
 from bayescal.core.columns import MISSING, Label, factorize, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, weights

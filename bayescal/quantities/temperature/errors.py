@@ -203,10 +203,7 @@ class ErrorDraws(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellSums:
-    """Sums over rows by predicted class and bin of confidence; those of two parts add up.
-
-    Cells are numbered class by class.
-    """
+    """Sums over rows by predicted class and, class by class, bin of confidence; parts add up."""
 
     n_bins: int
     rows: Floats  # (cell,): the weights of rows with and without labels, 1 each if they have none
@@ -316,10 +313,7 @@ class Implied(NamedTuple):
 def implied_by_temperatures(
     cells: Cells, at: Floats, places: Floats, log_alpha: Floats, concentration: Sequence[float]
 ) -> Implied:
-    """From mean accuracies at some log alphas of the class to what draws of them imply.
-
-    `at` is of shape (point, cell), `places` (point, class) and `log_alpha` (draw, class).
-    """
+    """What draws of log alphas, (draw, class), imply, by means `at` some `places`."""
     fits = relative_fits(cells, at, concentration)
     accuracy = np.empty((len(log_alpha), len(cells.of)))
     fit = np.zeros((len(log_alpha), len(concentration)))
@@ -352,11 +346,7 @@ def error_draws(
     n_classes: int,
     rng: np.random.Generator,
 ) -> ErrorDraws:
-    """Draw the errors, given what draws of the temperatures imply.
-
-    `belief` has the prior probability of each concentration. Draw i of the errors belongs to draw i
-    of the temperatures, whose posterior does not depend on the concentration.
-    """
+    """Draw the errors, one a draw of the temperatures; `belief` weighs the concentrations."""
     with np.errstate(divide="ignore"):
         fit = implied.fit + np.log(list(belief.values()))
     # The largest of Gumbel noise added to logarithms is drawn in proportion to their exponents.
@@ -374,10 +364,7 @@ def error_draws(
 
 
 def relative_fits(cells: Cells, accuracy: Floats, concentration: Sequence[float]) -> Floats:
-    """Log probability of the labels given accuracies, over that without any spread around them.
-
-    From accuracies of shape (draw, cell) to (draw, cell, concentration).
-    """
+    """Log probability of the labels over that without spread, (draw, cell, concentration)."""
     right, wrong = cells.correct, cells.labeled - cells.correct
     mean = np.clip(accuracy, _LEAST, 1 - _LEAST)
     exact = xlogy(right, mean) + xlog1py(wrong, -mean)
@@ -434,16 +421,9 @@ def smoothed_rows(
 ) -> Floats:
     """Draw rows from a kernel density estimate of rows of logits, (draw, class).
 
-    Notes
-    -----
-    The kernel is normal with the covariance of rows around the mean of their predicted class times
-    h squared, by the normal reference rule. Rows are drawn to that mean so that the covariance
-    stays as it is [1]_. Weighted rows are drawn in proportion to their weights.
-
-    References
-    ----------
-    .. [1] B. W. Silverman, "Density Estimation for Statistics and Data Analysis", Chapman and Hall,
-       1986, equation (4.14) and section 6.4.
+    The kernel is normal with the covariance of rows around the mean of their predicted class, by
+    the normal reference rule (Silverman 1986, Eq. 4.14); rows are drawn to that mean so that the
+    covariance stays as it is (his section 6.4).
     """
     n, n_classes = logits.shape
     predicted = predicted_class(logits)

@@ -27,10 +27,7 @@ _LEAST: Final = float(np.log(np.finfo(np.float64).tiny))
 
 
 def as_logits(values: Any, scale: str, name: str = "X") -> Floats:
-    """Check logits, or take the logarithm of probabilities, (obs, class).
-
-    One column, or one dimension, is the logit or probability of the second of two classes.
-    """
+    """Check logits, or take those of probabilities, (obs, class); one column is of class 1."""
     check_choice(scale, INPUTS, "scale")
     return _checked(values, name) if scale == "logits" else _of_probabilities(values, name)
 
@@ -98,10 +95,7 @@ def _of_probabilities(values: Any, name: str) -> Floats:
 
 
 def predicted_class(scores: NDArray[np.floating]) -> NDArray[np.intp]:
-    """The class of the largest logit or probability; of equal ones the first, (obs,).
-
-    Of two equal classes it is the second, as in the paper: f(X) >= 0.5 is class 1.
-    """
+    """The first class of the largest score, (obs,); of two the second, as in the paper."""
     if scores.ndim == 1:
         return (scores >= 0.5).astype(np.intp)
     if scores.shape[1] == 2:
@@ -223,11 +217,8 @@ def labeled_rows(
 def least_loss(rows: LabeledRows, low: float = ALPHA_MIN, high: float = ALPHA_MAX) -> Floats:
     """Find the number in [low, high] of least log loss in each slice, (slice,).
 
-    Notes
-    -----
-    Newton's method on a convex function, with bisection of the logarithm where a step leaves the
-    bracket or gains too little. A slice whose labels are all the largest logits has no minimum: its
-    number is `high`. A slice without rows has a flat loss: 1, or the bound next to it.
+    A slice whose labels are all the largest logits has no minimum: its number is `high`. A slice
+    without rows has a flat loss: 1, or the bound next to it.
     """
     start = np.full(rows.n_slices, min(max(1.0, low), high))
     if rows.n > 2 * _FIRST_ROWS:
@@ -301,13 +292,7 @@ def tabulated(rows: LabeledRows) -> Tabulated:
 
 
 def quintic(x: Any, left: Any, right: Any) -> Any:
-    """Interpolate between two nodes by the polynomial with their values and derivatives.
-
-    References
-    ----------
-    .. [1] C. de Boor, "A Practical Guide to Splines", Springer, 1978, chapter I: Hermite
-       interpolation.
-    """
+    """Hermite's interpolation between two nodes with values and two derivatives."""
     y, d, s = left
     rise = right[0] - y - d - s / 2
     turn = right[1] - d - s
@@ -334,10 +319,7 @@ def derivatives(table: Floats, log_alpha: Floats) -> tuple[Floats, Floats]:
 
 
 def peak(table: Floats) -> Floats:
-    """Log alphas at which the log likelihood of each class is largest, (slice,).
-
-    It rises before and falls behind: the log loss is convex in alpha.
-    """
+    """Log alphas at which the log likelihood, which rises and then falls, is largest, (slice,)."""
     low, high = np.full(len(table), LOW), np.full(len(table), HIGH)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

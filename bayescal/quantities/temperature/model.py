@@ -297,8 +297,7 @@ class TemperatureAverage:
     def mixed(self, draws: Draws, weight: Floats, rng: np.random.Generator) -> dict[str, Any]:
         """Draws of the average; ``description`` is the place of the model of each, (chain, draw).
 
-        Mean and scale are those of the draw's own model. The temperatures of a draw from vector
-        scaling are those of one of the other two.
+        Temperatures of a draw from vector scaling are those of one of the other two models.
         """
         shape = draws["mu"].shape
         kept = np.where(weight < NEGLIGIBLE, 0.0, weight)
@@ -330,11 +329,7 @@ class TemperatureAverage:
         return self.mixed(raw, weight / weight.sum(), rng)
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
-        """Density of the shared mean, and of the scales, of the model that each draw has.
-
-        What depends on them is no prior to be scaled, but a part of the model. Draws without
-        ``description`` are those of class temperatures.
-        """
+        """Density of the mean and the scales of each draw's model, which the rest depends on."""
         of_scale = self._scale(draws["tau"], self.priors.tau.sigma)
         if "description" in draws and VECTOR in self.weights:
             vector = draws["description"] == MODELS.index(VECTOR)
@@ -500,10 +495,7 @@ def normal_likelihoods(table: Floats, priors: Priors) -> tuple[Floats, Floats]:
 def draw_classes(
     table: Floats, mu: Floats, tau: Floats, point: NDArray[np.int64], rng: np.random.Generator
 ) -> Floats:
-    """Draw each class's number by its distribution function, (draw, class).
-
-    Each draw is given the mu and tau of a point; `point` has these in rising order, (draw,).
-    """
+    """Draw each class's number given the mu and tau of its `point`, which rises, (draw, class)."""
     size = max(1, _MOST // (_PLACES * len(table)))
     found = []
     for start in range(0, len(mu), size):

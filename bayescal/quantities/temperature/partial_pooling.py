@@ -59,12 +59,7 @@ def _draw(
 
 
 def pooled_normal(name: str, mu: Any, tau: Any, pull: Any, precision: Any, dims: str) -> Any:
-    """Add independent Normal(mu, tau) variables; `pull` and `precision` only set coordinates.
-
-    Notes
-    -----
-    The likelihood of a variable t is about ``exp(pull t - precision t**2 / 2)``.
-    """
+    """Add Normal(mu, tau) variables with likelihoods about ``exp(pull t - precision t**2 / 2)``."""
     return pm.CustomDist(
         name,
         mu,

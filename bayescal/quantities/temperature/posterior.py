@@ -204,11 +204,8 @@ class TemperatureCase:
     def simulate(self, rng: np.random.Generator) -> tuple[TemperatureCase, dict[str, Floats]]:
         """Draw a model and its numbers from the prior, and labels given them.
 
-        Notes
-        -----
-        Calibration errors are no function of the numbers alone, and are not among the values.
-        Temperatures are, where vector scaling is left out: otherwise the posterior has them given
-        that it is wrong.
+        Temperatures are among the values where vector scaling is left out: otherwise the posterior
+        has them given that it is wrong. Calibration errors are no function of the numbers alone.
         """
         drawn = {name: value[0] for name, value in self.model.prior_draws(1, rng).items()}
         problem = self.problem.whole()

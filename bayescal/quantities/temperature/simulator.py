@@ -150,12 +150,7 @@ class LogitTruth:
         logits = self.logits(check_whole(n, "n", most=MOST_SIMULATED) + n_unlabeled, rng)
         label = (self._moved(logits) + rng.gumbel(size=logits.shape)).argmax(axis=1)
         known = [*label[:n].tolist(), *[None] * n_unlabeled]
-        return Scores(
-            y_true=known,
-            y_prob=logits,
-            from_logits=True,
-            classes=range(self.n_classes),
-        )
+        return Scores(y_true=known, y_prob=logits, from_logits=True, classes=range(self.n_classes))
 
     def class_errors(
         self, logits: Floats, confidence: Floats, binning: Binning

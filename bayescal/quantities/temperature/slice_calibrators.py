@@ -188,11 +188,7 @@ class SliceCalibration(OfLogits):
             self.calibrators_[name].fit_logits(logits[rows], label[rows], mine)
         return self
 
-    def predict_proba(
-        self,
-        X: ArrayLike,
-        slices: ArrayLike | None = None,
-    ) -> Floats:
+    def predict_proba(self, X: ArrayLike, slices: ArrayLike | None = None) -> Floats:
         """Compute calibrated probabilities.
 
         Parameters
@@ -217,11 +213,7 @@ class SliceCalibration(OfLogits):
         """
         return np.asarray(softmax(self._calibrated(X, slices), axis=1))
 
-    def predict(
-        self,
-        X: ArrayLike,
-        slices: ArrayLike | None = None,
-    ) -> NDArray[Any]:
+    def predict(self, X: ArrayLike, slices: ArrayLike | None = None) -> NDArray[Any]:
         """Predict the most probable class.
 
         Parameters

@@ -13,11 +13,7 @@ from bayescal.quantities.credal.data import Problem
 
 
 class PseudoObservations(NamedTuple):
-    """Draws of a probability, and of what it would be after pseudo-observations.
-
-    The bounds are those after s observations of label 0, and after s of label 1, at the same
-    quantile of either posterior: never above, and never below, `prob` of the same draw.
-    """
+    """Draws of a probability, and where its quantiles would be after s labels 0, and s labels 1."""
 
     prob: Floats
     prob_lower: Floats
@@ -27,16 +23,12 @@ class PseudoObservations(NamedTuple):
 def add_pseudo_observations(prob: Floats, s: float) -> PseudoObservations:
     """Add pseudo-observations to a posterior given as draws.
 
-    Notes
-    -----
-    An observation of label 0 multiplies the likelihood by ``1 - g``, one of label 1 by ``g``: the
-    lower posterior has weights ``(1 - g)**s``, the upper one ``g**s``. A draw at the quantile q
-    of the posterior is moved to the quantile q of the weighted one. So the alpha quantile of
-    `prob_lower` is that of the weighted posterior, and the interval from it to the ``1 - alpha``
-    quantile of `prob_upper` is the *credal-credible* one: as a Venn-Abers predictor's it allows for
-    either label of the target row, and as a credible interval it grows with what is not known.
-    With the improper prior ``1 / (g (1 - g))`` of a single bin and s = 1 it is Clopper and
-    Pearson's, that covers with at least its probability whatever the truth.
+    An observation of label 0 multiplies the likelihood by ``1 - g``, one of label 1 by ``g``. A
+    draw at the quantile q of the posterior is moved to the quantile q of the draws weighted by
+    ``(1 - g)**s``, or ``g**s``. So the interval from the alpha quantile of `prob_lower` to the
+    ``1 - alpha`` quantile of `prob_upper` allows for either label of the target row, as a
+    Venn-Abers predictor's, and grows with what is not known, as a credible one. With the improper
+    prior ``1 / (g (1 - g))`` of a single bin and s = 1 it is Clopper and Pearson's.
     """
     by_row = np.ascontiguousarray(prob.T)
     lower, upper = np.empty_like(by_row), np.empty_like(by_row)

@@ -41,11 +41,10 @@ _HIGHEST: Final = 1 - np.finfo(np.float64).epsneg
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nodes:
-    """Scores of the nodes, (node,); made by `Nodes.of`.
+    """Scores of the nodes: a line from 0 to 1, then the scores with rows; made by `Nodes.of`.
 
-    First those of a line from 0 to 1, then the scores with rows themselves. The line passes beside
-    these: a rough curve has a part of its own at every score with rows, which no other score
-    shares. The last of either part is repeated, so that all curves have as many nodes.
+    The line passes beside the scores with rows, where a rough curve has a part of its own. The
+    last of either part is repeated, so that all curves have as many nodes.
     """
 
     score: Floats
@@ -55,9 +54,7 @@ class Nodes:
         """Put nodes at the scores with rows, all between 0 and 1, beside and beyond them."""
         interior = score if len(score) else np.array([0.5])
         place = logit(interior)
-        line = np.concatenate(
-            [place[0] - _BEYOND[::-1], place + _BESIDE, place[-1] + _BEYOND],
-        )
+        line = np.concatenate([place[0] - _BEYOND[::-1], place + _BESIDE, place[-1] + _BEYOND])
         found = expit(line).clip(EDGE, 1 - EDGE)
         padded = np.pad(found, (0, _LINE - 2 - len(found)), "edge")
         own = np.pad(interior, (0, MOST - len(interior)), "edge")
@@ -80,11 +77,7 @@ class Nodes:
         return _LINE + number
 
     def interpolated(self, rate: Floats, score: Floats) -> Floats:
-        """Rates at any scores from those at the nodes, (draw, obs).
-
-        Along the line the logits of rates are linear in that of the score. Scores with rows, and
-        those of 0 and 1, have the rates of their own nodes.
-        """
+        """Rates at any scores from those at the nodes, linear in logits, (draw, obs)."""
         line = logit(self.score[1 : _LINE - 1])
         place = logit(score.clip(self.score[1], self.score[_LINE - 2]))
         right = np.searchsorted(line, place).clip(1, len(line) - 1)
@@ -104,10 +97,7 @@ class Nodes:
 
 @dataclass(frozen=True, eq=False)
 class _Curve:
-    """One curve of a problem: smooth, rough or rising, with scores of 0 and 1 apart.
-
-    Without a row between 0 and 1 the curve is a rising one, as before the data.
-    """
+    """One curve, scores of 0 and 1 apart; without a row between, rising as before the data."""
 
     average: Average
     nodes: Nodes
@@ -162,10 +152,7 @@ class _Curve:
     def posterior(
         self, draws: Draws, evidence: Mapping[str, float], rng: np.random.Generator
     ) -> Draws:
-        """Draws of the curve, each of one component; no curve is calibrated.
-
-        Beside them the whole average at the cells, some draws of which are.
-        """
+        """Draws of the curve if it is not calibrated, and the whole average at the cells."""
         found = CurvePosterior.of(self.average, draws, evidence, rng)
         kept: dict[str, Any] = {
             "cell_rate": self._at_cells(found),
@@ -208,11 +195,10 @@ class _Curve:
 
 @dataclass(frozen=True, eq=False)
 class Averaged:
-    """A problem under `AveragedCurve`.
+    """A problem under `AveragedCurve`: each draw of a curve is of one component.
 
-    Every draw of a curve is of one component, chosen by its posterior probability. NUTS samples
-    smooth and rough curves; rising ones, and the error rates of scores of 0 and 1, are drawn
-    without it.
+    NUTS samples smooth and rough curves; rising ones, and the error rates of scores of 0 and 1, are
+    drawn without it.
     """
 
     problem: Problem
@@ -333,9 +319,8 @@ class Averaged:
     def with_pseudo_observations(self, draws: Draws, rank: Floats) -> PseudoObservations:
         """Rates at any rank, and their bounds.
 
-        A score of 0 or 1 that never errs has its own value for a rate, and for the bound on its
-        side. The other bound is that of a score that errs: a pseudo-observation rules out that it
-        never does.
+        A score of 0 or 1 that never errs is its own rate and its bound on that side. The other
+        bound is that of a score that errs: a pseudo-observation rules out that it never does.
         """
         found = []
         for c, (curve, ranks) in enumerate(zip(self.curves, self.problem.ranks, strict=True)):

@@ -40,14 +40,11 @@ def draw_rates(
 ) -> Floats:
     """Draw the rates of all bins from their posterior, (draw, bin).
 
-    Notes
-    -----
-    With rates ``0 <= g_1 <= ... <= g_B <= 1`` the prior's density is a product over steps,
-    ``prod (g_b - g_{b-1})**(c - 1)``: a Markov chain. Sums forwards over a grid of cells, then
-    draws backwards, give independent draws of the cells that the rates lie in; within its cell a
-    rate is uniform, and bins that share a cell share their rate. Cells are cut at quantiles
-    of the posteriors of single bins, and of blocks of bins by isotonic regression, so that they
-    are fine where the rates are known well.
+    The prior's density of ``0 <= g_1 <= ... <= g_B <= 1`` is ``prod (g_b - g_{b-1})**(c - 1)``, a
+    Markov chain. Sums forwards over a grid of cells, then draws backwards, give independent draws
+    of the cells that the rates lie in; within its cell a rate is uniform, and bins that share a
+    cell share their rate. Cells are cut at quantiles of the posteriors of single bins, and of
+    blocks of bins by isotonic regression: they are fine where the rates are known well.
     """
     edge = _edges(count, positives)
     middle, width = (edge[1:] + edge[:-1]) / 2, np.diff(edge)
@@ -177,8 +174,7 @@ class Isotonic(AsSampled):
     def add_to_model(self) -> None:
         """``positives ~ Binomial(count, cumsum(increment))``, Dirichlet as Gammas over their sum.
 
-        NUTS takes hundreds of steps a draw in the coordinates of ``pm.Dirichlet``, and a tenth of
-        these in the logarithms of the Gammas.
+        In logarithms of Gammas NUTS takes a tenth of the steps of ``pm.Dirichlet``.
         """
         import pymc as pm
         import pytensor.tensor as pt

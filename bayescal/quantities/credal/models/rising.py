@@ -16,11 +16,7 @@ from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.inference.direct import BinomialCells, Gaussian, Weighted, importance_sample
 from bayescal.quantities.credal.data import EmpiricalCDF, Problem, logit_of
-from bayescal.quantities.credal.models import (
-    AsSampled,
-    PseudoObservations,
-    add_pseudo_observations,
-)
+from bayescal.quantities.credal.models import AsSampled, PseudoObservations, add_pseudo_observations
 from bayescal.quantities.credal.priors import MonotoneCurve
 
 
@@ -49,10 +45,8 @@ _LEAST: Final = 1e-200
 def log_mixture(square: Any) -> Floats:
     """Log density of eight half-normal variables over their common scale.
 
-    Notes
-    -----
-    With tau ~ HalfNormal(1) and w_j = tau z_j, z_j ~ HalfNormal(1), j = 1, ..., 8, and r the root
-    of the sum of squares, the integral over tau is a Bessel function of the order 7/2::
+    With tau ~ HalfNormal(1), w_j = tau z_j and z_j ~ HalfNormal(1), and r the root of the sum of
+    squares, the integral over tau is a Bessel function of the order 7/2::
 
         p(w) = (2/pi)**4 r**-7 exp(-r) (r**3 + 6 r**2 + 15 r + 15)
     """
@@ -125,11 +119,8 @@ class _Likelihood:
 def sample_rising(rising: Rising, curve: int, draws: int, rng: np.random.Generator) -> Weighted:
     """Draw a curve's free variables with weights, (proposal, variable).
 
-    Notes
-    -----
-    The first proposals come from a t distribution about the posterior mode. As long as fewer than
-    half as many as `draws` of them count, further ones come from a t distribution with the moments
-    that were found.
+    Proposals come from a t distribution about the mode; as long as fewer than half as many as
+    `draws` of them count, further ones from one with the moments that were found.
     """
     likelihood = _Likelihood(rising, curve)
     proposal = Gaussian(*rising.gaussian(curve))
@@ -165,13 +156,7 @@ _BREAKS: Final = np.sin(np.linspace(0, np.pi / 2, SPLINES)) ** 2
 
 
 def i_splines(rank: Floats) -> Floats:
-    """Evaluate the I-splines of Ramsay (1988), Eq. (5), (m, 8).
-
-    Notes
-    -----
-    ``I_j = sum_{m >= j} B_m`` with B_m quadratic B-splines on knots at ``sin(pi k / 14)**2``,
-    k = 0, ..., 7.
-    """
+    """I-splines of Ramsay (1988), Eq. (5), sums of quadratic B-splines from the j-th on, (m, 8)."""
     from scipy.interpolate import BSpline
 
     knots = np.concatenate([[0.0] * _DEGREE, _BREAKS, [1.0] * _DEGREE])
@@ -192,8 +177,7 @@ class Monotone(AsSampled):
 
     The scale of the weights is integrated out. Free variables are the curve's height where the rows
     determine it best, and for each weight the standard normal value at the same quantile as the
-    weight's half-normal one: a posterior without corners or ridges at any number of rows, which
-    its mode and curvature there whiten.
+    weight's half-normal one: a posterior without corners or ridges at any number of rows.
     """
 
     problem: Problem
@@ -235,8 +219,7 @@ class Monotone(AsSampled):
     def add_to_model(self) -> None:
         """``positives ~ Binomial(count, sigmoid(intercept + design @ weight))``.
 
-        The free variables are independent and standard normal but for the potential ``prior``,
-        which makes intercept and weights what the prior says.
+        Free variables are standard normal but for the potential ``prior``: together the prior.
         """
         import pymc as pm
 

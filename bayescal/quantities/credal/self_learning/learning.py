@@ -83,13 +83,10 @@ def fit_label_sets(
 ) -> Learner:
     """Train a copy of a classifier on label sets, towards the least optimistic loss.
 
-    Notes
-    -----
     The loss is the mean of ``min over q in Q of KL(q || p)``. A classifier that takes labels only
-    learns q when each row is given once for each class, weighted by q. By turns, q is the point of
-    Q nearest to the predictions, and the classifier is trained on it. For a classifier that
-    minimises the weighted log loss neither turn can raise the loss. The first q are the most even
-    ones of each set.
+    learns q from rows given once for each class, weighted by q. By turns, q is the point of Q
+    nearest to the predictions, at first the most even one, and the classifier is trained on it: of
+    the weighted log loss neither turn can raise the loss.
     """
     from sklearn.base import clone
 
@@ -190,12 +187,7 @@ def train(
     given = state.order[: len(state.sets.lower)]
     x = np.concatenate([rows.x_labeled, rows.x_unlabeled[given]])
     return fit_label_sets(
-        classifier,
-        x,
-        known.followed_by(state.sets),
-        rows.classes,
-        settings.seed,
-        settings.rounds,
+        classifier, x, known.followed_by(state.sets), rows.classes, settings.seed, settings.rounds
     )
 
 
@@ -207,17 +199,10 @@ def advance(
 ) -> tuple[Learner, SelfLearningState]:
     """Train on all labels so far, predict the target rows, and label the next batch.
 
-    Notes
-    -----
-    Batches add up, as the text of section 3.1 has it ("added to the labeled set"): a row keeps the
-    label it got, and no row is labeled twice. Read literally, the listings of Algorithms 2 to 4
-    train on D_L and the last batch alone. The loop ends when no row is left; "until D_U is not
-    empty" in Algorithm 2 would end it at once. Each training starts anew, so that it depends on the
-    labels alone.
-
-    One network learns all classes by (3) and (4) from random batches of a fixed size. The listings
-    have a network a class, label every row whose projected probability of some class reaches a
-    threshold, and train on the projection (7).
+    Batches add up, as in the text of section 3.1: a row keeps its label. The listings of Algorithms
+    2 to 4, read literally, train on D_L and the last batch alone, and Algorithm 2 ends at once.
+    `self_learn_by_threshold` follows the listings: a network a class, trained further, which labels
+    every row above a threshold.
     """
     learner = train(classifier, rows, settings, state)
     predicted = np.asarray(learner.predict_proba(rows.x_target), np.float64)

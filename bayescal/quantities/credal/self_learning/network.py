@@ -20,11 +20,7 @@ from bayescal.core.classifiers import MostProbable, warn_unfinished
 from bayescal.core.errors import InputError
 from bayescal.core.network import check_settings, first_weights, forward, penalty, train
 from bayescal.core.quantity import Floats
-from bayescal.quantities.credal.self_learning.labels import (
-    LabelSets,
-    check_label_sets,
-    from_labels,
-)
+from bayescal.quantities.credal.self_learning.labels import LabelSets, check_label_sets, from_labels
 
 
 class NetworkClassifier(MostProbable):
@@ -81,23 +77,14 @@ class NetworkClassifier(MostProbable):
     """
 
     def __init__(
-        self,
-        hidden: int = 16,
-        alpha: float = 0.001,
-        max_iter: int = 1000,
-        random_state: Any = None,
+        self, hidden: int = 16, alpha: float = 0.001, max_iter: int = 1000, random_state: Any = None
     ) -> None:
         self.hidden = hidden
         self.alpha = alpha
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on labels.
 
         Parameters

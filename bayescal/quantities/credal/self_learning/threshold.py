@@ -66,11 +66,7 @@ class SgdSettings:
 class OneVsAllNetworks:
     """Binary networks h^1, ..., h^K, which share nothing but the rows that they see.
 
-    Notes
-    -----
-    The loss of a row with the label p^k in [0, 1] is KL(p^k || h^k(x)) of two classes, (2) of the
-    paper, as (5) has it for each class. A further training starts from the weights that the
-    one before ended with.
+    The loss of a row with the label p^k in [0, 1] is KL(p^k || h^k(x)), (2) and (5) of the paper.
     """
 
     def __init__(
