@@ -13,13 +13,10 @@ from bayescal.core.errors import InputError
 
 type Floats = NDArray[np.float64]
 type Events = NDArray[np.uint8]
-
 type Keys = NDArray[np.signedinteger]
 
-# Rows whose sums are formed at once, and of which only some are gone through one by one.
-_BLOCK, _CHUNK = 1 << 15, 64
-# Of a prefix sum, relative to the number of rows.
-_ROUNDING = 1e-12
+# Rows whose sums are formed at once, within a core's cache.
+_BLOCK = 1 << 15
 
 
 class IntervalMeasure(NamedTuple):
@@ -265,60 +262,22 @@ class Extremes(NamedTuple):
 
 
 def measure_of_sorted(key: Keys) -> IntervalMeasure:
-    """The measure of rows that `sorted_rows` has sorted, (obs,).
-
-    Only chunks that may hold an extreme of the prefix sums are gone through row by row: negative
-    rows raise the sum by their scores, positive ones lower it by what their scores are short of 1.
-    """
-    n = len(key)
-    sums = _chunk_sums(key)
-    ends = np.cumsum(sums)
-    starts, total = ends - sums, float(ends[-1]) if len(ends) else 0.0
-    first, last = key[: len(ends) * _CHUNK : _CHUNK] >> 1, key[_CHUNK - 1 :: _CHUNK] >> 1
-    after = key[_CHUNK::_CHUNK] >> 1 if n % _CHUNK else np.append(key[_CHUNK::_CHUNK] >> 1, -1)
-    held = ends[last != after]
-    rise, fall = _CHUNK * _scores(last), _CHUNK * (1 - _scores(first))
-    highest, lowest = np.minimum(starts + rise, ends + fall), np.maximum(starts - fall, ends - rise)
-    most, least = held.max(initial=0.0) - _ROUNDING * n, held.min(initial=0.0) + _ROUNDING * n
-    # No interval ends in a chunk whose scores, and the one after, are all the same.
-    some = np.flatnonzero(((highest >= most) | (lowest <= least)) & (first != after))
-    found = Extremes()
-    for start in range(0, len(some), _BLOCK // _CHUNK):
-        place = some[start : start + _BLOCK // _CHUNK]
-        rows = place[:, None] * _CHUNK + np.arange(_CHUNK)
-        found = _including(found, key, rows, starts[place])
-    tail = np.arange(len(ends) * _CHUNK, n)[None]
-    found = _including(found, key, tail, np.array([total]))
-    return found.over(n).measure(float(_scores(key[-1:] >> 1)[0]))
-
-
-def _chunk_sums(key: Keys) -> Floats:
-    """Sums of ``f - y`` over whole chunks of rows, (chunk,)."""
-    parts = (key[start : start + _BLOCK] for start in range(0, len(key) - _CHUNK + 1, _BLOCK))
-    ones = np.ones(_CHUNK)
-    found = [
-        _excess(part[: len(part) // _CHUNK * _CHUNK]).reshape(-1, _CHUNK) @ ones for part in parts
-    ]
-    return np.concatenate(found) if found else np.empty(0)
-
-
-def _including(found: Extremes, key: Keys, rows: NDArray[np.int64], start: Floats) -> Extremes:
-    """Take in the prefix sums of rows (chunk, row) that end an interval, from those before."""
-    taken = key[rows]
-    sums = np.cumsum(_excess(taken), axis=1)
-    sums += start[:, None]
-    # Amid tied scores no interval ends; 0, the sum before any row, changes no extreme.
-    follows = key[np.minimum(rows + 1, len(key) - 1)] >> 1
-    sums *= ((taken >> 1) != follows) | (rows == len(key) - 1)
-    return found.including(sums.ravel(), _scores(taken >> 1).ravel())
+    """The measure of rows that `sorted_rows` has sorted, (obs,)."""
+    found, before = Extremes(), 0.0
+    for start in range(0, len(key), _BLOCK):
+        part = key[start : start + _BLOCK]
+        score = part >> 1
+        follows = np.append(score[1:], key[start + _BLOCK : start + _BLOCK + 1] >> 1)
+        sums = before + np.cumsum(np.subtract(_scores(score), part & 1, dtype=np.float64))
+        before = sums[-1]
+        # Amid tied scores no interval ends; 0, the sum before any row, changes no extreme.
+        sums[: len(follows)] *= score[: len(follows)] != follows
+        found = found.including(sums, _scores(score))
+    return found.over(len(key)).measure(float(_scores(key[-1:] >> 1)[0]))
 
 
 def _scores(bits: Keys) -> NDArray[np.floating]:
     return bits.view(f"f{bits.itemsize}")
-
-
-def _excess(key: Keys) -> Floats:
-    return np.asarray(np.subtract(_scores(key >> 1), key & 1, dtype=np.float64))
 
 
 def _weighted(score: NDArray[np.floating], event: Events, weight: Floats) -> IntervalMeasure:
