@@ -315,8 +315,10 @@ def discount(lower: ArrayLike, upper: ArrayLike, *, relation: str = ">") -> Inte
 FLOOR: Final = 1e-12
 # Rows whose arrays stay in a core's cache together.
 _BLOCK: Final = 4096
-# Newton steps, after which about one row in twenty is left to a slower way that always ends.
-_STEPS: Final = 3
+# Newton steps of a block, after which about one row in twenty is left; then of these together.
+_STEPS, _MOST_STEPS = 3, 200
+# Factors by which probabilities from FLOOR to 1 stay below all bounds, and reach them.
+_LEAST, _MOST = 1e-20, 2 / FLOOR
 
 
 def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
@@ -344,19 +346,14 @@ def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
     Notes
     -----
     ``q_k = clip(c prob_k, lower_k, upper_k)`` with the c that makes them sum to 1. The same q has
-    the least ``KL(prob || q)``. The sum is piecewise linear in c, and a few Newton steps find most
-    rows' c to rounding [3]_. For the others c is found by fixing variables [2]_: with c set by the
-    free classes alone, either all that fall below their lower bound stay there, or all that rise
-    above their upper one do, whichever outweighs the other. It takes K rounds at most.
+    the least ``KL(prob || q)``. The sum is piecewise linear in c, and a few Newton steps find c to
+    rounding [2]_; where one leaves what c is known to lie between, that is bisected.
 
     References
     ----------
     .. [1] J. Lienen and E. Hüllermeier, "Credal Self-Supervised Learning", NeurIPS 2021.
        https://arxiv.org/abs/2106.11853
-    .. [2] G. R. Bitran and A. C. Hax, "Disaggregation and Resource Allocation Using Convex Knapsack
-       Problems with Bounded Variables", Management Science 27(4), 1981.
-       https://doi.org/10.1287/mnsc.27.4.431
-    .. [3] R. Cominetti, W. F. Mascarenhas and P. J. S. Silva, "A Newton's method for the continuous
+    .. [2] R. Cominetti, W. F. Mascarenhas and P. J. S. Silva, "A Newton's method for the continuous
        quadratic knapsack problem", Mathematical Programming Computation 6(2), 2014.
        https://doi.org/10.1007/s12532-014-0066-y
 
@@ -372,12 +369,11 @@ def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
     found, left = np.empty_like(flat[0]), []
     for first in range(0, len(found), _BLOCK):
         rows = slice(first, first + _BLOCK)
-        held, open_rows = _by_newton(*_block(flat, rows))
+        held, open_rows = _by_newton(*_block(flat, rows), _STEPS)
         found[rows] = held.T
         left.append(first + open_rows)
-    remaining = np.concatenate(left) if left else np.arange(0)
-    if len(remaining):
-        found[remaining] = _by_fixing(*_block(flat, remaining)).T
+    remaining = np.concatenate([np.arange(0), *left])
+    found[remaining] = _by_newton(*_block(flat, remaining), _MOST_STEPS)[0].T
     return found.reshape(low.shape)
 
 
@@ -436,77 +432,41 @@ def _block(arrays: Sequence[Floats], rows: slice | NDArray[np.intp]) -> tuple[Fl
     return np.maximum(near, FLOOR, out=near), low, high
 
 
-def _by_newton(near: Floats, low: Floats, high: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Project a block of shape (class, obs) by Newton steps on the factor.
-
-    Returns the projections, and the places of the rows that are not done.
-    """
-    factor, rows = 1 / near.sum(axis=0), np.arange(near.shape[1])
-    part: tuple[Floats, ...] = near, low, high
-    for _ in range(_STEPS):
-        scaled, held = _clipped(factor[rows], *part)
-        surplus = held.sum(axis=0) - 1
-        # The sum's slope is that of the classes between their bounds; without any there is no step.
-        slope = np.einsum("kn,kn->n", part[0], held == scaled)
-        factor[rows] -= np.divide(surplus, slope, out=np.zeros_like(slope), where=slope > 0)
-        open_rows = np.flatnonzero(np.abs(surplus) > _rounding(len(near)))
-        if 4 * len(open_rows) <= 3 * len(rows):
-            rows = rows[open_rows]
-            # Places are in range; saying so halves the time.
-            part = tuple(array.take(open_rows, axis=1, mode="clip") for array in part)
-    held = _clipped(factor, near, low, high)[1]
-    return held, np.flatnonzero(np.abs(held.sum(axis=0) - 1) > _rounding(len(near)))
-
-
-def _clipped(factor: Floats, near: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Scale probabilities, and cut them at their bounds: both before and after."""
-    scaled = near * factor
-    held = np.maximum(scaled, low)
-    return scaled, np.minimum(held, high, out=held)
-
-
-def _rounding(n_classes: int) -> float:
-    """What sums over classes are known to."""
-    return 2 * n_classes * float(np.finfo(np.float64).eps)
-
-
-def _by_fixing(near: Floats, low: Floats, high: Floats) -> Floats:
-    """Project a block of shape (class, obs), by rounds until every row is done.
-
-    A class is fixed by a weight of 0: at its lower bound, which is raised to the upper one where
-    that is the end it stays at. Masks are factors, which NumPy applies far faster than it selects.
-    The arrays are overwritten.
-    """
-    result, rows = np.empty_like(near), np.arange(near.shape[1])
-    tolerance = _rounding(len(near))
-    held, scaled, factor = np.empty((3, *near.shape))
-    mass = np.ones(near.shape[1])
-    # Each round fixes a class of every row that is not done.
-    for _ in range(len(near) + 1):
-        total = near.sum(axis=0)
-        total[total == 0] = 1
-        np.multiply(near, mass / total, out=scaled)
-        np.maximum(scaled, low, out=held)
+def _by_newton(
+    near: Floats, low: Floats, high: Floats, steps: int
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Project a block, (class, obs), and find the places of the rows that are not done."""
+    found, rows = np.empty_like(near), np.arange(near.shape[1])
+    factor = 1 / near.sum(axis=0)
+    least, most = np.full_like(factor, _LEAST), np.full_like(factor, _MOST)
+    # What sums over classes are known to.
+    rounding = 2 * len(near) * np.finfo(np.float64).eps
+    for step in range(steps + 1):
+        scaled = near * factor
+        held = np.maximum(scaled, low)
         np.minimum(held, high, out=held)
         surplus = held.sum(axis=0) - 1
-        open_rows = np.flatnonzero(np.abs(surplus) > tolerance)
-        if 2 * len(open_rows) <= len(rows):
-            result[:, rows] = held
-            if not len(open_rows):
-                break
-            rows, surplus = rows[open_rows], surplus[open_rows]
-            near, low, high, held, scaled = (
-                array.take(open_rows, axis=1) for array in (near, low, high, held, scaled)
+        places = np.flatnonzero(np.abs(surplus) > rounding)
+        if step == steps or len(places) < len(rows):
+            found[:, rows] = held
+            rows, factor, surplus, least, most = (
+                array[places] for array in (rows, factor, surplus, least, most)
             )
-            factor = np.empty_like(near)
-        scaled -= held
-        scaled *= np.sign(surplus)
-        near *= np.greater_equal(scaled, 0, out=factor)
-        np.equal(near, 0, out=factor)
-        factor *= held
-        np.maximum(low, factor, out=low)
-        mass = 1 - factor.sum(axis=0)
-    return result
+            # Places are in range; saying so halves the time.
+            near, low, high, scaled, held = (
+                array.take(places, axis=1, mode="clip") for array in (near, low, high, scaled, held)
+            )
+        if not len(rows):
+            break
+        np.copyto(least, factor, where=surplus < 0)
+        np.copyto(most, factor, where=surplus > 0)
+        # The sum's slope is that of the classes between their bounds.
+        slope = np.einsum("kn,kn->n", near, held == scaled)
+        with np.errstate(divide="ignore"):
+            factor = factor - surplus / slope
+        inside = (least < factor) & (factor < most)
+        factor = np.where(inside, factor, np.sqrt(least * most))
+    return found, rows
 
 
 class Imprecision(NamedTuple):
