@@ -76,6 +76,7 @@ def test_calibration_rows(tmp_path, monkeypatch):
 
     given = {"calibration": path, "target": target, "label": "y", "score": ("p",)}
     given |= {"classifier": (), "multiclass": False, "pos_label": "1", "from_logits": False}
+    given["weight"] = None
     split = command._read(given)
     assert isinstance(split, CalibrationSplit)
     np.testing.assert_array_equal(split.rows, np.ones(200))

@@ -4,7 +4,7 @@ import arviz as az
 import numpy as np
 import pytest
 
-from bayescal.inference.convergence import ess_bulk, ess_tail, rhat
+from bayescal.inference.diagnostics import ess_bulk, ess_tail, rhat
 
 
 def autoregressive(rho, *, quantities=6, chains=4, draws=500, seed=20):

@@ -39,53 +39,23 @@ ESTIMAND = (
     "expected cost of a row under a decision rule; unlabeled_cost: the mean cost of the unlabelled "
     "rows."
 )
+_UNLABELED_COST = "Mean cost of the unlabelled rows under the decision rule."
+_METRICS = (
+    ("auc", "AUC", MORE, "Probability that a positive row has a higher score than a negative one."),
+    (
+        *("c", "c", LESS),
+        "The largest difference of scores and positives summed over an interval of scores, as a "
+        "share of all rows.",
+    ),
+    ("ks", "ks", LESS, "The same over the intervals from 0 up to a score."),
+    ("cost", "cost", LESS, "Expected cost of a row under the decision rule."),
+    ("unlabeled_auc", "AUC, unlabelled rows", None, "AUC of the unlabelled rows."),
+    ("unlabeled_cost", "cost, unlabelled rows", None, _UNLABELED_COST),
+)
 VARIABLES: tuple[Variable, ...] = (
-    Variable(
-        "auc",
-        "AUC",
-        role=METRIC,
-        better=MORE,
-        point="auc",
-        meaning="Probability that a positive row has a higher score than a negative one.",
-    ),
-    Variable(
-        "c",
-        "c",
-        role=METRIC,
-        better=LESS,
-        point="c",
-        meaning="The largest difference of scores and positives summed over an interval of scores, "
-        "as a share of all rows.",
-    ),
-    Variable(
-        "ks",
-        "ks",
-        role=METRIC,
-        better=LESS,
-        point="ks",
-        meaning="The same over the intervals from 0 up to a score.",
-    ),
-    Variable(
-        "cost",
-        "cost",
-        role=METRIC,
-        better=LESS,
-        point="cost",
-        meaning="Expected cost of a row under the decision rule.",
-    ),
-    Variable(
-        "unlabeled_auc",
-        "AUC, unlabelled rows",
-        role=METRIC,
-        point="unlabeled_auc",
-        meaning="AUC of the unlabelled rows.",
-    ),
-    Variable(
-        "unlabeled_cost",
-        "cost, unlabelled rows",
-        role=METRIC,
-        point="unlabeled_cost",
-        meaning="Mean cost of the unlabelled rows under the decision rule.",
+    *(
+        Variable(name, title, role=METRIC, better=better, point=name, meaning=meaning)
+        for name, title, better, meaning in _METRICS
     ),
     *CALIBRATION_CURVE,
     *named("fpr", "tpr", "unlabeled_fpr", "unlabeled_tpr", dims=("threshold",), role=CURVE),

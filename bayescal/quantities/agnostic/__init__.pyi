@@ -23,11 +23,11 @@ from .decisions import cost_bound as cost_bound
 from .decisions import estimated_cost as estimated_cost
 from .decisions import expected_cost as expected_cost
 from .estimator import Estimate as Estimate
+from .estimator import count_rows as count_rows
 from .estimator import estimate as estimate
+from .estimator import interval_measure_of_rows as interval_measure_of_rows
 from .intervals import IntervalStream as IntervalStream
 from .intervals import interval_measure as interval_measure
-from .many_rows import count_rows as count_rows
-from .many_rows import interval_measure_of_rows as interval_measure_of_rows
 from .model import build_model as build_model
 from .plan import plan as plan
 from .priors import CurveAverage as CurveAverage

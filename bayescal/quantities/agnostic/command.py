@@ -86,8 +86,7 @@ class _Rows(NamedTuple):
 def estimates(data: Scores | Mapping[str, Counts], given: Given) -> Estimates:
     """Estimate each classifier's measure, and the cost of the rule."""
     from bayescal.core.plausibility import signs_of_scores
-    from bayescal.quantities.agnostic.data import data_warnings
-    from bayescal.quantities.agnostic.many_rows import problem_of
+    from bayescal.quantities.agnostic.data import data_warnings, problem_of
 
     rule = _rule(given)
     found = (

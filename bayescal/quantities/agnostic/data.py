@@ -14,13 +14,15 @@ from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import fine_counts
 from bayescal.core.checks import check_rows, shown
 from bayescal.core.columns import MISSING, to_numpy
+from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.plausibility import label_signs
 from bayescal.core.scores import Scores, check_unweighted
 from bayescal.core.tasks import Task, binary_problems
+from bayescal.core.tied_rows import TiedRows
 from bayescal.curves.cells import Problem, fingerprint
 from bayescal.quantities.agnostic.decisions import DecisionRule
-from bayescal.quantities.agnostic.figures import Figures, RowFigures
+from bayescal.quantities.agnostic.figures import CountFigures, Figures, RowFigures
 from bayescal.results.bands import Above
 
 type Floats = NDArray[np.float64]
@@ -127,6 +129,22 @@ def _problem(task: Task, unlabeled: Floats, edges: Sequence[float]) -> IntervalP
         np.bincount(place[task.n :], minlength=cells.n_bins),
         _one_score(cells, every, place),
     )
+
+
+def problem_of(name: str, counts: Counts, edges: Sequence[float]) -> IntervalProblem:
+    """Put counted rows into cells of their own, and into cells of all rows within edges."""
+    labeled, whole = counts.labeled, np.array([0.0, 1.0])
+    of_labels = labeled.count(labeled.cell_edges(whole, CELLS, "right"))
+    every = TiedRows(counts.score, counts.rows + counts.unlabeled, np.zeros_like(counts.rows))
+    inner = every.cell_edges(np.array(edges), CELLS, "right")
+    cells, place = every.count(inner), every.place(inner)
+    labels = np.zeros((cells.n_bins, 2), np.int64)
+    np.add.at(labels, place, np.column_stack([counts.rows - counts.positives, counts.positives]))
+    rest = np.zeros(cells.n_bins, np.int64)
+    np.add.at(rest, place, counts.unlabeled)
+    one_score = (np.bincount(place, minlength=cells.n_bins) <= 1) & (cells.count != 1)
+    curve = Problem({"classifier": name}, of_labels, of_labels)
+    return IntervalProblem(curve, CountFigures.of(counts), cells, labels, rest, one_score)
 
 
 def _one_score(cells: BinCounts, score: Floats, place: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice, check_data, check_rows
+from bayescal.core.checks import check_choice, check_data, check_is, check_rows
 from bayescal.core.counts import Counts
+
+# Counts of any rows serve this quantity too.
+from bayescal.core.many_rows import count_rows as count_rows
+from bayescal.core.many_rows import counted
 from bayescal.core.scores import Scores
 from bayescal.core.tasks import Task
 from bayescal.quantities.agnostic.intervals import Extremes, IntervalMeasure, interval_measure
@@ -113,6 +117,47 @@ def measure_of_counts(counts: Counts) -> IntervalMeasure:
     sums = np.cumsum(rows * held.score - positives)
     found = Extremes().including(sums, held.score).over(float(rows.sum()))
     return found.measure(float(held.score[-1]))
+
+
+def interval_measure_of_rows(
+    data: Any, *, label: str, score: str, pos_label: Any = 1, from_logits: bool = False
+) -> IntervalMeasure:
+    r"""Compute the measure of the labelled rows of a file, a data set or of Dask's columns.
+
+    Parameters
+    ----------
+    data, label, score, pos_label, from_logits
+        As for `count_rows`, with the scores of one classifier. Rows without a label are left out.
+
+    Returns
+    -------
+    IntervalMeasure
+        As of all rows at once, with rows of one narrow cell of the score tied.
+
+    Raises
+    ------
+    InputError
+        If data cannot be read, a column does not exist, or labels or scores cannot be used.
+
+    Notes
+    -----
+    All rows are read once. An interval ends where a cell does: the largest sum may lie inside a
+    cell, which leaves out at most what its own rows add up to, some hundredths of the measure's
+    standard error. See `bayescal.Counts`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import bayescal as bc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "rows.csv")
+    ...     _ = path.write_text("y,p\n0,0.125\n0,0.5\n0,0.5\n1,0.75\n")
+    ...     bc.agnostic.interval_measure_of_rows(path, label="y", score="p").c
+    0.28125
+    """
+    check_is(score, str, "score", "Pass the name of a column.")
+    counts = counted(data, label=label, score=score, pos_label=pos_label, from_logits=from_logits)
+    return measure_of_counts(counts[score])
 
 
 def _of(found: Sequence[IntervalMeasure], dims: Sequence[int]) -> Estimate:

@@ -10,8 +10,7 @@ from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
 from bayescal.curves.average import Average
-from bayescal.quantities.agnostic.data import checked, problems
-from bayescal.quantities.agnostic.many_rows import problem_of
+from bayescal.quantities.agnostic.data import checked, problem_of, problems
 from bayescal.quantities.agnostic.priors import Priors
 
 if TYPE_CHECKING:

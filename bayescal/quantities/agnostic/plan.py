@@ -27,11 +27,11 @@ from bayescal.quantities.agnostic.data import (
     checked,
     checked_unlabeled,
     named_rules,
+    problem_of,
     problems,
     rule_edges,
 )
 from bayescal.quantities.agnostic.decisions import DecisionRule
-from bayescal.quantities.agnostic.many_rows import problem_of
 from bayescal.quantities.agnostic.posterior import AgnosticCase
 from bayescal.quantities.agnostic.priors import Priors
 

@@ -365,15 +365,16 @@ def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
     """
     low, high = proper(lower, upper)
     near = _probabilities(prob, low.shape)
+    near = np.maximum(near, FLOOR)
     flat = [array.reshape(-1, low.shape[-1]) for array in (near, low, high)]
     found, left = np.empty_like(flat[0]), []
     for first in range(0, len(found), _BLOCK):
         rows = slice(first, first + _BLOCK)
-        held, open_rows = _by_newton(*_block(flat, rows), _STEPS)
+        held, open_rows = _by_newton(_block(flat, rows), _STEPS)
         found[rows] = held.T
         left.append(first + open_rows)
     remaining = np.concatenate([np.arange(0), *left])
-    found[remaining] = _by_newton(*_block(flat, remaining), _MOST_STEPS)[0].T
+    found[remaining] = _by_newton(_block(flat, remaining), _MOST_STEPS)[0].T
     return found.reshape(low.shape)
 
 
@@ -426,16 +427,14 @@ def _probabilities(prob: ArrayLike, shape: tuple[int, ...], name: str = "prob") 
     return values
 
 
-def _block(arrays: Sequence[Floats], rows: slice | NDArray[np.intp]) -> tuple[Floats, ...]:
+def _block(arrays: Sequence[Floats], rows: slice | NDArray[np.intp]) -> list[Floats]:
     """Copy rows to shape (class, obs): sums over classes then add whole rows of numbers."""
-    near, low, high = (array[rows].T.copy(order="C") for array in arrays)
-    return np.maximum(near, FLOOR, out=near), low, high
+    return [array[rows].T.copy(order="C") for array in arrays]
 
 
-def _by_newton(
-    near: Floats, low: Floats, high: Floats, steps: int
-) -> tuple[Floats, NDArray[np.intp]]:
+def _by_newton(block: Sequence[Floats], steps: int) -> tuple[Floats, NDArray[np.intp]]:
     """Project a block, (class, obs), and find the places of the rows that are not done."""
+    near, low, high = block
     found, rows = np.empty_like(near), np.arange(near.shape[1])
     factor = 1 / near.sum(axis=0)
     least, most = np.full_like(factor, _LEAST), np.full_like(factor, _MOST)
@@ -449,9 +448,8 @@ def _by_newton(
         places = np.flatnonzero(np.abs(surplus) > rounding)
         if step == steps or len(places) < len(rows):
             found[:, rows] = held
-            rows, factor, surplus, least, most = (
-                array[places] for array in (rows, factor, surplus, least, most)
-            )
+            rows = rows[places]
+            factor, surplus, least, most = (a[places] for a in (factor, surplus, least, most))
             # Places are in range; saying so halves the time.
             near, low, high, scaled, held = (
                 array.take(places, axis=1, mode="clip") for array in (near, low, high, scaled, held)

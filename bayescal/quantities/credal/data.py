@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -340,14 +340,6 @@ class CurveRows:
         return rows.count(rows.cell_edges(np.array([0.0, 1.0]), most, "right"))
 
 
-class Cells(Protocol):
-    """How the rows of a curve are put into cells."""
-
-    def count(self, ranks: EmpiricalCDF, rows: CurveRows) -> Counted:
-        """Count rows."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class RankCells:
     """So many cells of equal width in the rank: about equal numbers of rows."""
@@ -391,6 +383,10 @@ class ScoreCells:
             np.pad(ranks(cells.mean_score[held]), (0, missing), "edge"),
             np.pad(cells.weight[held], (0, missing)),
         )
+
+
+type Cells = RankCells | ScoreCells
+"""How the rows of a curve are put into cells."""
 
 
 def curve_rows(split: CalibrationSplit) -> list[CurveRows]:

@@ -292,7 +292,7 @@ def confidence_sums(
         log_alpha=log_alpha,
         scalings=scalings,
         binning=binning,
-        per_weight=problem.per_weight(),
+        per_weight=problem.facts().per_weight,
     )
     return problem.summed(of)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol
+from operator import add
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,10 @@ from bayescal.quantities.temperature.logits import (
     predicted_class,
     tabulated,
 )
-from bayescal.quantities.temperature.sums import joined
-from bayescal.quantities.temperature.vector_scaling import CentredRows, LabeledLogits
+from bayescal.quantities.temperature.vector_scaling import CentredRows, joined
+
+if TYPE_CHECKING:
+    from bayescal.quantities.temperature.many_rows import CountedRows
 
 _BY_GROUP: Final = "bayescal.fit_many(bayescal.temperature, scores.by_group())"
 # The largest score of a classifier is at least this in some row.
@@ -70,65 +73,17 @@ class Facts(NamedTuple):
     @property
     def per_weight(self) -> Floats:
         """Effective rows of each predicted class per unit of their weight, (class,)."""
-        return _per_weight(self.weight, self.squares)
+        none = np.ones_like(self.squares)
+        return np.divide(self.weight, self.squares, out=none, where=self.squares > 0)
 
     def plus(self, other: Facts) -> Facts:
         """Join with the facts of other rows."""
-        return Facts(
-            self.n + other.n,
-            self.labels + other.labels,
-            self.predicted + other.predicted,
-            self.right + other.right,
-            self.weight + other.weight,
-            self.squares + other.squares,
-            min(self.least, other.least),
-            max(self.largest, other.largest),
-            max(self.norm, other.norm),
-        )
+        (*sums, least, largest, norm), (*others, low, high, long) = self, other
+        return Facts(*map(add, sums, others), min(least, low), max(largest, high), max(norm, long))
 
 
-def _per_weight(weight: Floats, squares: Floats) -> Floats:
-    return np.divide(weight, squares, out=np.ones_like(squares), where=squares > 0)
-
-
-class Rows(Protocol):
-    """Rows of one classifier, which can be gone through again and again."""
-
-    @property
-    def classifier(self) -> str:
-        """Its name."""
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Names of the classes."""
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-
-    def facts(self) -> Facts:
-        """What is said of the rows."""
-
-    def per_weight(self) -> Floats:
-        """Effective labelled rows of each predicted class per unit of their weight, (class,)."""
-
-    def tabulated(self) -> Tabulated:
-        """The labelled rows' log likelihood by predicted class, as of their effective number."""
-
-    def numbers(self) -> ClassWise:
-        """Class-wise temperature scaling of the labelled rows."""
-
-    def labeled_logits(self) -> LabeledLogits:
-        """The labelled rows, as vector scaling takes them."""
-
-    def summed[S: Sums](self, of: Callable[[Problem], S]) -> S:
-        """Add up what parts of the rows give, which may have no rows."""
-
-    def whole(self) -> Problem:
-        """All rows in memory."""
-
-    def fingerprint(self) -> str:
-        """Hash of names, logits and labels."""
+type Rows = Problem | CountedRows
+"""Rows of one classifier, which can be gone through again and again."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,11 +150,7 @@ class Problem:
 
     def tabulated(self) -> Tabulated:
         """The labelled rows' log likelihood by predicted class, as of their effective number."""
-        return tabulated(self.labeled()).times(self.per_weight())
-
-    def per_weight(self) -> Floats:
-        """Effective labelled rows of each predicted class per unit of their weight, (class,)."""
-        return _per_weight(*(self._by_class(power) for power in (1, 2)))
+        return tabulated(self.labeled()).times(self.facts().per_weight)
 
     def _by_class(self, power: int) -> Floats:
         """Powers of the labelled rows' weights, summed by predicted class, (class,)."""
@@ -213,7 +164,7 @@ class Problem:
 
     def labeled_logits(self) -> CentredRows:
         """The labelled rows, as vector scaling takes them."""
-        return self.centred(self.per_weight())
+        return self.centred(self.facts().per_weight)
 
     def centred(self, per_weight: Floats) -> CentredRows:
         """The labelled rows, each as so many effective rows as `per_weight` of its class says."""

@@ -201,8 +201,7 @@ class ErrorDraws(NamedTuple):
     class_ece: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CellSums:
+class CellSums(NamedTuple):
     """Sums over rows by predicted class and, class by class, bin of confidence; parts add up."""
 
     n_bins: int
@@ -252,17 +251,8 @@ class CellSums:
 
     def plus(self, other: CellSums) -> CellSums:
         """Join with the sums of other rows."""
-        return CellSums(
-            self.n_bins,
-            self.rows + other.rows,
-            self.squares + other.squares,
-            self.labeled + other.labeled,
-            self.labeled_squares + other.labeled_squares,
-            self.correct + other.correct,
-            self.score + other.score,
-            self.labeled_score + other.labeled_score,
-            tuple(one + two for one, two in zip(self.values, other.values, strict=True)),
-        )
+        (n_bins, *sums, values), (_, *others, more) = self, other
+        return CellSums(n_bins, *map(np.add, sums, others), tuple(map(np.add, values, more)))
 
     def cells(self) -> Cells:
         """Cells with rows."""

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,10 +19,12 @@ from bayescal.core.checks import (
 )
 from bayescal.core.columns import Label
 from bayescal.core.errors import InputError
-from bayescal.core.intake import binary_classes
-from bayescal.core.partial_sums import Labels, Rows, Sums, summed
+from bayescal.core.intake import binary_classes, collect, weights
+from bayescal.core.partial_sums import Batch, Labels, Rows, Sums, batches_of, plus, summed
 from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
+from bayescal.core.scores import from_parts
+from bayescal.quantities.temperature.calibrate_rows import SCALINGS
 from bayescal.quantities.temperature.data import Facts, Problem
 from bayescal.quantities.temperature.logits import (
     ALPHA_MAX,
@@ -34,9 +36,12 @@ from bayescal.quantities.temperature.logits import (
     peak,
     tabulated,
 )
-from bayescal.quantities.temperature.row_source import Columns, Source
-from bayescal.quantities.temperature.sums import Total
-from bayescal.quantities.temperature.vector_scaling import CentredRows
+from bayescal.quantities.temperature.vector_scaling import CentredRows, Total
+
+# Numbers of a part: its probabilities, and those that draws give its rows.
+_NUMBERS: Final = 1 << 23
+# Relative: sums in another order differ by less.
+_SAME: Final = 1e-10
 
 
 def count_rows(
@@ -188,10 +193,6 @@ class CountedRows:
         """What is said of the rows."""
         return self._facts
 
-    def per_weight(self) -> Floats:
-        """Effective labelled rows of each predicted class per unit of their weight, (class,)."""
-        return self._facts.per_weight
-
     def tabulated(self) -> Tabulated:
         """The labelled rows' log likelihood by predicted class, as of their effective number."""
         return self._tabulated
@@ -200,21 +201,36 @@ class CountedRows:
         """Class-wise temperature scaling of the labelled rows."""
         return self._numbers
 
-    def labeled_logits(self) -> CountedLogits:
+    def labeled_logits(self) -> CountedRows:
         """The labelled rows, as vector scaling takes them."""
-        return CountedLogits(self)
+        return self
+
+    @property
+    def n(self) -> int:
+        """Number of labelled rows."""
+        return self._facts.n_labeled
+
+    def sums(self, point: Floats) -> Total:
+        """Value, gradient and information of the log likelihood at a point, one after the other."""
+        per_weight = self._facts.per_weight
+        return self.summed(partial(_vector_sums, point=point, per_weight=per_weight))
+
+    def every(self, step: int) -> CentredRows:
+        """Every so many labelled rows, from the first on."""
+        found, passed = [], 0
+        for problem in self._source.problems():
+            part = problem.centred(self._facts.per_weight)
+            found.append(part.every(step, -passed % step))
+            passed += part.n
+        return reduce(CentredRows.plus, found)
 
     def summed[S: Sums](self, of: Callable[[Problem], S]) -> S:
         """Read the rows anew, and add up what parts of them give."""
         return self._source.summed(of)
 
-    def problems(self) -> Iterator[Problem]:
-        """Read the rows anew, in order."""
-        return self._source.problems()
-
     def whole(self) -> Problem:
         """All rows in memory."""
-        return reduce(Problem.plus, self.problems())
+        return reduce(Problem.plus, self._source.problems())
 
     def fingerprint(self) -> str:
         """Hash of names, and of the table."""
@@ -250,36 +266,111 @@ def _derivatives(problem: Problem, alpha: Floats) -> Total:
     return Total(np.stack([np.append(own[at], every[at]) for at in (1, 2)]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CountedLogits:
-    """Labelled rows of logits that are read again where they are gone through."""
-
-    rows: CountedRows
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return self.rows.facts().n_labeled
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return self.rows.n_classes
-
-    def sums(self, point: Floats) -> Total:
-        """Value, gradient and information of the log likelihood at a point, one after the other."""
-        per_weight = self.rows.per_weight()
-        return self.rows.summed(partial(_vector_sums, point=point, per_weight=per_weight))
-
-    def every(self, step: int) -> CentredRows:
-        """Every so many rows, from the first on."""
-        found, passed = [], 0
-        for problem in self.rows.problems():
-            part = problem.centred(self.rows.per_weight())
-            found.append(part.every(step, -passed % step))
-            passed += part.n
-        return reduce(CentredRows.plus, found)
-
-
 def _vector_sums(problem: Problem, point: Floats, per_weight: Floats) -> Total:
     return problem.centred(per_weight).sums(point)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which columns are labels and scores, and of what."""
+
+    label: str
+    scores: tuple[str, ...]
+    pos_label: Any
+    from_logits: bool
+    classes: tuple[Any, ...]
+    classifier: str
+    weight: str | None = None
+
+    def problem(self, batch: Batch) -> Problem:
+        """Check the rows of a batch."""
+        found = collect(
+            {self.classifier: batch.table(self.scores)},
+            batch.column(self.label),
+            group=None,
+            pos_label=self.pos_label,
+            from_logits=self.from_logits,
+            classes=self.classes,
+        )
+        problem = Problem.of(from_parts(found), self.classifier, batch.first, batch.of)
+        return (
+            problem if self.weight is None else problem.weighted(weights(batch.column(self.weight)))
+        )
+
+    def summed[S: Sums](self, batches: Iterator[Batch], of: Callable[[Problem], S]) -> S:
+        """Add up what batches give; without any, what no rows give."""
+        parts = (of(self.problem(batch)) for batch in batches)
+        first = next(parts, None)
+        return of(self._no_rows()) if first is None else reduce(plus, parts, first)
+
+    def _no_rows(self) -> Problem:
+        size = len(self.classes)
+        none, names = np.zeros(0, np.int64), tuple(map(str, self.classes))
+        weight = None if self.weight is None else np.zeros(0)
+        return Problem(self.classifier, names, np.zeros((0, size)), none, none, weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Noted[S: Sums]:
+    """Sums, and what the rows are known by that they are of."""
+
+    sums: S
+    n: int
+    mark: float  # another if a logit, a label or a weight is
+
+    def plus(self, other: Noted[S]) -> Noted[S]:
+        """Add those of other rows."""
+        return Noted(self.sums.plus(other.sums), self.n + other.n, self.mark + other.mark)
+
+
+def _noted[S: Sums](problem: Problem, of: Callable[[Problem], S]) -> Noted[S]:
+    return Noted(of(problem), len(problem.label), problem.mark())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """Columns of a table, and its rows as the first reading found them."""
+
+    table: Rows
+    columns: Columns
+    first: Noted[Any] | None = None
+
+    def noted[S: Sums](self, of: Callable[[Problem], S]) -> Noted[S]:
+        """Read the rows, add up what parts of them give, and note which rows they were."""
+        # No closure, so that Dask's workers get it.
+        sum_up = partial(self.columns.summed, of=partial(_noted, of=of))
+        return summed(self.table, self._names, sum_up, self._batch_rows)
+
+    def summed[S: Sums](self, of: Callable[[Problem], S]) -> S:
+        """Read the rows anew, and add up what parts of them give."""
+        found: Noted[S] = self.noted(of)
+        self._check(found.n, found.mark)
+        return found.sums
+
+    def problems(self) -> Iterator[Problem]:
+        """Read the rows anew, in order."""
+        n, mark = 0, 0.0
+        for batch in batches_of(self.table, self._names, self._batch_rows):
+            problem = self.columns.problem(batch)
+            n, mark = n + len(problem.label), mark + problem.mark()
+            yield problem
+        self._check(n, mark)
+
+    def _check(self, n: int, mark: float) -> None:
+        """Check that the rows are those of the first reading."""
+        if self.first is None or (n == self.first.n and np.isclose(mark, self.first.mark, _SAME)):
+            return
+        apart = f"{self.first.n} rows and then {n}" if n != self.first.n else "other values"
+        raise InputError(
+            f"rows must be the same at every reading, until the fit is done; got {apart}. Count "
+            "them anew when no program writes to them."
+        )
+
+    @property
+    def _names(self) -> list[str]:
+        weight = () if self.columns.weight is None else (self.columns.weight,)
+        return [self.columns.label, *self.columns.scores, *weight]
+
+    @property
+    def _batch_rows(self) -> int:
+        return max(1, _NUMBERS // (len(self.columns.scores) + 2 * SCALINGS))

@@ -8,9 +8,10 @@ the scales t and s on a grid the posterior is close to normal around its mode.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.special import log_softmax, logsumexp, softmax
 from scipy.stats import halfnorm
@@ -18,7 +19,9 @@ from scipy.stats import halfnorm
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.logits import Integers
 from bayescal.quantities.temperature.priors import Priors
-from bayescal.quantities.temperature.sums import Total, joined
+
+if TYPE_CHECKING:
+    from bayescal.quantities.temperature.many_rows import CountedRows
 
 # Scales of the grid, in standard deviations of their priors.
 _GRID: Final = np.exp(np.linspace(np.log(0.06), np.log(3), 6))
@@ -34,22 +37,19 @@ _BLOCK: Final = 1 << 17
 _FIRST_ROWS: Final = 1 << 16
 
 
-class LabeledLogits(Protocol):
-    """Labelled rows, which can be gone through again and again."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Total:
+    """An array that adds up."""
 
-    @property
-    def n(self) -> int:
-        """Number of rows."""
+    value: NDArray[np.float64]
 
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
+    def plus(self, other: Total) -> Total:
+        """Add that of other rows."""
+        return Total(self.value + other.value)
 
-    def sums(self, point: Floats) -> Total:
-        """Value, gradient and information of the log likelihood at a point, one after the other."""
 
-    def every(self, step: int) -> CentredRows:
-        """Every so many rows, from the first on."""
+type LabeledLogits = CentredRows | CountedRows
+"""Labelled rows, which can be gone through again and again."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +98,13 @@ class CentredRows:
             np.append(self.label, other.label),
             joined(self.weight, other.weight),
         )
+
+
+def joined(
+    one: NDArray[np.float64] | None, two: NDArray[np.float64] | None
+) -> NDArray[np.float64] | None:
+    """Put the weights of two parts one behind the other; None where rows have none."""
+    return None if one is None or two is None else np.append(one, two)
 
 
 class Parabola(NamedTuple):

@@ -8,7 +8,7 @@ import pytest
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.core.partial_sums import numbered
-from bayescal.quantities.temperature import row_source
+from bayescal.quantities.temperature import many_rows
 from bayescal.quantities.temperature.data import Problem
 from bayescal.quantities.temperature.many_rows import count_rows
 from tests.row_sources import ODD_CUTS, SOURCES, data_set
@@ -57,7 +57,7 @@ def test_what_a_fit_takes_is_that_of_rows_in_memory(source, truth, from_logits, 
 
 def test_a_fit_is_that_of_rows_in_memory(tmp_path, monkeypatch):
     # Small parts, so that a file is several of them; and as many rows as need no others like them.
-    monkeypatch.setattr(row_source, "_NUMBERS", 1 << 18)
+    monkeypatch.setattr(many_rows, "_NUMBERS", 1 << 18)
     scores, columns = made("vector", 2200)
     rows = counted(data_set(tmp_path, columns, ODD_CUTS), columns)
     found, whole = (
@@ -103,7 +103,7 @@ def test_bad_rows_are_named(changes, message, tmp_path):
 
 
 def test_weighted_rows_are_those_in_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(row_source, "_NUMBERS", 1 << 18)
+    monkeypatch.setattr(many_rows, "_NUMBERS", 1 << 18)
     _, columns = made("heterogeneous", 2200, from_logits=True)
     weight = np.random.default_rng(0).uniform(0.1, 10, 2200)
     # Rows of weight 0 are checked and left out, a part of them only too.

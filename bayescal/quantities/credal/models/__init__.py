@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core import quantity
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.quantities.credal.data import Problem
+
+if TYPE_CHECKING:
+    from bayescal.quantities.credal.models.averaged import Averaged
+    from bayescal.quantities.credal.models.bins import Imprecise, Isotonic
+    from bayescal.quantities.credal.models.rising import Monotone
 
 
 class PseudoObservations(NamedTuple):
@@ -51,35 +54,8 @@ def _weighted(ranked: Floats, weight: Floats, even: Floats) -> Floats:
     return np.asarray(np.interp(even, (reached - weight / 2) / reached[-1], ranked))
 
 
-class LabelModel(quantity.LabelModel, Protocol):
-    """Label rates of one problem under one prior; every array has a dim of the curves."""
-
-    @property
-    def problem(self) -> Problem:
-        """The counts."""
-        ...
-
-    def completed(
-        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
-    ) -> Draws:
-        """Turn what was sampled into `variables`, (chain, draw, curve, ...)."""
-        ...
-
-    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
-        """Draws of the variables before the data, (draw, curve, ...)."""
-        ...
-
-    def cell_prob(self, draws: Draws) -> Floats:
-        """Probability of the label in each cell, (..., curve, cell)."""
-        ...
-
-    def with_pseudo_observations(self, draws: Draws, rank: Floats) -> PseudoObservations:
-        """Probabilities and bounds, (draw, obs, curve), at ranks (obs, curve)."""
-        ...
-
-    def representative(self, rank: Floats) -> Floats:
-        """Rank of the same bounds for each rank, one alone for all ranks that share theirs."""
-        ...
+type LabelModel = Averaged | Monotone | Isotonic | Imprecise
+"""Label rates of one problem under one prior; every array has a dim of the curves."""
 
 
 class AsSampled:

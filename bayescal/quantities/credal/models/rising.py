@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,23 +87,11 @@ _FEWEST: Final = 5
 _JITTER: Final = 1e-9
 
 
-class Rising(Protocol):
-    """A rising curve in free variables that are about standard normal."""
-
-    def gaussian(self, curve: int) -> tuple[Floats, Floats]:
-        """Approximate the posterior: mean, and root of the covariance."""
-        ...
-
-    def log_density(self, unit: Floats, curve: int) -> Floats:
-        """Log posterior density, up to a constant, (draw,)."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Likelihood:
     """A posterior as a likelihood of standard normal variables."""
 
-    rising: Rising
+    rising: Monotone
     curve: int
 
     def log_likelihood(self, coef: Floats) -> Floats:
@@ -116,7 +104,7 @@ class _Likelihood:
         return np.asarray(density + np.square(coef).sum(axis=1) / 2 - constant)
 
 
-def sample_rising(rising: Rising, curve: int, draws: int, rng: np.random.Generator) -> Weighted:
+def sample_rising(rising: Monotone, curve: int, draws: int, rng: np.random.Generator) -> Weighted:
     """Draw a curve's free variables with weights, (proposal, variable).
 
     Proposals come from a t distribution about the mode; as long as fewer than half as many as
