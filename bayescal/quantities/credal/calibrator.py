@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Self, cast
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from bayescal.core.classifiers import HeldOut, Rows, check_class_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.intake import Parts
 from bayescal.core.probability_intervals import Interval, of_both_classes
-from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.core.quantity import Draws, Floats
 from bayescal.core.rounding import round_scores
 from bayescal.core.scores import Scores, from_parts
 from bayescal.quantities.credal.data import CalibrationSplit
@@ -33,8 +33,7 @@ _DRAWS: Final = 2000
 
 def _direct_draws(model: LabelModel) -> Draws:
     """Draws that every call repeats, so that equal rows have equal bounds."""
-    # Every model of steps has them.
-    return cast("DirectDraws", model.direct_draws(_DRAWS, np.random.default_rng(_DRAWS))).draws
+    return model.direct_draws(_DRAWS, np.random.default_rng(_DRAWS)).draws
 
 
 def _of_every_class(low: Floats, high: Floats) -> Interval:

@@ -79,7 +79,8 @@ class Facts(NamedTuple):
     def plus(self, other: Facts) -> Facts:
         """Join with the facts of other rows."""
         (*sums, least, largest, norm), (*others, low, high, long) = self, other
-        return Facts(*map(add, sums, others), min(least, low), max(largest, high), max(norm, long))
+        ends = min(least, low), max(largest, high), max(norm, long)
+        return Facts._make([*map(add, sums, others), *ends])
 
 
 type Rows = Problem | CountedRows

@@ -252,7 +252,8 @@ class CellSums(NamedTuple):
     def plus(self, other: CellSums) -> CellSums:
         """Join with the sums of other rows."""
         (n_bins, *sums, values), (_, *others, more) = self, other
-        return CellSums(n_bins, *map(np.add, sums, others), tuple(map(np.add, values, more)))
+        drawn = tuple(map(np.add, values, more))
+        return CellSums._make([n_bins, *map(np.add, sums, others), drawn])
 
     def cells(self) -> Cells:
         """Cells with rows."""
