@@ -50,22 +50,13 @@ def test_what_is_assumed_is_said(parsed: Page) -> None:
     assert "one row of each class" in answer(forced)
 
 
-@pytest.mark.parametrize(
-    ("pairing", "curve", "said"),
-    [
-        ("", False, "given all classifiers' scores.*same rows in every draw"),
-        ("shared rows", True, "given its score.*fitted one by one"),
-        ("independent", False, r"\d Classifiers are fitted apart"),
-    ],
-)
-def test_what_unlabelled_rows_and_comparisons_rest_on(
-    tree: xr.DataTree, pairing: str, curve: bool, said: str
-) -> None:
+def test_what_unlabelled_rows_and_comparisons_rest_on(tree: xr.DataTree) -> None:
     tree = tree.copy()
-    tree.attrs |= {"pairing": pairing, "labeling": "", "n_labeled": 40, "n_obs": 100}
-    if curve:
+    of_all, of_one = "all classifiers' scores.*same rows in every draw", "its score.*one by one"
+    for pairing, said in {"": of_all, "shared rows": of_one, "independent": r"\d Class"}.items():
+        tree.attrs |= {"pairing": pairing, "labeling": "", "n_labeled": 40, "n_obs": 100}
+        assert re.search(said, answer(tree))
         tree["curve"] = xr.DataTree()
-    assert re.search(said, answer(tree))
 
 
 def test_the_table_has_every_metric_beside_other_estimates(parsed: Page) -> None:

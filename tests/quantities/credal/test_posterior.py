@@ -48,8 +48,6 @@ def test_results_say_what_was_fitted():
     assert attrs["multiclass"] == "one-vs-rest"
     assert attrs["average_power"] == 0.35
     assert bc.credal.plan(binary(), priors).attrs["multiclass"] == "binary"
-    rising = bc.credal.Priors(bc.credal.MonotoneCurve())
-    assert "average_power" not in bc.credal.plan(binary(), rising).attrs
 
 
 AVERAGE = bc.credal.Priors()
