@@ -197,7 +197,7 @@ def _of_stored_curves(result: DataTree, scores: Any, alpha: float) -> list[Looku
         raise InputError(
             "result must hold a calibration curve: results of bayescal.credal do, and under a "
             f"prior of curves those of bayescal.ece; this one, of {quantity}, holds none. Pass "
-            "one of these, fitted with this version."
+            "one of these, fitted with this version (bayescal.fit_many: keep='draws')."
         )
     if scores is None:
         raise InputError(
