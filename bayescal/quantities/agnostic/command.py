@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from bayescal.core import score_options as shared
 from bayescal.core.command import Command, Estimates, Given, Option, in_words, row_of
@@ -14,10 +14,8 @@ from bayescal.core.errors import InputError
 if TYPE_CHECKING:
     from bayescal.core.counts import Counts
     from bayescal.core.scores import Scores
-    from bayescal.core.tasks import Task
     from bayescal.quantities.agnostic.decisions import DecisionRule
-    from bayescal.quantities.agnostic.estimator import Estimate
-    from bayescal.quantities.agnostic.intervals import IntervalMeasure
+    from bayescal.quantities.agnostic.figures import Figures
     from bayescal.quantities.agnostic.priors import Priors
 
 # Rows that are read at once; beyond it the file is read in batches.
@@ -75,71 +73,39 @@ def read(given: Given) -> Scores | Mapping[str, Counts]:
     return shared.counted(count_rows, given, table, columns.names)
 
 
-class _Rows(NamedTuple):
-    """What the labelled rows of a file give without a model."""
-
-    n: int
-    measure: IntervalMeasure | Estimate
-    cost: float
-
-
 def estimates(data: Scores | Mapping[str, Counts], given: Given) -> Estimates:
     """Estimate each classifier's measure, and the cost of the rule."""
     from bayescal.core.plausibility import signs_of_scores
     from bayescal.quantities.agnostic.data import data_warnings, problem_of
+    from bayescal.quantities.agnostic.figures import RowFigures
 
-    rule = _rule(given)
-    found = (
-        [({"classifier": name}, _of_counts(counts, rule)) for name, counts in data.items()]
-        if isinstance(data, Mapping)
-        else [(dict(task.coords), _of_task(task, rule)) for task in data.tasks()]
-    )
-    rows = [
-        row_of(
+    rule = rule_from_file(given["decision"]) if given["decision"] else None
+    found: list[tuple[Mapping[str, str], Figures]]
+    signs: Sequence[str]
+    if isinstance(data, Mapping):
+        problems = {name: problem_of(name, counts, [0.0, 1.0]) for name, counts in data.items()}
+        found = [({"classifier": name}, one.figures) for name, one in problems.items()]
+        signs = [f"{name}: {said}" for name, one in problems.items() for said in data_warnings(one)]
+    else:
+        found = [(task.coords, RowFigures(task, task.score[:0])) for task in data.tasks()]
+        signs = signs_of_scores(data)
+    rows = []
+    for coords, figures in found:
+        measure = figures.estimate()
+        row = row_of(
             coords,
-            n=of.n,
-            c=float(of.measure.c),
-            ks=float(of.measure.ks),
-            lower=max(float(of.measure.lower), 0.0),
-            upper=float(of.measure.upper),
-            sign=int(of.measure.sign),
-            **({} if rule is None else {"cost": of.cost}),
+            n=figures.n,
+            c=float(measure.c),
+            ks=float(measure.ks),
+            lower=max(float(measure.lower), 0.0),
+            upper=float(measure.upper),
+            sign=int(measure.sign),
+            **({} if rule is None else {"cost": figures.cost(rule)}),
         )
-        for coords, of in found
-    ]
-    signs = (
-        [
-            f"{name}: {said}"
-            for name, counts in data.items()
-            for said in data_warnings(problem_of(name, counts, [0.0, 1.0]))
-        ]
-        if isinstance(data, Mapping)
-        else signs_of_scores(data)
-    )
+        rows.append(row)
     shown = {"case": "", "n": "rows", "c": "c_emp", "lower": "from", "upper": "to", "sign": "sign"}
     shown |= {"ks": "KS"} | ({} if rule is None else {"cost": "cost"})
     return Estimates(rows, shown, warnings=signs, spare=["KS", "sign"])
-
-
-def _of_counts(counts: Counts, rule: DecisionRule | None) -> _Rows:
-    from bayescal.quantities.agnostic.figures import CountFigures
-
-    rows = CountFigures.of(counts)
-    cost = float("nan") if rule is None else rows.cost(rule)
-    return _Rows(rows.n, rows.estimate(), cost)
-
-
-def _of_task(task: Task, rule: DecisionRule | None) -> _Rows:
-    from bayescal.quantities.agnostic.decisions import actual_cost
-    from bayescal.quantities.agnostic.intervals import interval_measure
-
-    score, label, weight = task.score, task.event, task.weight
-    cost = actual_cost(rule, score, label=label, weight=weight) if rule else float("nan")
-    return _Rows(task.n, interval_measure(score, label=label, weight=weight), cost)
-
-
-def _rule(given: Given) -> DecisionRule | None:
-    return rule_from_file(given["decision"]) if given["decision"] else None
 
 
 COMMAND = Command(

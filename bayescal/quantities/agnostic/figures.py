@@ -23,7 +23,7 @@ class RowFigures:
     """Figures of rows in memory."""
 
     task: Task
-    unlabeled: Floats  # scores, (unlabelled row,)
+    unlabeled: NDArray[np.floating]  # scores, (unlabelled row,)
 
     @property
     def n(self) -> int:
@@ -57,7 +57,7 @@ class RowFigures:
 
     def cost(self, rule: DecisionRule) -> float:
         """Mean cost of a rule on the labelled rows."""
-        return actual_cost(rule, self.task.score, label=self.task.event)
+        return actual_cost(rule, self.task.score, label=self.task.event, weight=self.task.weight)
 
     def unlabeled_auc(self) -> float:
         """The area that the unlabelled scores imply; NaN where they imply one label."""
