@@ -46,19 +46,27 @@ def dots(
 
 def coverage() -> None:
     """Intervals of the calibration error, simulated and real, cell by cell."""
-    simulated, real = read("coverage")["cells"], read("real_coverage_report_one_prior")["cells"]
-    fit = "curve (default)"
-    smooth = [c["methods"][fit]["coverage"] for c in simulated if c["truth"] not in STRESS]
-    stress = [c["methods"][fit]["coverage"] for c in simulated if c["truth"] in STRESS]
-    rows = {"simulated,\nsmooth": smooth, "simulated,\njumps and wiggles": stress}
+    simulated, fitted, real = (
+        read(name)["cells"]
+        for name in (
+            "stress_coverage_power_0.35",
+            "real_coverage_rates",
+            "real_coverage_report_one_prior",
+        )
+    )
+    rows = {
+        f"simulated,\n{words}": [c["coverage"] for c in simulated if c["key"][0] == kind]
+        for kind, words in {"smooth": "smooth", "stress": "jumps and wiggles"}.items()
+    }
+    rows["real classifiers,\nfitted rates"] = [c["coverage"] for c in fitted]
     for name in ("adult", "digit"):
         own = [c for c in real if c["key"][0].startswith(name)]
         few = [c["coverage"] for c in own if c["label_noise"] < 0.4 * c["truth"]]
         noisy = [c["coverage"] for c in own if c["label_noise"] >= 0.4 * c["truth"]]
         words = {"adult": "Adult", "digit": "digits"}[name]
         rows |= {f"{words},\nerror above its noise": few, f"{words},\nerror mostly noise": noisy}
-    figure, axes = plt.subplots(figsize=(8, 4.2))
-    dots(axes, rows, [OURS, OURS, *[OTHER] * 4])
+    figure, axes = plt.subplots(figsize=(8, 4.8))
+    dots(axes, rows, [*[OURS] * 3, *[OTHER] * 4])
     axes.set(xlabel=CELLS, xlim=(0, 1.02))
     save(figure, "coverage")
 
