@@ -71,8 +71,8 @@ def answer(view: View) -> Answer:
 def _model(view: View) -> str:
     """What rows without a label, and the comparison of classifiers, rest on."""
     pairing, said = view.text("pairing"), []
-    labeled, n = view.tree.attrs.get("n_labeled"), view.tree.attrs.get("n_obs")
-    if pairing != "independent" and None not in (labeled, n) and int(labeled) < int(n):
+    n = int(view.tree.attrs.get("n_obs", 0))
+    if pairing != "independent" and int(view.tree.attrs.get("n_labeled", n)) < n:
         given = "its score" if schema.CURVE in view.tree.children else "all classifiers' scores"
         said.append(
             f"Rows without a label count through a model of the label given {given}, with the "
