@@ -338,14 +338,11 @@ def show(content: dict[str, Any]) -> None:
 
 def draw(content: dict[str, Any]) -> None:
     """Write the three figures."""
-    # Fixed names inside the files, so that the same numbers make the same bytes.
-    with mpl.rc_context({"svg.hashsalt": "pu_figures", "font.size": 9.0}):
+    with mpl.rc_context({"font.size": 9.0}):
         drawn = (convergence(content), floors(content), wrong_priors(content))
         for place, figure in enumerate(drawn, 1):
-            for form in ("svg", "png"):
-                path = STATIC / f"pu_figure_{place}.{form}"
-                dated = {"Date": None} if form == "svg" else {"Software": None}
-                figure.savefig(path, metadata=dated, dpi=120)
+            path = STATIC / f"pu_figure_{place}.png"
+            figure.savefig(path, metadata={"Software": None}, dpi=120)
 
 
 def new_figure(rows: int, content: dict[str, Any]) -> tuple[Figure, NDArray[Any]]:

@@ -310,7 +310,7 @@ def paired(content: dict[str, Any], name: str, other: str, ending: str) -> list[
 
 def draw(content: dict[str, Any]) -> None:
     """Write the figure: accuracy above, ECE below, a column a data set."""
-    with mpl.rc_context({"svg.hashsalt": NAME, "font.size": 9.0}):
+    with mpl.rc_context({"font.size": 9.0}):
         figure = Figure(figsize=(11, 5.2), layout="constrained")
         panels = figure.subplots(2, len(HELD_BACK), sharex=True)
         for (row, measure), (column, name) in product(enumerate(MEASURES), enumerate(HELD_BACK)):
@@ -341,9 +341,7 @@ def draw(content: dict[str, Any]) -> None:
                 axes.set_ylabel("accuracy" if measure == "accuracy" else "ECE")
         handles, labels = panels[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
-        for form in ("svg", "png"):
-            dated = {"Date": None} if form == "svg" else {"Software": None}
-            figure.savefig(STATIC / f"{NAME}.{form}", metadata=dated, dpi=120)
+        figure.savefig(STATIC / f"{NAME}.png", metadata={"Software": None}, dpi=120)
 
 
 def main() -> None:
