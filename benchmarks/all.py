@@ -30,6 +30,11 @@ RUNS = {
     "ece": [
         ("interval_coverage.py --replications 60", 1.0),
         ("stress_coverage.py --resamples 60 --draws 1000 --label power_0.35", 0.5),
+        (
+            "stress_coverage.py --resamples 60 --draws 1000 --label power_0.35 --sizes 100"
+            " --truths calibrated near better less over wiggle",
+            0.1,
+        ),
         ("real_coverage.py --bank rates --data {data} --resamples 20 --draws 1000", 0.3),
         ("real_coverage.py --bank report --data {data} --resamples 25 --label one_prior", 2.0),
         ("weighted_coverage.py", 0.5),
