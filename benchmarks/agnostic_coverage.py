@@ -128,6 +128,7 @@ def replicate(population: Population, n: int, seed: int) -> dict[str, float]:
             found[f"{name} width"] = float((band.upper - band.lower).mean())
         boxes = bc.agnostic.roc_boxes(result, 0.95, unlabeled=unlabeled)
         found[f"{prefix}boxes"] = _in_boxes(boxes, curve)
+        found[f"{prefix}boxes inside"] = _in_boxes(boxes, curve, certain=False)
     c_emp = bc.agnostic.interval_measure(score, label=label).c
     bound = bc.agnostic.cost_bound(RULE, c_emp, n, UNLABELED, delta=0.05).value
     found["cost ratio"] = found["unlabeled_cost width"] / (2 * bound)
@@ -149,8 +150,13 @@ def _inside(band: xr.Dataset, curve: Roc) -> np.ndarray:
     return ((band.lower.values - 1e-7 <= tpr) & (tpr <= band.upper.values + 1e-7))[1:-1]
 
 
-def _in_boxes(boxes: xr.Dataset, curve: Roc) -> bool:
-    """Whether every box holds the point of its threshold."""
+def _in_boxes(boxes: xr.Dataset, curve: Roc, certain: bool = True) -> bool:
+    """Whether every box holds the point of its threshold; or those between scores of 0 and 1."""
+    if not certain:
+        between = (boxes.threshold > 0) & (
+            boxes.threshold < curve.threshold[curve.threshold < 1][0]
+        )
+        boxes = boxes.isel({boxes.threshold.dims[0]: np.flatnonzero(between)})
     # Point k of the curve has the k largest distinct scores above its threshold.
     place = np.searchsorted(-curve.threshold, -boxes.threshold.values)
     return all(
@@ -172,6 +178,7 @@ COLUMNS = (
     "pointwise",
     "simultaneous",
     "boxes",
+    "boxes inside",
     "unlabeled_pointwise",
     "unlabeled_simultaneous",
     "cost ratio",

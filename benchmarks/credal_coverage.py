@@ -2,6 +2,7 @@
 
 python benchmarks/credal_coverage.py                    # 10 truths, 3 sizes, 40 replications
 python benchmarks/credal_coverage.py --render
+python benchmarks/credal_coverage.py --steps            # beside steps, and of a prior of few jumps
 
 A run that was stopped goes on where it was. Coverage is the mean over 50 scores, even over their
 range, and over replications; beside it stands that of the score where it is least. Posteriors are
@@ -17,9 +18,18 @@ from typing import Any
 
 import numpy as np
 from _common import print_table
-from _credal_bounds import AVERAGE, METHODS, Tally, all_methods, clopper_pearson
+from _credal_bounds import (
+    AVERAGE,
+    METHODS,
+    PRIORS,
+    Tally,
+    all_methods,
+    by_posterior,
+    clopper_pearson,
+)
 from _results import RESULTS, print_provenance, read, write
 
+import bayescal as bc
 from bayescal.quantities.credal.simulator import TRUTHS
 
 NAME = "credal_coverage"
@@ -54,6 +64,30 @@ def run(replications: int, seed: int) -> None:
         write(NAME, **settings, cells=cells)
         shown = {m: round(f["coverage"], 3) for m, f in cells[-1]["methods"].items()}
         print(name, n, shown, flush=True)
+
+
+def steps(replications: int, seed: int, n: int = 1000) -> None:
+    """Coverage near steps and far from them, by the default and by a prior that expects jumps."""
+    few = bc.credal.IncrementIsotonic(bins=50, concentration=0.03)
+    priors = {AVERAGE: PRIORS[AVERAGE], "few jumps": bc.credal.Priors(few)}
+    fine, lines = np.linspace(0, 1, 10_001), []
+    for name, truth in TRUTHS.items():
+        if truth.kind != "step":
+            continue
+        jumps = fine[1:][np.diff(truth.probability(fine)) != 0]
+        near = np.abs(SCORES[:, None] - jumps).min(axis=1) <= 0.06
+        right = truth.probability(SCORES)
+        for method, prior in priors.items():
+            covered, width = [], []
+            for child in np.random.SeedSequence([seed, n, len(name)]).spawn(replications):
+                rng = np.random.default_rng(child)
+                ends = by_posterior(truth.split(n, SCORES, rng), prior, rng)
+                covered.append((ends.lower <= right) & (right <= ends.upper))
+                width.append((ends.upper - ends.lower).mean())
+            parts = [np.mean(np.array(covered)[:, rows]) for rows in (near | ~near, near, ~near)]
+            lines.append((name, method, *map(float, parts), float(np.mean(width))))
+    title = f"Coverage by 90% bounds, {n} rows, {replications} replications"
+    print_table(title, ("truth", "prior", "all", "within .06", "beyond", "width"), lines)
 
 
 def render() -> None:
@@ -98,7 +132,11 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=40)
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
+    parser.add_argument("--steps", action="store_true", help="beside steps only; keeps no file")
     given = parser.parse_args()
+    if given.steps:
+        steps(given.replications, given.seed)
+        return
     if not given.render:
         run(given.replications, given.seed)
     render()

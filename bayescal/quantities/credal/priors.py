@@ -191,7 +191,8 @@ class IncrementIsotonic(_RatePrior):
     bins : int, 2 to 200, or "optimal", default 20
         Number of bins. ``"optimal"`` is the cube root of that of calibration rows, rounded up.
     concentration : float, above 0, default 0.3
-        Of each of the ``bins + 1`` steps from 0 to 1. Below 1 a few steps do most of the rise.
+        Of each of the ``bins + 1`` steps from 0 to 1. Below 1 a few steps do most of the rise: the
+        fewer, the smaller its sum over all steps. 0.03 with 50 bins expects a few jumps.
     s : float, above 0, default 1
         Pseudo-observations of either label at the score of the target row, which make the bounds.
 
