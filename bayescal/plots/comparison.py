@@ -118,7 +118,7 @@ def draw_forest(
 
 def forest_legend(
     figure: style.Ground, prob: float, looks: Sequence[Mark], columns: int = 4
-) -> None:
+) -> Figure:
     """Explain the marks of a forest."""
     entries = {
         "posterior mean": style.mark(color=style.BLUE, marker="o", markersize=5),
@@ -128,7 +128,7 @@ def forest_legend(
     for look in looks:
         colours = {f"marker{part}": colour for part, colour in look.faces.items()}
         entries[look.title] = style.mark(marker=look.marker, markersize=4.5, **colours)
-    style.legend(figure, entries, columns)
+    return style.legend(figure, entries, columns)
 
 
 _ROW_INCHES: Final = 0.27
@@ -179,8 +179,7 @@ def plot_comparison(
     right = max(end for row in rows for end in (row.outer[1], *row.marks.values()))
     ax.set_xlim(0, max(1.05 * right, 1e-6))
     ax.set_xlabel(shown.title)
-    forest_legend(figure, prob, list(looks.values()))
-    return style.figure_of(figure)
+    return forest_legend(figure, prob, list(looks.values()))
 
 
 def plot_differences(
@@ -265,8 +264,7 @@ def plot_differences(
     where = ", ".join(style.shorten(value) for value in (class_, group) if value is not None)
     name = f"{compared.title} minus that of {short[base]}"
     ax.set_xlabel(f"{name} ({where})" if where else name, parse_math=False)
-    forest_legend(figure, prob, [])
-    return style.figure_of(figure)
+    return forest_legend(figure, prob, [])
 
 
 def _height(rows: Sequence[Row]) -> float:
@@ -354,8 +352,7 @@ def plot_metrics(
     axes[-1].set_xlim(*_ends([row for shown in panels.values() for row in shown]))
     better = {MORE: " (higher is better)", LESS: " (lower is better)", None: ""}
     axes[-1].set_xlabel(f"{capital(metric.title)}{better[metric.better]}")
-    forest_legend(figure, prob, list(looks.values()), columns=3)
-    return style.figure_of(figure)
+    return forest_legend(figure, prob, list(looks.values()), columns=3)
 
 
 def plot_ranks(tree: xr.DataTree, var: str | None = None, *, ax: Axes | None = None) -> Figure:

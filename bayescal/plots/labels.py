@@ -53,8 +53,7 @@ def plot_label_plan(plan: LabelPlan, *, ax: Axes | None = None) -> Figure:
             f"lies {side} {plan.limit:g}": Patch(color=colour, alpha=0.5, linewidth=0)
             for side, colour in _SIDES.items()
         }
-    style.legend(figure, entries)
-    return style.figure_of(figure)
+    return style.legend(figure, entries)
 
 
 def _draw_width(ax: Axes, plan: LabelPlan) -> None:

@@ -129,8 +129,7 @@ def plot_posterior(
         style.draw_interval(ax, (lower, upper), access.posterior_mean(tree, var, case), _BASELINE)
         style.case_title(ax, tree, case)
     _name_below(axes, shown.title)
-    _legend(figure, tree, var, prob)
-    return style.figure_of(figure)
+    return _legend(figure, tree, var, prob)
 
 
 def plot_prior_posterior(
@@ -171,14 +170,11 @@ def plot_prior_posterior(
         style.case_title(ax, tree, case)
     _name_below(axes, access.described(tree, var).title)
     looks = {"prior": (style.GREY, 0.35), "posterior": (style.BLUE, 0.3)}
-    style.legend(
-        figure,
-        {
-            f"{name}, scaled to its peak": Patch(facecolor=colour, alpha=alpha)
-            for name, (colour, alpha) in looks.items()
-        },
-    )
-    return style.figure_of(figure)
+    entries = {
+        f"{name}, scaled to its peak": Patch(facecolor=colour, alpha=alpha)
+        for name, (colour, alpha) in looks.items()
+    }
+    return style.legend(figure, entries)
 
 
 def _panels(
@@ -242,7 +238,7 @@ def _draw_calibrated(ax: Axes, p_calibrated: float | None) -> None:
     )
 
 
-def _legend(figure: style.Ground, tree: xr.DataTree, var: str, prob: float) -> None:
+def _legend(figure: style.Ground, tree: xr.DataTree, var: str, prob: float) -> Figure:
     entries: dict[str, Artist] = {
         "posterior if miscalibrated": Patch(facecolor=style.BLUE, alpha=0.25),
         f"mean and {percent(prob)} interval": style.interval_line(),
@@ -253,7 +249,7 @@ def _legend(figure: style.Ground, tree: xr.DataTree, var: str, prob: float) -> N
         entries[f"plug-in {access.described(tree, point).title}"] = style.line(
             color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2))
         )
-    style.legend(figure, entries)
+    return style.legend(figure, entries)
 
 
 def _draw_both(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice) -> None:

@@ -98,11 +98,11 @@ def plot_reliability(
     top.set_ylim(*limits)
     answer = _answer(tree, case, prob)
     _write_above(top, answer)
-    horizontal, vertical = _axis_names(tree, case)
+    horizontal, vertical, event = _words(tree, case)
     top.set_ylabel(vertical, parse_math=False)
     pad = 10 + _LINE_POINTS * (answer.count("\n") + 1)
     style.title(top, style.full_title(tree, case), pad=pad)
-    _draw_scores(bottom, tree, case, marks, limits, entries)
+    _draw_scores(bottom, tree, case, marks, limits, event, entries)
     bottom.set_xlabel(horizontal, parse_math=False)
     for ax in (top, bottom):
         style.dress(ax)
@@ -115,7 +115,7 @@ def _draw_curve(
 ) -> tuple[float, float]:
     """The curve in its bands; lowest and highest of the wider one are given back."""
     curve = access.variable(tree, schema.POSTERIOR, schema.CALIBRATION_CURVE, case)
-    score = access.variable(tree, schema.CONSTANT_DATA, schema.CURVE_SCORE, case).values
+    (score,) = access.values(tree, schema.CONSTANT_DATA, case, schema.CURVE_SCORE)
     each, whole = (curve_band(tree, case, prob, simultaneous) for simultaneous in (False, True))
     style.draw_band(ax, score, *whole, simultaneous=True)
     style.draw_band(ax, score, *each, simultaneous=False)
@@ -200,15 +200,15 @@ def _draw_diagonal(
 
 def _marks(tree: xr.DataTree, case: ResultSlice) -> Marks:
     """Distinct scores where there are few and their labels are counted, otherwise bins."""
+    cells = (schema.CELL_COUNT, schema.CELL_SCORE)
     held = (
-        (schema.CONSTANT_DATA, schema.CELL_COUNT),
-        (schema.CONSTANT_DATA, schema.CELL_SCORE),
+        (schema.CONSTANT_DATA, *cells),
         (schema.OBSERVED_DATA, schema.EVENTS),
         (schema.POINT_ESTIMATE, schema.POSITIVES),
     )
     if not all(access.has_variable(tree, *one) for one in held):
         return filled_bins(tree, case)
-    count, score = (access.variable(tree, *one, case).values for one in held[:2])
+    count, score = access.values(tree, schema.CONSTANT_DATA, case, *cells)
     events = access.cell_events(tree, case).values
     full = count > 0
     if full.sum() > _MOST_SCORES:
@@ -220,7 +220,7 @@ def filled_bins(tree: xr.DataTree, case: ResultSlice) -> Marks:
     """Bins that have rows."""
     full = _full(tree, case)
     names = (schema.CONFIDENCE, schema.LABEL_RATE, schema.COUNT)
-    held = (access.variable(tree, schema.POINT_ESTIMATE, name, case).values for name in names)
+    held = access.values(tree, schema.POINT_ESTIMATE, case, *names)
     return Marks("bin", *(np.asarray(values, dtype=np.float64)[full] for values in held))
 
 
@@ -245,6 +245,7 @@ def _draw_scores(
     case: ResultSlice,
     marks: Marks,
     limits: tuple[float, float],
+    event: str,
     entries: dict[str, Artist],
 ) -> None:
     """Histogram of the scores, rows with the label below the others where all have labels."""
@@ -256,7 +257,7 @@ def _draw_scores(
         left, width = edges[:-1], np.diff(edges)
         rows, positives = _between(edges, *_cells(tree, case))
     labelled = access.has_variable(tree, schema.POINT_ESTIMATE, schema.POSITIVES)
-    looks = {_event(tree, case): style.ORANGE, "other rows": style.GREY}
+    looks = {event: style.ORANGE, "other rows": style.GREY}
     parts = (positives, rows - positives) if labelled else (rows,)
     base = np.zeros(len(rows))
     for height, (name, colour) in zip(parts, [*looks.items()][-len(parts) :], strict=True):
@@ -277,13 +278,10 @@ def _cells(
     """Ends of narrow cells of the score with their rows and positives; of bins without cells."""
     if not access.has_variable(tree, schema.CONSTANT_DATA, schema.CELL_COUNT):
         names = (schema.BIN_EDGES, schema.COUNT, schema.LABEL_RATE)
-        held = (access.variable(tree, schema.POINT_ESTIMATE, name, case).values for name in names)
-        edges, count, rate = held
+        edges, count, rate = access.values(tree, schema.POINT_ESTIMATE, case, *names)
         return edges, count, np.nan_to_num(rate) * count
-    score, count = (
-        access.variable(tree, schema.CONSTANT_DATA, name, case).values
-        for name in (schema.CELL_SCORE, schema.CELL_COUNT)
-    )
+    names = (schema.CELL_SCORE, schema.CELL_COUNT)
+    score, count = access.values(tree, schema.CONSTANT_DATA, case, *names)
     full = count > 0
     order = np.flatnonzero(full)[np.argsort(score[full], kind="stable")]
     score, count = score[order], count[order]
@@ -299,14 +297,6 @@ def _between(
 ) -> list[NDArray[np.float64]]:
     """Rows between edges, those of a cell spread evenly over it."""
     return [np.diff(np.interp(edges, ends, np.append(0, np.cumsum(count)))) for count in counts]
-
-
-def _event(tree: xr.DataTree, case: ResultSlice) -> str:
-    """What a label of 1 means."""
-    if case.class_ is not None:
-        return f"rows of class {style.shorten(case.class_)}"
-    top = tree.attrs.get("multiclass") == "top-label"
-    return "correctly predicted rows" if top else "positive rows"
 
 
 def _write_above(ax: Axes, text: str) -> None:
@@ -327,8 +317,7 @@ def _write_above(ax: Axes, text: str) -> None:
 def error_text(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
     """The posterior of the error of a case, in a line."""
     shown = access.main(tree)
-    ends = access.at(interval(tree, shown.name, prob), case).values
-    lower, upper = (number(float(bound)) for bound in ends)
+    lower, upper = map(number, access.ends(interval(tree, shown.name, prob), case))
     mean = number(access.posterior_mean(tree, shown.name, case))
     return f"{shown.title} {mean}, {percent(prob)} interval {lower} to {upper}"
 
@@ -347,10 +336,12 @@ def _answer(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
     return "\n".join(lines)
 
 
-def _axis_names(tree: xr.DataTree, case: ResultSlice) -> tuple[str, str]:
+def _words(tree: xr.DataTree, case: ResultSlice) -> tuple[str, str, str]:
+    """What the scores are of, what their label rate is the share of, and rows with the event."""
     if case.class_ is not None:
         name = style.shorten(case.class_)
-        return (f"score of class {name}", f"share of rows of class {name}")
+        return f"score of class {name}", f"share of rows of class {name}", f"rows of class {name}"
     if tree.attrs.get("multiclass") == "top-label":
-        return ("score of the predicted class", "share of correct predictions")
-    return ("score", "share of positive labels")
+        event = "correctly predicted rows"
+        return "score of the predicted class", "share of correct predictions", event
+    return "score", "share of positive labels", "positive rows"

@@ -89,8 +89,7 @@ def plot_probability(
         ),
         "score as it is": style.diagonal(),
     }
-    style.legend(figure, entries)
-    return style.figure_of(figure)
+    return style.legend(figure, entries)
 
 
 def plot_decisions(
@@ -136,8 +135,7 @@ def plot_decisions(
         ax.axhline(EVEN, color=style.ink(), linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
     ax.set_ylim(-0.02, 1.02)
     ax.set_xlabel(f"target rows in order of score ({len(rows.row)} in the result)")
-    _decision_legend(figure, rows, k, kind, prob)
-    return style.figure_of(figure)
+    return _decision_legend(figure, rows, k, kind, prob)
 
 
 def _find(
@@ -253,7 +251,7 @@ def _write_scores(ax: Axes, score: NDArray[np.float64], most: int) -> None:
 
 def _decision_legend(
     figure: style.Ground, rows: Rows, k: int, kind: NDArray[np.int64], prob: float
-) -> None:
+) -> Figure:
     short = distinct(rows.classes, 20)
     name = short[rows.curves[k]]
     words = (f"decided: {name}", "open: more than one class", f"{name} ruled out")
@@ -264,7 +262,9 @@ def _decision_legend(
         for place, (text, colour) in enumerate(zip(words, _KINDS, strict=True))
     }
     entries["Venn-Abers p0 to p1"] = style.line(color=style.VERMILLION, linewidth=1)
-    style.legend(figure, entries, head=f"{percent(prob)} bounds, a dash at the posterior median")
+    return style.legend(
+        figure, entries, head=f"{percent(prob)} bounds, a dash at the posterior median"
+    )
 
 
 def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9, ax: Axes | None = None) -> Figure:
@@ -294,8 +294,7 @@ def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9, ax: Axes | None =
     for ax in axes[::columns]:
         ax.set_ylabel("P(class | score)")
         ax.yaxis.label.set_fontsize(style.TEXT_SIZE)
-    _refits_legend(figure, gathered[0], prob)
-    return style.figure_of(figure)
+    return _refits_legend(figure, gathered[0], prob)
 
 
 def _draw_refits(ax: Axes, rows: list[Rows], k: int) -> None:
@@ -325,7 +324,7 @@ def _look(place: int) -> tuple[str, tuple[int, tuple[int, ...]]]:
     return _PRIORS[colour], _DASHES[min(turn, 1)]
 
 
-def _refits_legend(figure: style.Ground, cases: tuple[ResultSlice, ...], prob: float) -> None:
+def _refits_legend(figure: style.Ground, cases: tuple[ResultSlice, ...], prob: float) -> Figure:
     entries: dict[str, Artist] = {}
     short = distinct([str(case.prior) for case in cases], style.NAME_LENGTH)
     for place, case in enumerate(cases):
@@ -333,7 +332,7 @@ def _refits_legend(figure: style.Ground, cases: tuple[ResultSlice, ...], prob: f
         entries[short[str(case.prior)]] = style.line(
             color=colour, linestyle=dash, linewidth=1.6, marker="o", markersize=3
         )
-    style.legend(
+    return style.legend(
         figure, entries, columns=3, head=f"{percent(prob)} bounds and posterior median under"
     )
 
@@ -405,8 +404,7 @@ def plot_credal_sets(
         (_draw_triangle if three else _draw_intervals)(ax, held, place)
         said = "open" if held.n_open[place] > 1 else held.classes[int(held.decision[place])]
         style.title(ax, f"row {held.row[place]}: {short[said]}", fontsize=style.TEXT_SIZE)
-    _sets_legend(figure, prob, three=three)
-    return style.figure_of(figure)
+    return _sets_legend(figure, prob, three=three)
 
 
 def _checked(rows: Sequence[int], n: int) -> list[int]:
@@ -526,7 +524,7 @@ def _draw_intervals(ax: Axes, held: Rows, place: int) -> None:
     ax.set_xticks((0, 0.5, 1), ("0", "0.5", "1"))
 
 
-def _sets_legend(figure: style.Ground, prob: float, *, three: bool) -> None:
+def _sets_legend(figure: style.Ground, prob: float, *, three: bool) -> Figure:
     bounds = f"{percent(prob)} bounds"
     entries: dict[str, Artist] = (
         {f"between the {bounds}": Patch(facecolor=style.BLUE, alpha=0.35)}
@@ -541,4 +539,4 @@ def _sets_legend(figure: style.Ground, prob: float, *, three: bool) -> None:
         ("Venn-Abers, merged", "D", style.VERMILLION),
     ):
         entries[title] = style.mark(marker=marker, color=colour, markersize=4.5)
-    style.legend(figure, entries, columns=3 if three else 2)
+    return style.legend(figure, entries, columns=3 if three else 2)

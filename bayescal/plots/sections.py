@@ -85,8 +85,7 @@ def plot_roc(
         "labelled rows": style.line(color=style.ink(), linewidth=1, linestyle=":"),
     }
     of = "of the unlabelled rows" if of_unlabeled else "of the population"
-    style.legend(figure, entries, head=f"ROC curve {of}")
-    return style.figure_of(figure)
+    return style.legend(figure, entries, head=f"ROC curve {of}")
 
 
 def _draw_roc(ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, unlabeled: bool) -> None:
@@ -197,8 +196,7 @@ def plot_class_reliability(
         ax.set_xlabel("confidence")
         ax.tick_params(labelbottom=True)
     entries["perfect calibration"] = style.diagonal()
-    style.legend(figure, entries)
-    return style.figure_of(figure)
+    return style.legend(figure, entries)
 
 
 def has_class_reliability(tree: xr.DataTree) -> bool:
@@ -257,14 +255,10 @@ def _draw_class(
 
 def _class_bins(tree: xr.DataTree, case: ResultSlice, name: str, stage: str) -> _ClassBins:
     """Bins of one class that have labelled rows."""
-    held = [
-        access.variable(tree, schema.POINT_ESTIMATE, var, case)
-        .sel({"stage": stage, _CLASS: name})
-        .values
-        for var in ("bin_confidence", "bin_accuracy", "bin_rows")
-    ]
-    full = held[2] > 0
-    return _ClassBins(*(np.asarray(values[full], np.float64) for values in held))
+    names = ("bin_confidence", "bin_accuracy", "bin_rows")
+    held = [access.variable(tree, schema.POINT_ESTIMATE, var, case) for var in names]
+    own = np.array([one.sel({"stage": stage, _CLASS: name}).values for one in held], np.float64)
+    return _ClassBins(*own[:, own[2] > 0])
 
 
 def _mean_error(tree: xr.DataTree, case: ResultSlice, name: str, suffix: str) -> str:
@@ -315,19 +309,17 @@ def plot_sensitivity_curve(tree: xr.DataTree, *, ax: Axes | None = None) -> Figu
         ax.set_xlabel("class prior")
     for ax in axes[::columns]:
         ax.set_ylabel("calibration error")
-    _curve_legend(figure, tree)
-    return style.figure_of(figure)
+    return _curve_legend(figure, tree)
 
 
 def _posterior_name(tree: xr.DataTree) -> str | None:
     """Which error the posterior's ends along the class prior are of."""
-    return next(
-        (name for name in ("tce", "ece") if _has(tree, f"{name}_lower", f"{name}_upper")), None
-    )
+    known = (name for name in ("tce", "ece") if _has(tree, f"{name}_lower", f"{name}_upper"))
+    return next(known, None)
 
 
 def _has(tree: xr.DataTree, *names: str) -> bool:
-    return all(access.has_variable(tree, schema.SENSITIVITY, name) for name in names)
+    return access.has_variable(tree, schema.SENSITIVITY, *names)
 
 
 def _draw_curve(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
@@ -373,7 +365,7 @@ def _draw_belief(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
         )
 
 
-def _curve_legend(figure: style.Ground, tree: xr.DataTree) -> None:
+def _curve_legend(figure: style.Ground, tree: xr.DataTree) -> Figure:
     entries: dict[str, Artist] = {
         "plug-in ECE": style.line(color=style.VERMILLION, linewidth=1.4, linestyle=_PLUG_DASH)
     }
@@ -388,4 +380,4 @@ def _curve_legend(figure: style.Ground, tree: xr.DataTree) -> None:
         entries["class prior after the data, 90%"] = style.line(
             color=style.ink(), linewidth=4, marker="|", markersize=12
         )
-    style.legend(figure, entries)
+    return style.legend(figure, entries)

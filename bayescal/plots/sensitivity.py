@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import xarray as xr
@@ -31,8 +31,8 @@ _COLUMNS: Final = 3
 _ROW_INCHES: Final = 0.5
 _FRAME_INCHES: Final = 1.35
 _TALLEST: Final = 0.72
-_SAME_DASH: Final = (0, (1, 2))
-_LIMIT_DASH: Final = (0, (3, 2))
+_FIRST: Final[Any] = {"color": style.GREY, "linewidth": 1.0, "linestyle": (0, (1, 2))}
+_LIMIT: Final[Any] = {"color": style.VERMILLION, "linewidth": 1.3, "linestyle": (0, (3, 2))}
 
 
 def plot_sensitivity(
@@ -95,8 +95,7 @@ def plot_sensitivity(
         else:
             style.title(ax, short[one.case], fontsize=style.TEXT_SIZE)
         ax.set_xlabel(shown.title)
-    _legend(figure, tree, found, prob)
-    return style.figure_of(figure)
+    return _legend(figure, tree, found, prob)
 
 
 def drawings(tree: xr.DataTree, prob: float) -> list[Drawing]:
@@ -166,9 +165,9 @@ def _draw_rows(
         draw_density(ax, x, draws, colour, base=base, tall=_TALLEST)
         draw_zero(ax, p_zero, base=base, tall=_TALLEST)
         style.draw_interval(ax, (row.lower, row.upper), row.mean, base - 0.09, colour)
-    ax.axvline(one.rows[0].mean, color=style.GREY, linewidth=1.0, linestyle=_SAME_DASH, zorder=0)
+    ax.axvline(one.rows[0].mean, **_FIRST, zorder=0)
     if one.threshold is not None:
-        ax.axvline(one.threshold, color=style.VERMILLION, linewidth=1.3, linestyle=_LIMIT_DASH)
+        ax.axvline(one.threshold, **_LIMIT)
     style.dress(ax, grid="x")
     ax.set_xlim(*ends)
     ax.set_ylim(-0.3, len(cases) - 0.1)
@@ -200,23 +199,18 @@ def _write_numbers(ax: Axes, tree: xr.DataTree, one: Conclusion) -> None:
         )
 
 
-def _legend(figure: style.Ground, tree: xr.DataTree, found: list[Conclusion], prob: float) -> None:
+def _legend(
+    figure: style.Ground, tree: xr.DataTree, found: list[Conclusion], prob: float
+) -> Figure:
     zeros = [p_zero for one in found for p_zero in _p_zero(tree, one) if p_zero is not None]
     entries: dict[str, Artist] = {
-        "posterior if miscalibrated" if zeros else "posterior": Patch(
-            facecolor=style.BLUE, alpha=0.25
-        ),
+        f"posterior{' if miscalibrated' * bool(zeros)}": Patch(facecolor=style.BLUE, alpha=0.25),
         f"mean and {percent(prob)} interval": style.interval_line(),
     }
     if max(zeros, default=0.0) >= SEEN:
-        entries["P(0): probability of perfect calibration"] = style.line(
-            color=style.ink(), linewidth=4
-        )
-    entries["mean under the first prior"] = style.line(
-        color=style.GREY, linewidth=1.0, linestyle=_SAME_DASH
-    )
+        calibrated = "P(0): probability of perfect calibration"
+        entries[calibrated] = style.line(color=style.ink(), linewidth=4)
+    entries["mean under the first prior"] = style.line(**_FIRST)
     if found[0].threshold is not None:
-        entries[f"threshold {found[0].threshold:g}"] = style.line(
-            color=style.VERMILLION, linewidth=1.3, linestyle=_LIMIT_DASH
-        )
-    style.legend(figure, entries)
+        entries[f"threshold {found[0].threshold:g}"] = style.line(**_LIMIT)
+    return style.legend(figure, entries)

@@ -199,15 +199,8 @@ def is_own(ax: Axes) -> bool:
 def _write_note(figure: Figure, note: Note, block: str, place: tuple[float, float]) -> None:
     """Write a note on its ground, across the figure; `place` is its bottom and its height."""
     bottom, height = place
-    ground = Rectangle(
-        (0, bottom),
-        1,
-        height,
-        facecolor=note.ground,
-        edgecolor="none",
-        transform=figure.transFigure,
-    )
-    figure.add_artist(ground)
+    look: dict[str, Any] = {"edgecolor": "none", "transform": figure.transFigure}
+    figure.add_artist(Rectangle((0, bottom), 1, height, facecolor=note.ground, **look))
     figure.text(
         0.1 / figure.get_figwidth(),
         bottom + height / 2,
@@ -377,8 +370,10 @@ def case_title(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     title(ax, text, fontsize=TEXT_SIZE, **({} if fine else {"color": red()}))
 
 
-def legend(figure: Ground, entries: Mapping[str, Artist], columns: int = 2, head: str = "") -> None:
-    """Explain the marks in one block, of a figure below its axes."""
+def legend(
+    figure: Ground, entries: Mapping[str, Artist], columns: int = 2, head: str = ""
+) -> Figure:
+    """Explain the marks in one block, below the axes of a figure of ours, and return the figure."""
     own = isinstance(figure, Axes)
     box = figure.legend(
         list(entries.values()),
@@ -393,6 +388,7 @@ def legend(figure: Ground, entries: Mapping[str, Artist], columns: int = 2, head
         box.set_title(head)
         box.get_title().set_fontsize(SMALL_SIZE)
         as_written(box.get_texts())
+    return figure_of(figure)
 
 
 def as_written(texts: Iterable[Text]) -> None:

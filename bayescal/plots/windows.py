@@ -83,8 +83,7 @@ def draw_windows(
         ax.set_ylim(0, 1.15 * top)
         if at % columns == 0:
             ax.set_ylabel(name)
-    style.legend(figure, _entries(shown, prob), 3)
-    return style.figure_of(figure)
+    return style.legend(figure, _entries(shown, prob), 3)
 
 
 def _entries(shown: Sequence[Series], prob: float) -> dict[str, Artist]:

@@ -57,6 +57,11 @@ class CaseAnswer:
         return self.kind + named(self.name)
 
     @property
+    def figures(self) -> tuple[Markup, str, str]:
+        """Name, point and interval as a sentence has them."""
+        return self.spoken, in_words(self.point_text), self.range_text
+
+    @property
     def point_text(self) -> str:
         """The point as a table shows it."""
         return error(self.point, self.digits)
@@ -69,15 +74,10 @@ class CaseAnswer:
 
 def error_sentence(answer: CaseAnswer, *, direct: bool = False) -> Markup:
     """Say how large the calibration error is."""
+    name, point, interval = answer.figures
     how = "; without MCMC" if direct else ""
-    return Markup(
-        "The calibration error of {name} is <b>{point}</b> ({prob} credible interval {range}{how})."
-    ).format(
-        name=answer.spoken,
-        point=in_words(answer.point_text),
-        prob=percent(answer.prob),
-        range=answer.range_text,
-        how=how,
+    return Markup("The calibration error of {} is <b>{}</b> ({} credible interval {}{}).").format(
+        name, point, percent(answer.prob), interval, how
     )
 
 
@@ -86,24 +86,17 @@ def plug_in_sentence(answer: CaseAnswer) -> str:
     if answer.plug_in is None:
         return ""
     text = f"The plug-in ECE is {in_words(error(answer.plug_in, answer.digits))}"
-    text += _if_calibrated(answer)
+    if (found := answer.if_calibrated) is not None:
+        lower, upper = (error(end, answer.digits) for end in (found.lower, found.upper))
+        text += (
+            f" (if it were calibrated, {lower} to {upper} with probability "
+            f"{percent(found.prob)}; p {relation(found.p_value)})"
+        )
     if answer.plug_in > answer.high:
         return f"{text}, above the interval: it counts sampling noise within each bin as error."
     if answer.plug_in < answer.low:
         return f"{text}, below the interval: errors within a bin cancel in it."
     return f"{text}."
-
-
-def _if_calibrated(answer: CaseAnswer) -> str:
-    """What the plug-in estimate would be without miscalibration."""
-    found = answer.if_calibrated
-    if found is None:
-        return ""
-    lower, upper = (error(end, answer.digits) for end in (found.lower, found.upper))
-    return (
-        f" (if it were calibrated, {lower} to {upper} with probability {percent(found.prob)}; "
-        f"p {relation(found.p_value)})"
-    )
 
 
 def calibrated_sentence(answer: CaseAnswer) -> str:
@@ -136,14 +129,7 @@ def best_error_sentence(best: CaseAnswer, worst: CaseAnswer) -> Markup:
     """Say how large the errors of the best and of the worst classifier are."""
     return Markup(
         "The calibration error of {} is <b>{}</b> ({}); the largest is that of {}: <b>{}</b> ({})."
-    ).format(
-        best.spoken,
-        in_words(best.point_text),
-        best.range_text,
-        worst.spoken,
-        in_words(worst.point_text),
-        worst.range_text,
-    )
+    ).format(*best.figures, *worst.figures)
 
 
 def extremes_sentence(among: str, smallest: CaseAnswer, largest: CaseAnswer) -> Markup:
@@ -151,11 +137,7 @@ def extremes_sentence(among: str, smallest: CaseAnswer, largest: CaseAnswer) -> 
     return Markup(
         "{}, the largest calibration error is that of {}: <b>{}</b> ({}); "
         "the smallest is that of {}: <b>{}</b> ({})."
-    ).format(
-        among,
-        *(largest.spoken, in_words(largest.point_text), largest.range_text),
-        *(smallest.spoken, in_words(smallest.point_text), smallest.range_text),
-    )
+    ).format(among, *largest.figures, *smallest.figures)
 
 
 def mean_sentence(case: ResultSlice, found: Marginal) -> Markup:
@@ -234,11 +216,9 @@ def answer(view: View) -> Answer | None:
     shown = found[-MOST_ROWS:]
     on = scale(shown)
     heads = names([one.name for one in shown], [one.failed for one in shown])
-    note = Markup('<small class="warned">{}</small>')
-    heads = [
-        head + Markup("").join(map(note.format, one.warnings))
-        for head, one in zip(heads, shown, strict=True)
-    ]
+    note = Markup('<small class="warned">{}</small>').format
+    notes = [Markup("").join(map(note, one.warnings)) for one in shown]
+    heads = [head + said for head, said in zip(heads, notes, strict=True)]
     body = render(
         "errors.html.j2",
         case_word=view.case_word,
@@ -302,9 +282,7 @@ def among(view: View) -> str:
     """Say what the cases of a result are."""
     held = view.tree[schema.POSTERIOR].sizes
     words = [f"{held[dim]} {_PLURALS[dim]}" for dim in view.dims_of_cases if held[dim] > 1]
-    if len(words) == 1:
-        return f"Of {words[0]}"
-    return f"Of {len(view.cases)} cases ({', '.join(words)})"
+    return f"Of {words[0] if len(words) == 1 else f'{len(view.cases)} cases ({", ".join(words)})'}"
 
 
 def means_over_classes(view: View) -> list[Markup]:
@@ -330,8 +308,8 @@ def _lead_of_several(view: View, found: list[CaseAnswer]) -> list[Markup]:
 
 def _words(view: View, one: CaseAnswer) -> list[str]:
     warning = Markup('<span class="off">Not converged.</span>') if one.failed else ""
-    error = error_sentence(one, direct=view.direct)
-    words = (warning, error, plug_in_sentence(one), calibrated_sentence(one))
+    said = error_sentence(one, direct=view.direct)
+    words = (warning, said, plug_in_sentence(one), calibrated_sentence(one))
     return [text for text in words if text]
 
 
@@ -433,7 +411,12 @@ def terms(view: View) -> list[tuple[str, str]]:
             "others shifted. The posterior is an average over them, each weighted by its posterior "
             f"probability.{_power_words(view)}",
         ),
-        (True, "{prob} credible interval", _interval_words()),
+        (
+            True,
+            "{prob} credible interval",
+            "Given the data and the priors, the error lies in it with a probability of at least "
+            "{prob}. Where perfect calibration is not excluded, the interval starts at 0.",
+        ),
         (
             view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED),
             "P(calibrated)",
@@ -442,14 +425,6 @@ def terms(view: View) -> list[tuple[str, str]]:
         ),
     ]
     return [(word, text) for applies, word, text in found if applies]
-
-
-def _interval_words() -> str:
-    """What an interval of the main error means."""
-    return (
-        "Given the data and the priors, the error lies in it with a probability of at least "
-        "{prob}. Where perfect calibration is not excluded, the interval starts at 0."
-    )
 
 
 def _power_words(view: View) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import combinations, product
-from typing import TYPE_CHECKING
 
 import numpy as np
 from markupsafe import Markup
@@ -31,10 +31,6 @@ from bayescal.results.text import (
     row_count,
 )
 
-if TYPE_CHECKING:
-    pass
-
-
 MOST_UNEVEN = 4
 MOST_SHAPES = 66
 _UNEVEN = ("rough", "segments")
@@ -47,17 +43,15 @@ def shapes(view: View) -> Markup | None:
         return None
     shown = found[:MOST_SHAPES]
     left = len(found) - len(shown)
-    columns = _weights(view, [case for case, _ in shown])
+    cases = [case for case, _ in shown]
+    columns = _weights(view, cases)
     columns.append(Column("In words", [f"{shape.words}." for _, shape in shown], words=True))
     note = (
         "Posterior probabilities of the components of the calibration curve; scores of exactly 0 "
         "or 1 stand apart." + (f" {left} further cases are left out." if left else "")
     )
-    return Markup('{}<p class="note">{}</p>{}').format(
-        table("Components of the calibration curve", columns),
-        note,
-        _boundary([case for case, _ in shown], view),
-    )
+    curves = table("Components of the calibration curve", columns)
+    return Markup('{}<p class="note">{}</p>{}').format(curves, note, _boundary(cases, view))
 
 
 def models(view: View) -> Markup | None:
@@ -151,9 +145,12 @@ def _groups(view: View, owner: str, block: list[tuple[ResultSlice, CaseAnswer]])
     def of(name: str) -> list[float | None]:
         return [view.number_of(schema.POINT_ESTIMATE, name, case) for case in cases]
 
+    effective = of(schema.EFFECTIVE_N)
+    rows = "Rows" if None in effective else "Rows (effective)"
+    numbers = effective if None not in effective else [None] * len(cases)
     columns = [
         Column("Group", names(ordered, [one.failed for one in found]), words=True),
-        _row_numbers(of("n"), of(schema.EFFECTIVE_N)),
+        Column(rows, list(map(row_count, of("n"), numbers))),
         Column("Positive labels", [fixed(value, 3) for value in of("prevalence")]),
         Column(view.main_heading, [one.point_text for one in found]),
         Column(f"{percent(view.prob)} interval", [one.range_text for one in found]),
@@ -161,13 +158,6 @@ def _groups(view: View, owner: str, block: list[tuple[ResultSlice, CaseAnswer]])
         Column("P(calibrated)", [probability(one.p_calibrated) for one in found]),
     ]
     return table(f"Groups of {owner}", columns, caption)
-
-
-def _row_numbers(n: list[float | None], effective: list[float | None]) -> Column:
-    """Numbers of rows, and effective ones where rows have weights."""
-    if any(one is None for one in effective):
-        return Column("Rows", [count(value) for value in n])
-    return Column("Rows (effective)", list(map(row_count, n, effective)))
 
 
 def differences(view: View) -> Markup | None:
@@ -195,13 +185,9 @@ def _from_best(view: View) -> list[Drawing]:
     """Every classifier against the best: worth a figure from three on."""
     if view.dims_of_cases != (schema.CLASSIFIER,) or len(view.cases) < 3:
         return []
-    return [
-        Drawing(
-            lambda: plot_differences(view.tree, view.main.name, view.prob),
-            "Difference from the best",
-            "Right of zero, the classifier is worse calibrated than the one with the least error.",
-        )
-    ]
+    draw = partial(plot_differences, view.tree, view.main.name, view.prob)
+    caption = "Right of zero, the classifier is worse calibrated than the one with the least error."
+    return [Drawing(draw, "Difference from the best", caption)]
 
 
 def _difference_columns(view: View, rows: list[tuple[str, Difference]]) -> list[Column]:

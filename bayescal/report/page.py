@@ -116,7 +116,7 @@ def _read_by(section: Section, views: Sequence[View]) -> list[View]:
         view
         for view in views
         if (section.grids or not view.is_grid)
-        and (not section.declared or section.id in view.sections)
+        and (not section.declared or section.id in view.names("sections"))
     ]
 
 

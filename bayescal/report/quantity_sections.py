@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from functools import partial
+from itertools import product
 from typing import Final
 
 from markupsafe import Markup
@@ -36,12 +37,8 @@ def assumptions(view: View) -> Markup | None:
     if schema.SENSITIVITY not in view.tree.children:
         return None
     held = view.tree[schema.SENSITIVITY].dataset
-    lines = [
-        (case, one)
-        for case in view.cases
-        for one in view.answers[:MOST_METRICS]
-        if one.name in held
-    ]
+    shown = [one for one in view.answers[:MOST_METRICS] if one.name in held]
+    lines = list(product(view.cases, shown))
     columns = [
         Column(view.case_word, names([case.label for case, _ in lines]), words=True),
         Column("Metric", [capital(one.title) for _, one in lines], words=True),
@@ -49,16 +46,15 @@ def assumptions(view: View) -> Markup | None:
     for assumption in map(str, held[_ASSUMPTION].values):
         chance = float(held[_PROBABILITY].sel({_ASSUMPTION: assumption}).item())
         small = "" if math.isnan(chance) else f"probability {probability(chance)}"
-        cells = [_under_assumption(view, one.name, case, assumption) for case, one in lines]
+        found = (access.variable(view.tree, schema.SENSITIVITY, one.name, at) for at, one in lines)
+        cells = [_with_ends(*one.sel({_ASSUMPTION: assumption}).values) for one in found]
         columns.append(Column(capital(assumption), cells, small=small))
     note = Markup('<p class="note">{}</p>').format(_ASSUMPTIONS_NOTE)
     return table("Metrics by assumption", columns) + note
 
 
-def _under_assumption(view: View, name: str, case: ResultSlice, assumption: str) -> str:
-    found = access.variable(view.tree, schema.SENSITIVITY, name, case)
-    lower, median, upper = map(float, found.sel({_ASSUMPTION: assumption}).values)
-    return MISSING if math.isnan(median) else f"{fixed(median)} ({ends(lower, upper)})"
+def _with_ends(lower: float, middle: float, upper: float) -> str:
+    return MISSING if math.isnan(middle) else f"{fixed(middle)} ({ends(lower, upper)})"
 
 
 def by_class(view: View) -> Markup | None:
@@ -87,21 +83,11 @@ def _of_case(view: View, case: ResultSlice, shown: list[str]) -> Markup:
     for name in shown:
         means = access.variable(view.tree, schema.POSTERIOR, name, case).mean(schema.DRAW_DIMS)
         bounds = access.at(interval(view.tree, name, view.prob), case)
-        columns.append(
-            Column(
-                capital(access.described(view.tree, name).title),
-                [
-                    _of_class(float(mean), *map(float, pair))
-                    for mean, pair in zip(means, bounds, strict=True)
-                ],
-            )
-        )
+        both = zip(means.values, bounds.values, strict=True)
+        cells = [_with_ends(low, mean, high) for mean, (low, high) in both]
+        columns.append(Column(capital(access.described(view.tree, name).title), cells))
     caption = f"{case.title}: posterior means with {percent(view.prob)} intervals."
     return table(f"Classes of {case.title}", columns, caption)
-
-
-def _of_class(mean: float, lower: float, upper: float) -> str:
-    return MISSING if math.isnan(mean) else f"{fixed(mean)} ({ends(lower, upper)})"
 
 
 _EXCEEDED: Final = (0.01, 0.02, 0.05)
@@ -124,12 +110,16 @@ def _measure(view: View) -> Markup:
     """The estimate and where it is attained, and what the posterior says of it."""
     cases = view.cases
     ends_of_c = interval(view.tree, "c", 2 * _BOUND - 1)
-    upper = [float(access.at(ends_of_c, case).values[1]) for case in cases]
+    upper = [access.ends(ends_of_c, case)[1] for case in cases]
     columns = [
         _names(view),
         Column("c_emp", [fixed(_point(view, "c", case)) for case in cases]),
         Column("Attained in", [_attained(view, case) for case in cases], words=True),
-        Column("Scores there", [_sign(view, case) for case in cases], words=True),
+        Column(
+            "Scores there",
+            [_SIGNS.get(_point(view, "sign", case), MISSING) for case in cases],
+            words=True,
+        ),
         Column(f"{percent(_BOUND)} upper bound of c", [fixed(value) for value in upper]),
         *(
             Column(
@@ -156,11 +146,6 @@ def _attained(view: View, case: ResultSlice) -> str:
     return f"{'[0' if math.isinf(low) else '(' + fixed(low)}, {fixed(high)}]"
 
 
-def _sign(view: View, case: ResultSlice) -> str:
-    value = _point(view, "sign", case)
-    return MISSING if math.isnan(value) else _SIGNS.get(int(value), MISSING)
-
-
 def _costs(view: View) -> Markup | None:
     """Each rule in words, and its costs."""
     rules = json.loads(view.text("decision", "{}"))
@@ -175,12 +160,9 @@ def _costs(view: View) -> Markup | None:
         if not name.startswith("unlabeled_"):
             cells = [fixed(_point(view, name, case)) for case in view.cases]
             columns.append(Column("Labelled rows", cells))
-    said = Markup("").join(
-        Markup("<p><strong>{}</strong>: {}.</p>\n").format(
-            capital(access.described(view.tree, name).title), text
-        )
-        for name, text in rules.items()
-    )
+    titles = {name: capital(access.described(view.tree, name).title) for name in rules}
+    rule = Markup("<p><strong>{}</strong>: {}.</p>\n")
+    said = Markup("").join(rule.format(titles[name], text) for name, text in rules.items())
     caption = (
         f"Costs of a row: posterior means with {percent(view.prob)} intervals, expected in the "
         "population and of the unlabelled rows; and the mean of the labelled rows."
@@ -189,10 +171,8 @@ def _costs(view: View) -> Markup | None:
 
 
 def _mean_and_ends(view: View, name: str, case: ResultSlice) -> str:
-    bounds = view.interval(name, case)
-    if bounds is None:
-        return MISSING
-    return f"{fixed(access.posterior_mean(view.tree, name, case))} ({ends(*bounds)})"
+    low, high = view.interval(name, case) or (math.nan, math.nan)
+    return _with_ends(low, access.posterior_mean(view.tree, name, case), high)
 
 
 def _roc(view: View) -> Markup | None:

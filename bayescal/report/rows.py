@@ -37,9 +37,7 @@ _TITLES = {
 
 def answer(view: View) -> Answer:
     """How many rows are decided, for which class, and how many stay open."""
-    items = [_decided(view, case, _rows(view, case)) for case in view.cases]
-    one = len(items) == 1
-    listed = Markup("").join(Markup("<li>{}</li>\n").format(item) for item in items)
+    items = [_decided(view, case, read_rows(view.tree, case, view.prob)) for case in view.cases]
     best, each = "the more probable one", ""
     if _many(view):
         best, each = "the most probable", " Each class is judged by its own score against the rest."
@@ -47,12 +45,10 @@ def answer(view: View) -> Answer:
         f"A row is decided where only one class can be {best}, given its {percent(view.prob)} "
         f"bounds.{each} Calibration rows and target rows are assumed to be from one population."
     )
-    lead = [_basis(view), *(items if one else [])]
-    return Answer(lead, "" if one else Markup('<ul class="plain">\n{}</ul>').format(listed), [note])
-
-
-def _rows(view: View, case: ResultSlice) -> Rows:
-    return read_rows(view.tree, case, view.prob)
+    if len(items) == 1:
+        return Answer([_basis(view), *items], "", [note])
+    listed = Markup("").join(Markup("<li>{}</li>\n").format(item) for item in items)
+    return Answer([_basis(view)], Markup('<ul class="plain">\n{}</ul>').format(listed), [note])
 
 
 def _many(view: View) -> bool:
@@ -132,14 +128,11 @@ def _meanings(view: View) -> dict[str, Markup]:
         else "A row is decided if its bounds lie on one side of one half, for the class on that "
         "side."
     )
-    found = {
-        "Bounds": bounds,
-        "p0 and p1": venn,
-        "Decided and open": Markup("{} {}").format(
-            ruled_out,
-            "An open row is not an error: it needs more calibration rows, or a person to decide.",
-        ),
-    }
+    open_rows = (
+        "An open row is not an error: it needs more calibration rows, or a person to decide."
+    )
+    decided = Markup("{} {}").format(ruled_out, open_rows)
+    found = {"Bounds": bounds, "p0 and p1": venn, "Decided and open": decided}
     if many:
         found["Improper"] = Markup(
             "Each class is judged against the rest separately, so the results need not be "
@@ -165,17 +158,14 @@ def _pseudo_observations(view: View) -> str:
 
 def _block(view: View, case: ResultSlice) -> Markup:
     """The rows of one classifier, in words and in part as a table."""
-    rows = _rows(view, case)
+    rows = read_rows(view.tree, case, view.prob)
     shown = [int(place) for place in evenly(rows.score[:, -1], LISTED)]
     heading = Markup("<h3>{}</h3>\n").format(plain(case.label)) if len(view.cases) > 1 else ""
     left = len(rows.row) - len(shown)
     note = f"Rows evenly spaced by score; bayescal.row_table has the other {left}." if left else ""
-    return Markup('{}<p>{}</p>\n{}<p class="note">{}</p>\n').format(
-        heading,
-        Markup(" ").join(_sentences(view, case, rows)),
-        _list(view, case, rows, shown),
-        note,
-    )
+    said, listed = Markup(" ").join(_sentences(view, case, rows)), _list(view, case, rows, shown)
+    block = Markup('{}<p>{}</p>\n{}<p class="note">{}</p>\n')
+    return block.format(heading, said, listed, note)
 
 
 def _sentences(view: View, case: ResultSlice, rows: Rows) -> list[Markup]:
@@ -273,10 +263,5 @@ def refit_columns(view: View, one: RowConclusion) -> list[Column]:
     ]
 
 
-ROWS = Section(
-    "rows",
-    "Credal intervals and decisions",
-    "Intervals and decisions",
-    for_each(details),
-    declared=True,
-)
+_TITLE = "Credal intervals and decisions"
+ROWS = Section("rows", _TITLE, "Intervals and decisions", for_each(details), declared=True)

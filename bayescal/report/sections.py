@@ -58,7 +58,9 @@ def alerts(view: View) -> list[Alert]:
         status = _of_all(view)
     if status:
         boxes.append(Alert("warn", "Read this first", "", status))
-    boxes += _uneven(view)
+    if sentences := uneven(view):
+        text = " ".join([*sentences, "A smooth recalibration would not remove such an error."])
+        boxes.append(Alert("note", "The calibration curve is not smooth", "", text))
     if view.direct:
         boxes.append(_DIRECT)
     return boxes
@@ -70,15 +72,6 @@ def _of_all(view: View) -> str:
         return view.status
     found = warned_cases(view.tree, view.cases)
     return " ".join(text for text, cases in found.items() if len(cases) == len(view.cases))
-
-
-def _uneven(view: View) -> list[Alert]:
-    """Cases whose calibration curve is most probably rough, or jumps."""
-    sentences = uneven(view)
-    if not sentences:
-        return []
-    text = " ".join([*sentences, "A smooth recalibration would not remove such an error."])
-    return [Alert("note", "The calibration curve is not smooth", "", text)]
 
 
 def _not_converged(view: View, status: str) -> Alert:
@@ -251,11 +244,8 @@ _OUTSIDE = Markup(' <span aria-label="outside its rule">✗</span>')
 def diagnostics(view: View) -> Markup | None:
     """Show every diagnostic of every fit, with its rule."""
     fits = _fits(view)
-    columns = [
-        column
-        for check in CHECKS
-        if (column := _column(view, check, list(fits.values()))) is not None
-    ]
+    found = [_column(view, check, list(fits.values())) for check in CHECKS]
+    columns = [column for column in found if column is not None]
     if not columns:
         return None
     word = view.case_word if len(fits) == len(view.cases) else "Fit"
@@ -277,24 +267,17 @@ def _fits(view: View) -> dict[str, ResultSlice]:
 
 
 def _verdict(view: View, n_fits: int) -> Markup:
-    status = view.status
+    remark = "" if view.status == schema.OK else view.status
     if not view.converged:
         failed = view.cases_where("converged", False) if n_fits == len(view.cases) else []
         of = f": {', '.join(case.label for case in failed)}" if failed else ""
-        return Markup("<p>{} {}</p>\n").format(
-            off(f"Not converged{of}."), "" if status == "ok" else status
-        )
-    if status != "ok":
-        return Markup("<p><strong>The checks passed, with a remark.</strong> {}</p>\n").format(
-            status
-        )
-    chains = (
-        ""
-        if view.direct
-        else "The chains agree, there are enough effective draws, and no trajectory diverged."
-    )
-    good = '<p><span class="good"><strong>All checks passed.</strong></span> {}</p>\n'
-    return Markup(good).format(chains)
+        return Markup("<p>{} {}</p>\n").format(off(f"Not converged{of}."), remark)
+    if remark:
+        said = "<p><strong>The checks passed, with a remark.</strong> {}</p>\n"
+        return Markup(said).format(remark)
+    good = "The chains agree, there are enough effective draws, and no trajectory diverged."
+    said = '<p><span class="good"><strong>All checks passed.</strong></span> {}</p>\n'
+    return Markup(said).format("" if view.direct else good)
 
 
 def _column(view: View, check: Check, fits: list[ResultSlice]) -> Column | None:
@@ -343,16 +326,9 @@ def bounds(view: View) -> Markup | None:
         "assumption of each."
     )
     titles = [name.replace("n_bins", "number_of_bins") for name in numbers]
-    body = table(
-        "Bounds",
-        [
-            Column("Bound", [name.replace("_", " ") for name in titles], words=True),
-            *columns,
-            Column(
-                "Kind and assumption", [_assumption(held[name]) for name in numbers], words=True
-            ),
-        ],
-    )
+    names_of = Column("Bound", [name.replace("_", " ") for name in titles], words=True)
+    kinds = Column("Kind and assumption", [_assumption(held[name]) for name in numbers], words=True)
+    body = table("Bounds", [names_of, *columns, kinds])
     vacuous = any(
         str(held[name].attrs.get("kind", "")).startswith("upper bound") and max(values) > 1.0
         for name, values in numbers.items()
@@ -381,9 +357,9 @@ def _from_to(numbers: list[float]) -> str:
 
 
 def _assumption(held: xr.DataArray) -> Markup:
-    text = Markup("{}").format(str(held.attrs.get("kind", "")))
-    assumption = str(held.attrs.get("assumption", ""))
-    return text + Markup("<small>Assumes: {}</small>").format(assumption) if assumption else text
+    kind, assumption = (str(held.attrs.get(name, "")) for name in ("kind", "assumption"))
+    said = "{}<small>Assumes: {}</small>" if assumption else "{}"
+    return Markup(said).format(kind, assumption)
 
 
 BOUNDS = Section("bounds", "Theoretical bounds", "Bounds", for_each(bounds))

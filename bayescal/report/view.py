@@ -118,11 +118,6 @@ class View:
         return labelled_rows(self.tree.attrs)
 
     @property
-    def sections(self) -> list[str]:
-        """Sections that the quantity of this result has for itself."""
-        return self.names("sections")
-
-    @property
     def paired(self) -> bool:
         """Whether the result knows how the errors of classifiers correlate."""
         return schema.ERROR_CORRELATION in self.tree.children
@@ -248,6 +243,4 @@ class View:
             return None
         if name not in self._intervals:
             self._intervals[name] = interval(self.tree, name, prob=self.prob)
-        ends = access.at(self._intervals[name], case)
-        low, high = (float(ends.sel(ci_bound=bound)) for bound in ("lower", "upper"))
-        return low, high
+        return access.ends(self._intervals[name], case)

@@ -210,10 +210,21 @@ def point_label(tree: xr.DataTree) -> str:
     return str(tree.attrs.get(schema.POINT_LABEL, default))
 
 
-def has_variable(tree: xr.DataTree, group: str, name: str) -> bool:
+def has_variable(tree: xr.DataTree, group: str, *names: str) -> bool:
     """Whether a result holds a variable."""
     known = tree[group].data_vars if group in tree.children else {}
-    return isinstance(name, str) and name in known
+    return all(isinstance(name, str) and name in known for name in names)
+
+
+def values(tree: xr.DataTree, group: str, case: ResultSlice, *names: str) -> list[NDArray[Any]]:
+    """Values of several variables for one case."""
+    return [variable(tree, group, name, case).values for name in names]
+
+
+def ends(bounds: xr.DataArray, case: ResultSlice) -> tuple[float, float]:
+    """Both ends of the interval of one case."""
+    low, high = at(bounds, case).values
+    return float(low), float(high)
 
 
 def variable(

@@ -377,10 +377,8 @@ def has_roc(result: xr.DataTree) -> bool:
 
 def labeled_roc(result: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats] | None:
     """Rates of the labelled rows at the thresholds, (threshold,) each; None if all are alike."""
-    above = [
-        access.variable(result, schema.CONSTANT_DATA, name, case).values
-        for name in (schema.NEGATIVE_ABOVE, schema.POSITIVE_ABOVE)
-    ]
+    names = (schema.NEGATIVE_ABOVE, schema.POSITIVE_ABOVE)
+    above = access.values(result, schema.CONSTANT_DATA, case, *names)
     if not (above[0][-1] and above[1][-1]):
         return None
     fpr, tpr = (counts / counts[-1] for counts in above)

@@ -101,10 +101,8 @@ def rows_of(tree: xr.DataTree, case: ResultSlice) -> Rows | None:
 
 def cells_with_rows(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats, Whole]:
     """Scores and rows of all cells (cell,), and which have rows, by their scores."""
-    score, rows = (
-        np.asarray(access.variable(tree, schema.CONSTANT_DATA, name, case).values, np.float64)
-        for name in (schema.CELL_SCORE, schema.CELL_COUNT)
-    )
+    names = (schema.CELL_SCORE, schema.CELL_COUNT)
+    score, rows = np.array(access.values(tree, schema.CONSTANT_DATA, case, *names), np.float64)
     held = np.flatnonzero(rows > 0)
     return score, rows, held[np.argsort(score[held], kind="stable")]
 
@@ -189,10 +187,8 @@ def _joint_cells(
 
 def _stored(tree: xr.DataTree, case: ResultSlice) -> tuple[Whole, Whole, Floats]:
     """Cell, label and weight of the rows that a result keeps, (shared_row,) each."""
-    label, number = (
-        access.variable(tree, schema.SHARED_ROWS, name, case).to_numpy().astype(np.intp)
-        for name in (schema.LABEL, schema.CELL)
-    )
+    held = access.values(tree, schema.SHARED_ROWS, case, schema.LABEL, schema.CELL)
+    label, number = (values.astype(np.intp) for values in held)
     cell = np.argsort(cells_with_rows(tree, case)[2])[number]
     weight = np.ones(len(label))
     if access.has_variable(tree, schema.SHARED_ROWS, schema.WEIGHT):

@@ -66,10 +66,7 @@ def _influence(tree: xr.DataTree, function: Function, case: ResultSlice) -> Floa
     """
     every, score, masses = curve_cells(tree, case, MISCALIBRATED)
     rate, mass = (draws.reshape(-1, len(score)) for draws in (every, masses))
-    label, stored = (
-        access.variable(tree, schema.SHARED_ROWS, name, case).to_numpy()
-        for name in (schema.LABEL, schema.CELL)
-    )
+    label, stored = access.values(tree, schema.SHARED_ROWS, case, schema.LABEL, schema.CELL)
     cell = np.argsort(cells_with_rows(tree, case)[2])[stored]
     by_rate, by_mass = slopes(function, rate, score, mass)
     residual = label - rate.mean(axis=0)[cell]

@@ -71,9 +71,8 @@ def boundary_scores(tree: xr.DataTree, case: ResultSlice) -> list[BoundaryScore]
     chance = access.variable(tree, schema.MODEL_AVERAGE, schema.BOUNDARY_CALIBRATED, case).dropna(
         schema.BOUNDARY
     )
-    score, rows = (
-        access.variable(tree, schema.CONSTANT_DATA, name, case).values
-        for name in (schema.CELL_SCORE, schema.CELL_COUNT)
+    score, rows = access.values(
+        tree, schema.CONSTANT_DATA, case, schema.CELL_SCORE, schema.CELL_COUNT
     )
     events = access.cell_events(tree, case).values
     found = []
@@ -100,22 +99,21 @@ def description_weights(tree: xr.DataTree, case: ResultSlice) -> dict[str, float
 def has_curve(tree: xr.DataTree, case: ResultSlice) -> bool:
     """Whether rows have two scores or more between 0 and 1, so that they lie on a curve."""
     held = (schema.CELL_SCORE, schema.CELL_COUNT)
-    if not all(access.has_variable(tree, schema.CONSTANT_DATA, name) for name in held):
+    if not access.has_variable(tree, schema.CONSTANT_DATA, *held):
         return True
-    score, count = (access.variable(tree, schema.CONSTANT_DATA, name, case).values for name in held)
+    score, count = access.values(tree, schema.CONSTANT_DATA, case, *held)
     return np.unique(score[(count > 0) & (score > 0) & (score < 1)]).size > 1
 
 
 def _jumps(tree: xr.DataTree, case: ResultSlice) -> tuple[float, ...]:
     """Scores near which the curve jumps, the likeliest ones, in order."""
-    held = (
-        (schema.MODEL_AVERAGE, schema.JUMP_PROBABILITY),
-        (schema.CONSTANT_DATA, schema.CELL_SCORE),
-    )
-    if not all(access.has_variable(tree, *one) for one in held):
+    held = {
+        schema.MODEL_AVERAGE: schema.JUMP_PROBABILITY,
+        schema.CONSTANT_DATA: schema.CELL_SCORE,
+    }
+    if not all(access.has_variable(tree, *one) for one in held.items()):
         return ()
-    chance = access.variable(tree, schema.MODEL_AVERAGE, schema.JUMP_PROBABILITY, case).values
-    score = access.variable(tree, schema.CONSTANT_DATA, schema.CELL_SCORE, case).values
+    chance, score = (access.variable(tree, *one, case).values for one in held.items())
     near = np.array([chance[_window(place)].sum() for place in range(len(chance))])
     found: list[int] = []
     for place in np.argsort(-near, kind="stable"):
