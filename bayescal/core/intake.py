@@ -279,6 +279,33 @@ def collect(
     return found if weight is None else _weighted(found, weight, label.name)
 
 
+def collect_columns(
+    columns: Mapping[str, Any],
+    where: str,
+    names: Sequence[str],
+    label: str,
+    group: str | None,
+    weight: str | None,
+    *,
+    pos_label: Any,
+    from_logits: bool,
+) -> Parts:
+    """Check columns by name; errors say `where` they are."""
+
+    def column(name: str) -> Column:
+        return Column(f"column {name!r}{where}", columns[name])
+
+    return collect(
+        {name: column(name) for name in names},
+        column(label),
+        group=None if group is None else column(group),
+        pos_label=pos_label,
+        from_logits=from_logits,
+        classes=None,
+        weight=None if weight is None else column(weight),
+    )
+
+
 def weights(column: Column) -> NDArray[np.float64]:
     """Turn a column into checked sample weights."""
     values = to_floats(column.values, column.name).astype(np.float64)

@@ -59,7 +59,6 @@ class Rows(Protocol):
 
     def parts(self, columns: Sequence[str], batch_rows: int) -> Sequence[Iterator[Batch]]:
         """Parts of the table in order, which are read when they are gone through."""
-        ...
 
 
 class Sums(Protocol):
@@ -67,7 +66,6 @@ class Sums(Protocol):
 
     def plus(self, other: Self) -> Self:
         """Add the sums of the rows that come next; neither is changed."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

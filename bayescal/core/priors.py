@@ -16,10 +16,6 @@ from bayescal.core.errors import InputError
 _PROBABILITIES: Final = "[1e-300, 1)"
 
 
-def _short(value: float) -> str:
-    return f"{value:.3g}"
-
-
 @dataclass(frozen=True, slots=True)
 class PriorBase(ABC):
     """A prior as a frozen value; its fields are the parameters, in the usual order."""
@@ -46,11 +42,11 @@ class PriorBase(ABC):
 
     def describe(self) -> str:
         """Put the prior into words."""
-        parameters = ", ".join(_short(value) for value in astuple(self))
+        parameters = ", ".join(f"{value:.3g}" for value in astuple(self))
         low, high = self.quantile(0.05), self.quantile(0.95)
         return (
-            f"{type(self).__name__}({parameters}): mean {_short(self.mean)}, "
-            f"90% between {_short(low)} and {_short(high)}"
+            f"{type(self).__name__}({parameters}): mean {self.mean:.3g}, "
+            f"90% between {low:.3g} and {high:.3g}"
         )
 
 
@@ -272,19 +268,14 @@ FAMILIES: dict[str, type[Beta] | type[Normal] | type[HalfNormal] | type[LogNorma
 }
 
 
-def _family(name: str) -> type[Beta] | type[Normal] | type[HalfNormal] | type[LogNormal]:
-    try:
-        return FAMILIES[name.strip().lower().replace("-", "").replace("_", "")]
-    except KeyError:
-        raise InputError(
-            f"a prior must be one of {listing(FAMILIES)}; got {name!r}. Write it as in 'beta:4,16'."
-        ) from None
-
-
 def prior_from_string(text: str) -> Prior:
     """Read a prior as the command line takes it."""
     name, _, rest = text.partition(":")
-    prior = _family(name)
+    prior = FAMILIES.get(name.strip().lower().replace("-", "").replace("_", ""))
+    if prior is None:
+        raise InputError(
+            f"a prior must be one of {listing(FAMILIES)}; got {name!r}. Write it as in 'beta:4,16'."
+        )
     names = [field for field in prior.__dataclass_fields__ if field != "family"]
     shape = f"'{prior.family}:{','.join(names)}'"
     words = rest.split(",")

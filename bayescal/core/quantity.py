@@ -161,43 +161,34 @@ class LabelModel(Protocol):
     @property
     def variables(self) -> tuple[str, ...]:
         """Variables whose draws are kept."""
-        ...
 
     def add_to_model(self) -> Any:
         """Add the variables to the pm.Model of the context."""
-        ...
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws | None:
         """Posterior without NUTS; None where there is none."""
-        ...
 
     def log_prior(self, draws: Draws) -> Draws:
         """Log prior density of the variables that power-scaling scales, (chain, draw, ...)."""
-        ...
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
         """What distinguishes one compiled model from another: equal keys share one."""
-        ...
 
     def inputs(self) -> Mapping[str, NDArray[Any]]:
         """Values of the model's pm.Data, padded to the shapes of `compile_key`."""
-        ...
 
     @property
     def target_accept(self) -> float:
         """Acceptance that NUTS tunes its steps to, unless the user sets another."""
-        ...
 
     @property
     def max_depth(self) -> int:
         """Largest number of doublings of a NUTS trajectory."""
-        ...
 
     @property
     def tune(self) -> int:
         """Draws of each chain that NUTS is tuned on, unless the user sets another number."""
-        ...
 
 
 def members(model: LabelModel) -> Mapping[str, LabelModel]:
@@ -222,50 +213,40 @@ class Case(Protocol):
     @property
     def coords(self) -> Mapping[str, str]:
         """What the case is of, by dimension of the result."""
-        ...
 
     @property
     def model(self) -> LabelModel:
         """What is sampled."""
-        ...
 
     @property
     def axes(self) -> Mapping[str, tuple[str, ...]]:
         """Names along dims that the one model answers for at once, such as groups."""
-        ...
 
     @property
     def warnings(self) -> Sequence[str]:
         """What a reader must know of the data, in sentences."""
-        ...
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
         """Turn draws of the model's variables, (chain, draw, ...), into what the result holds."""
-        ...
 
     def simulate(self, rng: np.random.Generator) -> tuple[Case, Mapping[str, Any]]:
         """Draw parameters from the prior and labels from the model: the new case, and the truth."""
-        ...
 
     @property
     def monitored(self) -> tuple[str, ...]:
         """Posterior variables whose convergence is checked."""
-        ...
 
     @property
     def evidence_draws(self) -> int:
         """Number of direct draws that `arrays` needs beside those of NUTS; 0 for none."""
-        ...
 
     def fingerprint(self) -> str:
         """Hash of the data and of how they are binned."""
-        ...
 
     def build_model(self) -> pm.Model:
         """Build the PyMC model, unsampled; that of an average takes the name of a member."""
-        ...
 
 
 type Correlation = Floats | Mapping[str, Floats] | None
@@ -304,52 +285,42 @@ class Quantity(Protocol):
     @property
     def NAME(self) -> str:
         """Short name, as in results and on the command line."""
-        ...
 
     @property
     def TITLE(self) -> str:
         """Name in words."""
-        ...
 
     @property
     def ESTIMAND(self) -> str:
         """What is estimated, in sentences."""
-        ...
 
     @property
     def VARIABLES(self) -> Sequence[Variable]:
         """What its variables are, the main ones first."""
-        ...
 
     @property
     def REFERENCES(self) -> tuple[Reference, ...]:
         """The works that it is based on."""
-        ...
 
     @property
     def Priors(self) -> Any:
         """Priors of the model: a frozen dataclass with `describe`, `to_json` and `alternatives`."""
-        ...
 
     @property
     def estimate(self) -> Callable[..., Any]:
         """The paper's estimate, from data to a NamedTuple."""
-        ...
 
     @property
     def bounds(self) -> Callable[..., Any]:
         """The paper's theory, from sample sizes to a NamedTuple of `Bound`."""
-        ...
 
     @property
     def plan(self) -> Callable[..., Plan]:
         """``plan(data, priors, **options) -> Plan``; its keyword arguments are the options."""
-        ...
 
     @property
     def COMMAND(self) -> Any:
         """How the command line reads data, options and priors: a `core.command.Command`."""
-        ...
 
 
 def bound_values(bounds: Mapping[str, Bound]) -> dict[str, float]:

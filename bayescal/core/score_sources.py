@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_columns, check_known, check_unique, checked_words, listing
 from bayescal.core.columns import MISSING, factorize, frame_columns
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, Parts, collect
+from bayescal.core.intake import Column, Parts, collect, collect_columns
 
 
 class ScoreSources:
@@ -140,22 +140,11 @@ class ScoreSources:
         check_columns(label=label, group=group, weight=weight)
         check_unique(names, "classifier")
         columns = frame_columns(frame, "Pass a DataFrame, say.")
-
-        def column(name: str) -> Column:
-            check_known(name, tuple(columns), "column", "the frame")
-            return Column(f"column {name!r}", columns[name])
-
-        return cls._of(
-            collect(
-                {name: column(name) for name in names},
-                column(label),
-                group=None if group is None else column(group),
-                pos_label=pos_label,
-                from_logits=from_logits,
-                classes=None,
-                weight=None if weight is None else column(weight),
-            )
-        )
+        for name in (*names, label, group, weight):
+            if name is not None:
+                check_known(name, tuple(columns), "column", "the frame")
+        how: Any = {"pos_label": pos_label, "from_logits": from_logits}
+        return cls._of(collect_columns(columns, "", names, label, group, weight, **how))
 
     @classmethod
     def from_estimator(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_columns, check_known, check_unique, checked_words, listing
 from bayescal.core.columns import arrow_to_numpy, inexact
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, collect
+from bayescal.core.intake import collect_columns
 from bayescal.core.partial_sums import Batch, numbered
 from bayescal.core.scores import Scores, from_parts
 from bayescal.core.writing import checked_path
@@ -493,20 +493,6 @@ def read_scores(
     check_unique(names, "classifier")
     table = open_table(path)
     others = [name for name in (group, weight) if name is not None]
-    wanted = dict.fromkeys([label, *names, *others])
-    columns = table.read(list(wanted))
-
-    def column(name: str) -> Column:
-        return Column(f"column {name!r} of {table.path.name}", columns[name])
-
-    return from_parts(
-        collect(
-            {name: column(name) for name in names},
-            column(label),
-            group=None if group is None else column(group),
-            pos_label=pos_label,
-            from_logits=from_logits,
-            classes=None,
-            weight=None if weight is None else column(weight),
-        )
-    )
+    columns, where = table.read([label, *names, *others]), f" of {table.path.name}"
+    how: Any = {"pos_label": pos_label, "from_logits": from_logits}
+    return from_parts(collect_columns(columns, where, names, label, group, weight, **how))

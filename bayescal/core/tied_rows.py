@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts, effective_counts
-from bayescal.core.bins.edges import Strategy, cell_edges, choose_edges, weight_units
+from bayescal.core.bins.bin_counts import BinCounts, effective_counts, joint_means
+from bayescal.core.bins.edges import Strategy, cell_edges, choose_edges, place_in, weight_units
 from bayescal.core.cell_sums import POSITIVE, Floats, Whole
 
 
@@ -17,7 +17,7 @@ from bayescal.core.cell_sums import POSITIVE, Floats, Whole
 class TiedRows:
     """Labelled rows by rising score; those of one narrow cell count as tied."""
 
-    score: Floats  # (score,)
+    score: NDArray[np.floating]  # (score,)
     rows: Whole  # (score,)
     positives: Whole  # (score,)
     weights: Floats | None = None  # of negative and positive rows, and their squares, (3, score)
@@ -45,7 +45,7 @@ class TiedRows:
         """Edges of bins, (bin + 1,)."""
         last = np.cumsum(self.size)
 
-        def of_ranks(ranks: Whole) -> Floats:
+        def of_ranks(ranks: Whole) -> NDArray[np.floating]:
             return self.score[np.searchsorted(last, ranks)]
 
         return choose_edges(of_ranks, int(last[-1]), n_bins, strategy)
@@ -58,8 +58,7 @@ class TiedRows:
 
     def place(self, edges: Floats, closed: str = "right") -> Whole:
         """The bin of each score."""
-        side: Literal["left", "right"] = "left" if closed == "right" else "right"
-        return np.searchsorted(edges[1:-1], self.score, side=side)
+        return place_in(edges, self.score, closed)
 
     def count(self, edges: Floats, closed: str = "right", strategy: str = "edges") -> BinCounts:
         """Count the rows into bins."""
@@ -71,21 +70,13 @@ class TiedRows:
             np.add.at(found, place, values)
             return found
 
-        lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
-        held = self.rows > 0
-        np.minimum.at(lowest, place[held], self.score[held])
-        np.maximum.at(highest, place[held], self.score[held])
-        mass, rows = total(weight), total(self.rows)
-        # By its rounding the quotient of sums may leave the range of the scores.
-        mean = np.clip(
-            total(weight * self.score) / np.where(rows > 0, mass, np.nan), lowest, highest
-        )
+        mean, rows = joint_means(place, weight, self.score, size), total(self.rows)
         if self.weights is None:
             return BinCounts(edges, rows, total(positives), mean, closed, strategy)
         return effective_counts(
             edges,
             rows=rows,
-            weight=mass,
+            weight=total(weight),
             squares=total(self.weights[2]),
             positive_weight=total(positives),
             mean_score=mean,

@@ -276,12 +276,12 @@ def _cells(
     tree: xr.DataTree, case: ResultSlice
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Ends of narrow cells of the score with their rows and positives; of bins without cells."""
-    if not access.has_variable(tree, schema.CONSTANT_DATA, schema.CELL_COUNT):
-        names = (schema.BIN_EDGES, schema.COUNT, schema.LABEL_RATE)
-        edges, count, rate = access.values(tree, schema.POINT_ESTIMATE, case, *names)
+    cells, bins = (schema.CELL_SCORE, schema.CELL_COUNT), (schema.BIN_EDGES, schema.COUNT)
+    if not access.has_variable(tree, schema.CONSTANT_DATA, *cells):
+        held = access.values(tree, schema.POINT_ESTIMATE, case, *bins, schema.LABEL_RATE)
+        edges, count, rate = held
         return edges, count, np.nan_to_num(rate) * count
-    names = (schema.CELL_SCORE, schema.CELL_COUNT)
-    score, count = access.values(tree, schema.CONSTANT_DATA, case, *names)
+    score, count = access.values(tree, schema.CONSTANT_DATA, case, *cells)
     full = count > 0
     order = np.flatnonzero(full)[np.argsort(score[full], kind="stable")]
     score, count = score[order], count[order]

@@ -194,9 +194,8 @@ def _difference_columns(view: View, rows: list[tuple[str, Difference]]) -> list[
     pairs = [pair for _, pair in rows]
     digits = [decimals(pair.lower, pair.upper) for pair in pairs]
     means = [fixed(pair.mean, d) for pair, d in zip(pairs, digits, strict=True)]
-    shown = [
-        bold(text) if _resolved(pair) else text for text, pair in zip(means, pairs, strict=True)
-    ]
+    both = zip(means, pairs, strict=True)
+    shown = [bold(text) if _resolved(pair) else text for text, pair in both]
     intervals = [ends(pair.lower, pair.upper, d) for pair, d in zip(pairs, digits, strict=True)]
     smaller = [probability(1.0 - pair.prob_first_larger - pair.prob_equal) for pair in pairs]
     columns = [

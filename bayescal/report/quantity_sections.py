@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from functools import partial
 from itertools import product
 from typing import Final
@@ -93,7 +94,7 @@ def _of_case(view: View, case: ResultSlice, shown: list[str]) -> Markup:
 _EXCEEDED: Final = (0.01, 0.02, 0.05)
 _BOUND: Final = 0.95
 _MOST_PANELS: Final = 12
-_SIGNS: Final = {1: "too high", -1: "too low"}
+_SIGNS: Final[Mapping[float, str]] = {1: "too high", -1: "too low"}
 
 
 def curves_and_costs(view: View) -> Markup | None:
@@ -111,15 +112,12 @@ def _measure(view: View) -> Markup:
     cases = view.cases
     ends_of_c = interval(view.tree, "c", 2 * _BOUND - 1)
     upper = [access.ends(ends_of_c, case)[1] for case in cases]
+    signs = [_SIGNS.get(_point(view, "sign", case), MISSING) for case in cases]
     columns = [
         _names(view),
         Column("c_emp", [fixed(_point(view, "c", case)) for case in cases]),
         Column("Attained in", [_attained(view, case) for case in cases], words=True),
-        Column(
-            "Scores there",
-            [_SIGNS.get(_point(view, "sign", case), MISSING) for case in cases],
-            words=True,
-        ),
+        Column("Scores there", signs, words=True),
         Column(f"{percent(_BOUND)} upper bound of c", [fixed(value) for value in upper]),
         *(
             Column(

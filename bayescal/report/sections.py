@@ -105,15 +105,12 @@ class Form(Protocol):
 
     def answer(self, view: View) -> Answer | None:
         """The main result."""
-        ...
 
     def titles(self, view: View) -> Mapping[str, str]:
         """Headings of the summary's columns."""
-        ...
 
     def terms(self, view: View) -> list[tuple[str, str]]:
         """Entries of the glossary besides those of the variables."""
-        ...
 
 
 _FORMS: Final[Mapping[str, Form]] = {ERROR: answers, METRIC: metrics, ROW: rows}

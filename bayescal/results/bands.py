@@ -7,6 +7,7 @@ curve where that is steep or close to 1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -291,7 +292,10 @@ def roc_band(
     check_flag(simultaneous, "simultaneous")
     held = _Held.of(result, access.named_case(result, classifier, class_), unlabeled)
     curves = tpr_at(held.fpr, held.tpr, FPR)
-    band = held.whole(prob) if simultaneous else held.each_point(curves, prob)
+    if simultaneous:
+        band = band_of_boxes(held.boxes(simultaneous_band, prob), held.straight, FPR)
+    else:
+        band = held.each_point(curves, prob)
     columns = {**band._asdict(), "mean": curves.mean(axis=0)}
     return xr.Dataset(
         {key: ("roc_point", values) for key, values in columns.items()},
@@ -357,14 +361,13 @@ def roc_boxes(
     tail(prob)
     check_flag(unlabeled, "unlabeled")
     held = _Held.of(result, access.named_case(result, classifier, class_), unlabeled)
-    region = held.simultaneous_boxes(prob)
-    columns = {
-        **region._asdict(),
-        schema.FPR: held.fpr.mean(axis=0),
-        schema.TPR: held.tpr.mean(axis=0),
-    }
+    region = held.boxes(simultaneous_band, prob)
+    means = {schema.FPR: held.fpr.mean(axis=0), schema.TPR: held.tpr.mean(axis=0)}
     return xr.Dataset(
-        {name: ("threshold", np.asarray(values, float)) for name, values in columns.items()},
+        {
+            name: ("threshold", np.asarray(values, float))
+            for name, values in (region._asdict() | means).items()
+        },
         coords={"threshold": held.threshold},
         attrs={"prob": prob},
     )
@@ -398,56 +401,33 @@ class _Held:
     @classmethod
     def of(cls, result: xr.DataTree, case: ResultSlice, unlabeled: bool) -> _Held:
         prefix = schema.UNLABELED if unlabeled else ""
-        if unlabeled and not access.has_variable(
-            result, schema.POSTERIOR, f"{schema.UNLABELED}{schema.TPR}"
-        ):
+        if not access.has_variable(result, schema.POSTERIOR, f"{prefix}{schema.TPR}") and unlabeled:
             raise InputError(
                 "the result has no unlabelled rows; got unlabeled=True. Pass unlabeled=... to fit."
             )
-
-        def constant(name: str) -> np.ndarray:
-            return np.asarray(access.variable(result, schema.CONSTANT_DATA, name, case).values)
-
-        threshold = constant(schema.ROC_THRESHOLD)
-        size = int(np.argmin(threshold)) + 1
+        names = (schema.ROC_THRESHOLD, schema.ROC_STRAIGHT)
+        names = (*names, schema.POSITIVE_ABOVE, schema.NEGATIVE_ABOVE)
+        held = access.values(result, schema.CONSTANT_DATA, case, *names)
+        size = int(np.argmin(held[0])) + 1
+        threshold, straight, *above = (values[:size] for values in held)
         fpr, tpr = (
             access.flat_draws(result, f"{prefix}{name}", case)[:, :size]
             for name in (schema.FPR, schema.TPR)
         )
         # Without a row of one label there is no curve.
         known = ~(np.isnan(fpr).any(axis=1) | np.isnan(tpr).any(axis=1))
-        above = Above(
-            constant(schema.POSITIVE_ABOVE)[:size], constant(schema.NEGATIVE_ABOVE)[:size]
-        )
-        return cls(
-            fpr[known], tpr[known], threshold[:size], constant(schema.ROC_STRAIGHT)[:size], above
-        )
+        return cls(fpr[known], tpr[known], threshold, straight, Above(*above))
 
-    def simultaneous_boxes(self, prob: float) -> RocRegion:
-        """Boxes that all hold their points."""
-        return self.boxes(simultaneous_band(self._rates, prob))
-
-    def boxes(self, rates: Band) -> RocRegion:
-        """Boxes from a band of both rates, the false positive rates first."""
-        size = len(self.threshold)
-        fpr, tpr = (
-            Band(rates.lower[part], rates.upper[part]) for part in (slice(size), slice(size, None))
-        )
+    def boxes(self, band_of: Callable[[Floats, float], Band], prob: float) -> RocRegion:
+        """Boxes from a band of both rates."""
+        rates, size = band_of(np.hstack([self.fpr, self.tpr]), prob), len(self.threshold)
+        fpr, tpr = (Band(*(end[part] for end in rates)) for part in np.s_[:size, size:])
         return boxes(fpr, tpr, self.above)
-
-    def whole(self, prob: float) -> Band:
-        """Band of the whole curve."""
-        return band_of_boxes(self.simultaneous_boxes(prob), self.straight, FPR)
 
     def each_point(self, curves: Floats, prob: float) -> Band:
         """Band of each point for itself, open where the labels exclude nothing."""
         each = pointwise_band(curves, prob)
-        region = self.boxes(pointwise_band(self._rates, prob))
-        reach = band_of_boxes(region, self.straight, FPR)
+        reach = band_of_boxes(self.boxes(pointwise_band, prob), self.straight, FPR)
         return Band(
             np.where(reach.lower == 0, 0.0, each.lower), np.where(reach.upper == 1, 1.0, each.upper)
         )
-
-    @property
-    def _rates(self) -> Floats:
-        return np.hstack([self.fpr, self.tpr])

@@ -296,20 +296,16 @@ def _window(name: str, tree: Any, asked: _Asked) -> _Window:
     try:
         schema.check_result(tree)
         tree, var = with_measure(tree, asked.var)
-        where = (asked.classifier, asked.class_, asked.group)
-        access.check_given(tree, **dict(zip(("classifier", "class_", "group"), where, strict=True)))
-        case = access.find_case(tree, *where)
+        where = {"classifier": asked.classifier, "class_": asked.class_, "group": asked.group}
+        access.check_given(tree, **where)
+        case = access.find_case(tree, **where)
         one = _variable(tree, var)
         errors = _errors(tree, one.name, case)
     except InputError as error:
         raise InputError(f"window {name!r}: {error}") from None
-    lower, upper = access.at(interval(tree, one.name, asked.prob), case).values
-    figures = {
-        "n": access.scalar(tree, schema.POINT_ESTIMATE, "n", case),
-        "mean": errors.mean,
-        "lower": float(lower),
-        "upper": float(upper),
-    }
+    lower, upper = access.ends(interval(tree, one.name, asked.prob), case)
+    n = access.scalar(tree, schema.POINT_ESTIMATE, "n", case)
+    figures = {"n": n, "mean": errors.mean, "lower": lower, "upper": upper}
     rng = access.stream_of(tree, *case.names, name)
     return _Window(case.classifier, one, errors, figures, access.case_status(tree, case), rng)
 

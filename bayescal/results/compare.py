@@ -26,6 +26,8 @@ from bayescal.results.intervals import tail
 from bayescal.results.measured import with_measure
 from bayescal.results.text import decimals, ends, fixed, in_words, percent, probability
 
+type Floats = NDArray[np.float64]
+
 
 class Pair(NamedTuple):
     """Two classifiers to compare by a variable, in one class and group, and the interval's prob."""
@@ -63,14 +65,14 @@ class Difference(Showing):
         title = f"{self.title} of " if self.title else ""
         likely = in_words(probability(self.prob_first_larger))
         return (
-            f"{title}{self.first} minus {self.second}: "
-            f"{self.mean:+z.4f} ({sure}); "
+            f"{title}{self.first} minus {self.second}: {self.mean:+z.4f} ({sure}); "
             f"{self.first}'s is the larger with probability {likely}."
         )
 
     def _show_(self) -> Shown:
         digits, interval = decimals(self.lower, self.upper), f"{percent(self.prob)} interval"
         chances = (self.prob_first_larger, self.prob_equal)
+        key = f"Dot: posterior mean; band: {interval}."
         return Shown(
             lead=[self.text],
             columns=("", "Difference", interval, "P(first larger)", "P(equal)"),
@@ -82,11 +84,7 @@ class Difference(Showing):
                     *map(probability, chances),
                 )
             ],
-            strip=strip_of(
-                [(self.lower, self.upper, self.mean)],
-                f"Dot: posterior mean; band: {interval}.",
-                0.0,
-            ),
+            strip=strip_of([(self.lower, self.upper, self.mean)], key, 0.0),
         )
 
 
@@ -236,29 +234,22 @@ def _draw_by_draw(pair: Pair, draws: Sequence[NDArray[np.float64]], undefined: s
             f"a difference needs draws of both; {undefined} undefined in every draw. Choose "
             "another metric."
         )
+    fixed = np.ptp(one) == 0 or np.ptp(two) == 0
+    correlation = np.nan if fixed else float(np.corrcoef(one, two)[0, 1])
     apart = one - two
+    lower, upper = np.quantile(apart, [alpha, 1 - alpha])
+    return _difference(pair, apart, float(apart.mean()), lower, upper, correlation)
+
+
+def _difference(
+    pair: Pair, apart: Floats, mean: float, lower: float, upper: float, correlation: float
+) -> Difference:
+    """From draws of a difference, its mean and its interval."""
+    larger, equal = float(np.mean(apart > 0)), float(np.mean(apart == 0))
+    ends = float(lower), float(upper)
     return Difference(
-        first=pair.first,
-        second=pair.second,
-        var=pair.var,
-        mean=float(apart.mean()),
-        lower=float(np.quantile(apart, alpha)),
-        upper=float(np.quantile(apart, 1 - alpha)),
-        prob=pair.prob,
-        prob_first_larger=float(np.mean(apart > 0)),
-        prob_equal=float(np.mean(apart == 0)),
-        correlation=_of_draws(one, two),
-        draws=apart,
+        pair.first, pair.second, pair.var, mean, *ends, pair.prob, larger, equal, correlation, apart
     )
-
-
-def _of_draws(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
-    if np.ptp(one) == 0 or np.ptp(two) == 0:
-        return float("nan")
-    return float(np.corrcoef(one, two)[0, 1])
-
-
-type Floats = NDArray[np.float64]
 
 
 def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
@@ -301,19 +292,7 @@ def conservative(pair: Pair, one: Errors, two: Errors, correlation: float) -> Di
     apart = one.low - two.low
     # An error given miscalibration is the larger one; a slope may be the smaller one.
     ends = np.quantile([apart, one.low - two.high, one.high - two.low], [alpha, 1 - alpha], axis=1)
-    return Difference(
-        first=pair.first,
-        second=pair.second,
-        var=pair.var,
-        mean=one.mean - two.mean,
-        lower=float(ends[0].min()),
-        upper=float(ends[1].max()),
-        prob=pair.prob,
-        prob_first_larger=float(np.mean(apart > 0)),
-        prob_equal=float(np.mean(apart == 0)),
-        correlation=correlation,
-        draws=apart,
-    )
+    return _difference(pair, apart, one.mean - two.mean, ends[0].min(), ends[1].max(), correlation)
 
 
 def is_coupled(tree: xr.DataTree, var: str) -> bool:
@@ -347,14 +326,11 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
     return np.asarray(held.sel(place).sel(classifier=names, classifier_other=names).values)
 
 
-def _coupled_ranks(
-    n: int, correlation: float, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _coupled_ranks(n: int, correlation: float, rng: np.random.Generator) -> NDArray[np.intp]:
     """Ranks of two samples of a bivariate normal of that correlation, (n,) each."""
     z = rng.standard_normal((2, n))
-    return order_of(z[0]), order_of(
-        correlation * z[0] + np.sqrt(max(0.0, 1 - correlation**2)) * z[1]
-    )
+    coupled = correlation * z[0] + np.sqrt(max(0.0, 1 - correlation**2)) * z[1]
+    return order_of(np.stack([z[0], coupled]))
 
 
 def order_of(z: Floats) -> NDArray[np.intp]:

@@ -90,10 +90,8 @@ class Conclusion:
         if not self.overlap:
             low = max(self.rows, key=lambda row: row.lower)
             high = min(self.rows, key=lambda row: row.upper)
-            return (
-                f"{intervals} under {high.prior} ({_ends(high)}) and {low.prior} ({_ends(low)}) "
-                "do not overlap"
-            )
+            ends = [f"{one.prior} ({one.lower:.4f} to {one.upper:.4f})" for one in (high, low)]
+            return f"{intervals} under {' and '.join(ends)} do not overlap"
         if not self.agree:
             sides: dict[str, list[str]] = {}
             for row in self.rows:
@@ -225,11 +223,12 @@ def _conclusion(
     bounds: xr.DataArray,
     sided: bool,
 ) -> Conclusion:
-    moments = [_moments(tree, asked.var, case) for case in together]
+    draws = [access.flat_draws(tree, asked.var, case) for case in together]
+    moments = [(float(np.nanmean(one)), float(np.nanstd(one))) for one in draws]
     first_mean, first_sd = moments[0]
     rows = []
     for case, (mean, sd) in zip(together, moments, strict=True):
-        lower, upper = (float(end) for end in access.at(bounds, case).values)
+        lower, upper = access.ends(bounds, case)
         p_calibrated = access.prob_calibrated(tree, case)
         side = _side(lower, upper, asked.threshold, p_calibrated) if sided else ""
         rows.append(
@@ -248,12 +247,6 @@ def _conclusion(
     return replace(asked, case=access.name_over_priors(together[0]), rows=tuple(rows))
 
 
-def _moments(tree: xr.DataTree, var: str, case: ResultSlice) -> tuple[float, float]:
-    """Posterior mean and standard deviation."""
-    draws = access.flat_draws(tree, var, case)
-    return float(np.nanmean(draws)), float(np.nanstd(draws))
-
-
 def _shift(move: float, first_sd: float, sd: float) -> float:
     """Move in units of spread; a point that moves at all moves without end."""
     scale = float(np.sqrt((first_sd**2 + sd**2) / 2))
@@ -263,14 +256,10 @@ def _shift(move: float, first_sd: float, sd: float) -> float:
 
 
 def _side(lower: float, upper: float, threshold: float | None, p_calibrated: float | None) -> str:
+    if threshold is None and p_calibrated is None:
+        return "unknown"
     if threshold is None:
-        if p_calibrated is None:
-            return "unknown"
         return "above" if lower > 0 else "both"
     if upper < threshold:
         return "below"
     return "above" if lower > threshold else "both"
-
-
-def _ends(row: UnderPrior) -> str:
-    return f"{row.lower:.4f} to {row.upper:.4f}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescal.core.bins.edges import place_in
 from bayescal.core.checks import check_choice, check_number
 from bayescal.core.errors import InputError
 from bayescal.core.if_calibrated import SIMULATIONS, IfCalibrated, compared, of_cells
@@ -307,8 +308,7 @@ def if_calibrated(tree: xr.DataTree, case: ResultSlice, prob: float) -> IfCalibr
     if observed is None or not held.any():
         return None
     score, count = score[held], count[held]
-    side: Literal["left", "right"] = "right" if tree.attrs.get("closed") == "left" else "left"
-    place = np.searchsorted(edges[1:-1], score, side=side)
+    place = place_in(edges, score, str(tree.attrs.get("closed", "right")))
     in_bin = np.bincount(place, count, len(mass))
     share, rng = mass[place] * count / in_bin[place], stream(0, *case.names, "if calibrated")
     simulated = of_cells(score, share, count, place, SIMULATIONS, rng)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -161,11 +162,35 @@ def best(
             f"a ranking needs to know whether more of {name!r} is better, which its quantity does "
             f"not say. Choose from {', '.join(known)}, or compare with bayescal.difference."
         )
+    names = access.classifier_names(tree)
+    if len(names) < 2:
+        raise InputError(
+            f"a ranking needs two classifiers; the result has only {names[0]!r}. Fit several "
+            "together with Scores.stack."
+        )
     paired = access.has_variable(tree, schema.PAIRED, name)
-    if is_fitted_apart(tree, name) and not paired:
-        return rank_coupled(tree, name, class_, group)
     draws = access.variable(tree, schema.PAIRED if paired else schema.POSTERIOR, name)
-    return by_rank_shares(tree, draws, better == MORE, class_, group)
+    lead = [str(dim) for dim in draws.dims if dim not in (*schema.DRAW_DIMS, schema.CLASSIFIER)]
+    outer = {dim: [str(value) for value in draws[dim].values] for dim in lead}
+    if is_fitted_apart(tree, name) and not paired:
+        places = (dict(zip(outer, place, strict=True)) for place in product(*outer.values()))
+        badness = [_coupled(tree, name, names, place) for place in places]
+    else:
+        ordered = draws.transpose(*lead, *schema.DRAW_DIMS, schema.CLASSIFIER)
+        badness = [*ordered.values.reshape(-1, math.prod(ordered.shape[-3:-1]), len(names))]
+    shares = [rank_shares(-one if better == MORE else one) for one in badness]
+    access.find_case(tree, None, class_, group)
+    rank = xr.DataArray(
+        np.reshape(shares, (*map(len, outer.values()), len(names), len(names))),
+        dims=(*outer, schema.CLASSIFIER, RANK),
+        coords={**outer, schema.CLASSIFIER: names, RANK: np.arange(1, len(names) + 1)},
+        name=name,
+    )
+    given = {schema.CLASS: class_, schema.GROUP: group}
+    rank = rank.sel({dim: value for dim, value in given.items() if value is not None})
+    converged = access.is_converged(tree)
+    first, title = rank.isel({RANK: 0}, drop=True), access.described(tree, name).title
+    return Best(name, first, rank, converged, title)
 
 
 def leaders(chances: Mapping[str, float]) -> list[str]:
@@ -193,53 +218,6 @@ def _nested(shares: xr.DataArray) -> Any:
     return {str(name): _nested(shares.sel({first: name})) for name in shares[first].values}
 
 
-def by_rank_shares(
-    tree: xr.DataTree, draws: xr.DataArray, higher: bool, class_: str | None, group: str | None
-) -> Best:
-    """Rank draw by draw what one posterior holds of all classifiers."""
-    check_several(tree)
-    lead = [dim for dim in draws.dims if dim not in (*schema.DRAW_DIMS, schema.CLASSIFIER)]
-    ordered = draws.transpose(*lead, *schema.DRAW_DIMS, schema.CLASSIFIER)
-    values = ordered.values.reshape(-1, int(np.prod(ordered.shape[-3:-1])), ordered.shape[-1])
-    shares = np.stack([rank_shares(one) for one in (-values if higher else values)])
-    outer = {str(dim): [str(value) for value in draws[dim].values] for dim in lead}
-    return ranked(tree, str(draws.name), shares, outer, class_, group)
-
-
-def ranked(
-    tree: xr.DataTree,
-    var: str,
-    shares: NDArray[np.float64],
-    outer: Mapping[str, list[str]],
-    class_: str | None,
-    group: str | None,
-) -> Best:
-    """Rank probabilities by the dimensions `outer`, of one class or group where it is given."""
-    access.find_case(tree, None, class_, group)
-    names = access.classifier_names(tree)
-    rank = xr.DataArray(
-        shares.reshape(*map(len, outer.values()), len(names), len(names)),
-        dims=(*outer, schema.CLASSIFIER, RANK),
-        coords={**outer, schema.CLASSIFIER: names, RANK: np.arange(1, len(names) + 1)},
-        name=var,
-    )
-    given = {schema.CLASS: class_, schema.GROUP: group}
-    rank = rank.sel({dim: value for dim, value in given.items() if value is not None})
-    converged = access.is_converged(tree)
-    first, title = rank.isel({RANK: 0}, drop=True), access.described(tree, var).title
-    return Best(var, first, rank, converged, title)
-
-
-def check_several(tree: xr.DataTree) -> None:
-    """Refuse to rank one classifier."""
-    names = access.classifier_names(tree)
-    if len(names) < 2:
-        raise InputError(
-            f"a ranking needs two classifiers; the result has only {names[0]!r}. Fit several "
-            "together with Scores.stack."
-        )
-
-
 def rank_shares(badness: NDArray[np.float64]) -> NDArray[np.float64]:
     """Share of the draws in which each classifier has each rank, (classifier, rank)."""
     known = badness[~np.isnan(badness).any(axis=1)]
@@ -258,35 +236,12 @@ def rank_shares(badness: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.clip(shares, 0.0, 1.0)
 
 
-def rank_coupled(tree: xr.DataTree, var: str, class_: str | None, group: str | None) -> Best:
-    """Ranks of all classifiers' coupled errors or metrics, by class and group."""
-    access.check_variable(tree, var)
-    check_several(tree)
-    posterior = tree[schema.POSTERIOR].dataset
-    outer = {
-        dim: [str(value) for value in posterior[dim].values]
-        for dim in (schema.CLASS, schema.GROUP)
-        if dim in posterior.dims
-    }
-    shares = np.stack(
-        [
-            _ranks_of_one(tree, var, dict(zip(outer, place, strict=True)))
-            for place in product(*outer.values())
-        ]
-    )
-    return ranked(tree, var, shares, outer, class_, group)
-
-
-def _ranks_of_one(tree: xr.DataTree, var: str, place: dict[str, str]) -> Floats:
-    """Rank probabilities (classifier, rank) of one class and group."""
-    names = access.classifier_names(tree)
-    cases = [
-        access.find_case(tree, name, place.get(schema.CLASS), place.get(schema.GROUP))
-        for name in names
-    ]
+def _coupled(tree: xr.DataTree, var: str, names: list[str], place: dict[str, str]) -> Floats:
+    """Coupled draws of one class and group, (draw, classifier)."""
+    where = (place.get(schema.CLASS), place.get(schema.GROUP))
+    cases = [access.find_case(tree, name, *where) for name in names]
     streams = [access.stream_of(tree, *case.names) for case in cases]
     errors = np.stack([sorted_draws(tree, var, case) for case in cases])
     normal = np.stack([rng.standard_normal(errors.shape[1]) for rng in streams])
     z = square_root(correlation_of(tree, var, cases)) @ normal
-    errors = np.take_along_axis(errors, order_of(z), axis=1)
-    return rank_shares(-errors.T if access.described(tree, var).better == MORE else errors.T)
+    return np.take_along_axis(errors, order_of(z), axis=1).T

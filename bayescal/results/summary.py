@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -184,7 +185,7 @@ def _numbers_of(
     tree: xr.DataTree, case: ResultSlice, one: Variable, ends: Mapping[str, xr.DataArray]
 ) -> tuple[str, ...]:
     """Plug-in, mean and interval of a measure."""
-    low, high = map(float, access.at(ends[one.name], case).values)
+    low, high = access.ends(ends[one.name], case)
     digits = text.decimals(low, high)
     numbers = own_point(tree, one, case), access.posterior_mean(tree, one.name, case)
     return *(text.fixed(value, digits) for value in numbers), text.ends(low, high, digits)
@@ -208,7 +209,7 @@ def _measure_columns(
         row: dict[str, float | None] = {}
         for one, bounds in ends:
             name, point = one.name, own_point(tree, one, case)
-            lower, upper = (float(end) for end in access.at(bounds, case).values)
+            lower, upper = access.ends(bounds, case)
             row |= {} if point is None else {f"{name}_point": point}
             row[f"{name}_mean"] = access.posterior_mean(tree, name, case)
             row[f"{name}_lower"], row[f"{name}_upper"] = lower, upper
@@ -238,29 +239,23 @@ def _errors_of(
     further: Callable[[ResultSlice], dict[str, float | None]],
     prob: float,
 ) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        **case.coords,
-        "n": access.scalar(tree, schema.POINT_ESTIMATE, "n", case),
-    }
-    if (rows := access.scalar(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N, case)) is not None:
+    scalar = partial(access.scalar, tree, case=case)
+    row: dict[str, Any] = {**case.coords, "n": scalar(schema.POINT_ESTIMATE, "n")}
+    if (rows := scalar(schema.POINT_ESTIMATE, schema.EFFECTIVE_N)) is not None:
         row[schema.EFFECTIVE_N] = rows
     for name, bounds in ends.items():
-        lower, upper = (float(end) for end in access.at(bounds, case).values)
-        own = access.described(tree, name).point == name
-        if own:
-            row[f"{name}_point"] = access.point(tree, name, case)
-        row[f"{name}_mean"] = access.posterior_mean(tree, name, case)
-        if own:
-            row[f"{name}_median"] = float(
-                access.variable(tree, schema.POSTERIOR, name, case).median()
-            )
-        row[f"{name}_lower"], row[f"{name}_upper"] = lower, upper
-        if own:
-            row[schema.P_CALIBRATED] = access.scalar(
-                tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case
-            )
-            if (found := if_calibrated(tree, case, prob)) is not None:
-                row |= zip(_under_calibration(name), found[1:5], strict=True)
+        lower, upper = access.ends(bounds, case)
+        mean = {f"{name}_mean": access.posterior_mean(tree, name, case)}
+        both = {f"{name}_lower": lower, f"{name}_upper": upper}
+        if access.described(tree, name).point != name:
+            row |= mean | both
+            continue
+        median = float(access.variable(tree, schema.POSTERIOR, name, case).median())
+        row |= {f"{name}_point": access.point(tree, name, case), **mean}
+        row |= {f"{name}_median": median, **both}
+        row[schema.P_CALIBRATED] = scalar(schema.MODEL_AVERAGE, schema.P_CALIBRATED)
+        if (found := if_calibrated(tree, case, prob)) is not None:
+            row |= zip(_under_calibration(name), found[1:5], strict=True)
     row |= further(case) | access.health(tree, case)
     if access.has_variable(tree, schema.MODEL_AVERAGE, schema.WEIGHT):
         shape = curve_shape(tree, case)
@@ -318,19 +313,13 @@ def _error_table(tree: xr.DataTree, prob: float) -> Table:
     for row in found:
         low, high = row[f"{var}_lower"], row[f"{var}_upper"]
         digits = text.decimals(low, high)
-        of_point = [text.probability(row[schema.P_CALIBRATED])] if with_point else []
-        of_point += [text.fixed(row[point], digits)] if with_point else []
-        lines.append(
-            (
-                str(row["case"]),
-                text.row_count(row["n"], row.get(schema.EFFECTIVE_N)),
-                text.fixed(row[f"{var}_mean"], digits),
-                text.ends(low, high, digits),
-                *of_point,
-                *([row.get("curve") or text.MISSING] if with_curve else []),
-                str(row["status"]),
-            )
-        )
+        line = [str(row["case"]), text.row_count(row["n"], row.get(schema.EFFECTIVE_N))]
+        line += [text.fixed(row[f"{var}_mean"], digits), text.ends(low, high, digits)]
+        if with_point:
+            line += [text.probability(row[schema.P_CALIBRATED]), text.fixed(row[point], digits)]
+        if with_curve:
+            line.append(row.get("curve") or text.MISSING)
+        lines.append((*line, str(row["status"])))
     spare = ["curve", *_sound(lines), columns[1], plug_in]
     return Table(columns, lines, spare=tuple(spare))
 
@@ -361,7 +350,7 @@ def _metric_of(
     tree: xr.DataTree, case: ResultSlice, var: str, ends: xr.DataArray
 ) -> dict[str, Any]:
     draws = access.variable(tree, schema.POSTERIOR, var, case)
-    lower, upper = (float(end) for end in access.at(ends, case).values)
+    lower, upper = access.ends(ends, case)
     return {
         **case.coords,
         "metric": var,
@@ -412,8 +401,7 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
 
 def _mean_and_ends(tree: xr.DataTree, var: str, case: ResultSlice, ends: xr.DataArray) -> str:
     mean = access.posterior_mean(tree, var, case)
-    lower, upper = (float(end) for end in access.at(ends, case).values)
-    return f"{text.fixed(mean)} ({text.ends(lower, upper)})"
+    return f"{text.fixed(mean)} ({text.ends(*access.ends(ends, case))})"
 
 
 def _of_rows(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _Lines:
@@ -538,15 +526,9 @@ def series_of(
     place = {name: at for at, name in enumerate(order)}
     found: dict[tuple[str, str], list[Window]] = {}
     for group, window, row in rows:
-        one = Window(
-            window,
-            row["n"],
-            row[f"{var}_mean"],
-            row[f"{var}_lower"],
-            row[f"{var}_upper"],
-            row.get(schema.P_CALIBRATED),
-            row["status"] == schema.OK,
-        )
+        figures = (row["n"], *(row[f"{var}_{what}"] for what in ("mean", "lower", "upper")))
+        p_calibrated, converged = row.get(schema.P_CALIBRATED), row["status"] == schema.OK
+        one = Window(window, *figures, p_calibrated, converged)
         found.setdefault((group, row["classifier"]), []).append(one)
     several = len({classifier for _, classifier in found}) > 1
     return [

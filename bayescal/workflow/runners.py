@@ -123,11 +123,9 @@ class _Workers(Protocol):
 
     def submit(self, task: Task) -> Future[Outcome]:
         """Hand over a task."""
-        ...
 
     def killed(self, error: Exception) -> Failure:
         """Say that a task ends its worker."""
-        ...
 
 
 def _concurrently(tasks: Iterator[Task], workers: _Workers) -> Iterator[tuple[Key, Outcome]]:

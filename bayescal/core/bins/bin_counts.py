@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.bins.edges import CLOSED, check_edges
+from bayescal.core.bins.edges import CLOSED, check_edges, place_in
 from bayescal.core.checks import check_choice, check_is
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
@@ -301,10 +301,8 @@ class BinCounts:
         ndarray of shape (bin,), int64
             Numbers of the coarser bins.
         """
-        inner = edges[1:-1]
-        if self.closed == "right":
-            return np.searchsorted(inner, self.edges[1:], side="left")
-        return np.searchsorted(inner, self.edges[:-1], side="right")
+        ends = self.edges[1:] if self.closed == "right" else self.edges[:-1]
+        return place_in(edges, ends, self.closed)
 
     def find(self, score: NDArray[np.floating]) -> NDArray[np.int64]:
         """Find the bin that each score falls into.
@@ -319,10 +317,7 @@ class BinCounts:
         ndarray of shape (obs,), int64
             Numbers of the bins.
         """
-        inner = self.edges[1:-1]
-        if self.closed == "right":
-            return np.searchsorted(inner, score, side="left")
-        return np.searchsorted(inner, score, side="right")
+        return place_in(self.edges, score, self.closed)
 
     def _check_contains(self, coarse: NDArray[np.float64]) -> None:
         """Check that no bin has to be cut to make the coarser ones."""
@@ -390,7 +385,7 @@ def _sum_up(
     closed = parts[0].closed
     weight = np.concatenate([part.weight for part in parts])
     score = np.concatenate([part.mean_score for part in parts])
-    mean_score = _joint_means(place, weight, score, len(edges) - 1)
+    mean_score = joint_means(place, weight, score, len(edges) - 1)
     if not any(part.weighted for part in parts):
         count, positives = (
             total([getattr(part, name) for part in parts]) for name in ("count", "positives")
@@ -408,8 +403,8 @@ def _sum_up(
     )
 
 
-def _joint_means(
-    place: NDArray[np.int64], weight: NDArray[Any], mean_score: NDArray[np.float64], size: int
+def joint_means(
+    place: NDArray[np.int64], weight: NDArray[Any], mean_score: NDArray[np.floating], size: int
 ) -> NDArray[np.float64]:
     """Mean scores of bins made of parts, (bin,), NaN in an empty one; equal means stay exact."""
     held = weight > 0

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts, effective_counts
+from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.edges import (
     CLOSED,
     STRATEGIES,
@@ -25,6 +25,7 @@ from bayescal.core.checks import check_choice, check_data, check_rows, listing
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
 from bayescal.core.tasks import Task
+from bayescal.core.tied_rows import TiedRows
 
 # Scores that are sorted at a time.
 _BLOCK_BYTES: Final = 1 << 18
@@ -273,7 +274,10 @@ def count_into(
     """Count scores and events into given bins, without checking them."""
     checked = check_edges(edges)
     if weight is not None:
-        return _weighted_counts(score, event, checked, closed, strategy, weight)
+        positive = event != 0
+        weights = np.stack([weight * ~positive, weight * positive, weight**2])
+        rows = TiedRows(score, np.ones(len(score), np.int64), positive.astype(np.int64), weights)
+        return rows.count(checked, closed, strategy)
     sums = tally(score, event, checked, closed)
     return BinCounts(checked, sums.rows, sums.positives, sums.mean_score(), closed, strategy)
 
@@ -345,40 +349,6 @@ def tally(
         np.abs(score_sum).reshape(2, n_bins).sum(axis=0),
         lowest.reshape(2, n_bins).min(axis=0),
         highest.reshape(2, n_bins).max(axis=0),
-    )
-
-
-def _weighted_counts(
-    score: NDArray[np.floating],
-    event: NDArray[np.generic],
-    edges: NDArray[np.float64],
-    closed: str,
-    strategy: str,
-    weight: NDArray[np.float64],
-) -> BinCounts:
-    """Count weighted rows into bins."""
-    side: Literal["left", "right"] = "left" if closed == "right" else "right"
-    n_bins = len(edges) - 1
-    place = np.searchsorted(edges[1:-1], score, side=side)
-    lowest, highest = np.full(n_bins, np.inf), np.full(n_bins, -1.0)
-    np.minimum.at(lowest, place, score)
-    np.maximum.at(highest, place, score)
-
-    def total(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(place, values, n_bins)
-
-    rows, mass = np.bincount(place, minlength=n_bins), total(weight)
-    mean = total(weight * score) / np.where(rows > 0, mass, np.nan)
-    return effective_counts(
-        edges,
-        rows=rows,
-        weight=mass,
-        squares=total(weight**2),
-        positive_weight=total(weight * (event != 0)),
-        # The quotient of sums may leave the range of the scores by its rounding.
-        mean_score=np.minimum(np.maximum(mean, lowest), highest),
-        closed=closed,
-        strategy=strategy,
     )
 
 

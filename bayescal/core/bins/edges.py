@@ -57,6 +57,13 @@ def check_edges(edges: ArrayLike) -> NDArray[np.float64]:
     return values
 
 
+def place_in(
+    edges: NDArray[np.float64], score: NDArray[np.floating], closed: str = "right"
+) -> NDArray[np.int64]:
+    """The bin of each score."""
+    return np.searchsorted(edges[1:-1], score, side="left" if closed == "right" else "right")
+
+
 def strategy_name(strategy: Strategy) -> str:
     """Name a strategy, for a record of the run."""
     return strategy if isinstance(strategy, str) else "edges"
