@@ -247,8 +247,13 @@ def collect(
     if not scores:
         raise InputError("there must be at least one classifier; got none. Pass {name: y_prob}.")
     check_flag(from_logits, "from_logits")
-    _check_named(pos_label, classes)
-    positive = _positive_column(pos_label, classes)
+    checked_label(pos_label)
+    positive = 1
+    if classes is not None:
+        # Checked first, as an array of labels cannot be compared.
+        if (factorize(classes, "classes")[0] == MISSING).any():
+            raise InputError("classes must not be missing; got None or NaN. Name every class.")
+        positive = 0 if len(classes) == 2 and same_label(classes[0], pos_label) else 1
     checked = logits if from_logits else probabilities
     arrays = [checked(column, positive=positive) for column in scores.values()]
     first = next(iter(scores.values()))
@@ -329,20 +334,6 @@ def _weighted(parts: Parts, column: Column, name_rows: str) -> Parts:
         group=None if parts.group is None else parts.group[held],
         sample_weight=values[held],
     )
-
-
-def _check_named(pos_label: Any, classes: Any) -> None:
-    """Check that labels that are named are such, and not arrays of them."""
-    checked_label(pos_label)
-    if classes is not None and (factorize(classes, "classes")[0] == MISSING).any():
-        raise InputError("classes must not be missing; got None or NaN. Name every class.")
-
-
-def _positive_column(pos_label: Any, classes: Sequence[Any] | None) -> int:
-    """Which of two columns of y_prob is that of the positive class."""
-    if classes is not None and len(classes) == 2 and same_label(classes[0], pos_label):
-        return 0
-    return 1
 
 
 def _labels(

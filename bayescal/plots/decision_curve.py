@@ -67,7 +67,11 @@ def plot_decision_curve(
     found = decision_curve(tree, thresholds, prob, class_=class_, group=group).table
     curves = {str(name): own for name, own in found.groupby("classifier", sort=False)}
     looks = dict(zip(curves, _looks(), strict=False))
-    shown = [one for one in access.cases(tree) if _is_shown(one, class_, group)]
+    shown = [
+        one
+        for one in access.cases(tree)
+        if class_ in (None, one.class_) and group in (None, one.group)
+    ]
     lower = _lower_panels(found, len(curves) > 1)
     height = _TALL + _LOW * len(lower) + 0.6
     figure = style.new_figure(_WIDTH, height, style.notes_for(tree, shown))
@@ -97,10 +101,6 @@ def plot_decision_curve(
 def _looks() -> Any:
     """Colours, then other lines in the same colours."""
     return ({"color": colour, "linestyle": line} for line in cycle(_LINES) for colour in _COLOURS)
-
-
-def _is_shown(case: access.ResultSlice, class_: str | None, group: str | None) -> bool:
-    return class_ in (None, case.class_) and group in (None, case.group)
 
 
 def _lower_panels(table: pd.DataFrame, several: bool) -> dict[str, str]:

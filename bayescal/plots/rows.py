@@ -390,7 +390,8 @@ def plot_credal_sets(
             "a plot of credal sets needs three classes or more; this result has two. Draw it with "
             "bayescal.plots.plot_decisions."
         )
-    chosen = _chosen(held) if rows is None else _checked(rows, len(held.row))
+    certain_first = evenly(held.n_open - held.p_decision.max(axis=1), _SETS)
+    chosen = certain_first.tolist() if rows is None else _checked(rows, len(held.row))
     columns = min(_SET_COLUMNS, len(chosen))
     lines = -(-len(chosen) // columns)
     three = len(held.classes) == _THREE
@@ -415,11 +416,6 @@ def _checked(rows: Sequence[int], n: int) -> list[int]:
     if not places:
         raise InputError("rows must name at least one; got none. Leave it out.")
     return places
-
-
-def _chosen(held: Rows) -> list[int]:
-    """Rows from the most certain to the most open one."""
-    return [int(place) for place in evenly(held.n_open - held.p_decision.max(axis=1), _SETS)]
 
 
 def _draw_triangle(ax: Axes, held: Rows, place: int) -> None:

@@ -160,7 +160,11 @@ def _answer(series: Sequence[Series], order: Sequence[str], prob: float) -> Mark
     if not series:
         return Markup('<p class="lead">No window could be fitted.</p>')
     worst = sorted(
-        series, key=lambda one: (not _alarms(one), -max(window.mean for window in one.windows))
+        series,
+        key=lambda one: (
+            not (one.change and one.change.alarms),
+            -max(window.mean for window in one.windows),
+        ),
     )
     drawing = Drawing(
         partial(draw_windows, worst, order, prob),
@@ -183,11 +187,6 @@ def _answer(series: Sequence[Series], order: Sequence[str], prob: float) -> Mark
         body=figures(wide=[drawing]),
         notes=notes,
     )
-
-
-def _alarms(one: Series) -> list[str]:
-    """Windows in which the error rose above the baseline's."""
-    return [] if one.change is None else one.change.alarms
 
 
 def _sentence(one: Series, prob: float) -> Markup:

@@ -17,6 +17,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.checks import plain
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays
 from bayescal.core.variables import Dims, Variable, dims_of, result_kind, to_json
@@ -339,7 +340,7 @@ def _attrs(trees: Mapping[str, xr.DataTree]) -> dict[str, Any]:
     """Attributes of all fits; JSON by prior where they differ."""
     attrs: dict[str, Any] = {}
     for name in dict.fromkeys(str(name) for tree in trees.values() for name in tree.attrs):
-        found = {prior: _plain(tree.attrs.get(name)) for prior, tree in trees.items()}
+        found = {prior: plain(tree.attrs.get(name)) for prior, tree in trees.items()}
         if name not in (*schema.BY_PRIOR, schema.WARNINGS):
             same = len(set(map(str, found.values()))) == 1
             attrs[name] = next(iter(found.values())) if same else json.dumps(found)
@@ -371,10 +372,6 @@ def _read(tree: xr.DataTree, name: str) -> Any:
     """An attribute, of which priors alone are JSON."""
     value = str(tree.attrs.get(name, ""))
     return json.loads(value) if name == "priors" and value else value
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _status(trees: Mapping[str, xr.DataTree]) -> str:

@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -121,13 +120,8 @@ def _jumps(tree: xr.DataTree, case: ResultSlice) -> tuple[float, ...]:
             break
         if all(abs(place - other) > 2 * _WINDOW for other in found):
             found.append(int(place))
-    return tuple(_middle(score, chance, place) for place in sorted(found))
-
-
-def _middle(score: NDArray[np.float64], chance: NDArray[np.float64], place: int) -> float:
-    """Mean score of the jumps around a cell."""
-    window = _window(place)
-    return float(np.average(score[window], weights=chance[window]))
+    windows = map(_window, sorted(found))
+    return tuple(float(np.average(score[near], weights=chance[near])) for near in windows)
 
 
 def _window(place: int) -> slice:

@@ -227,7 +227,10 @@ def _table(
                 **_summary(one.own, "", alpha),
                 **_summary(one.everyone, "all_", alpha),
                 "p_useful": (one.own > np.maximum(one.everyone, 0)).mean(axis=1),
-                **_of_strategies(known, k),
+                "p_best": known.best[:, k],
+                "p_best_all": known.best[:, -2],
+                "p_best_none": known.best[:, -1],
+                "evpi": known.evpi,
                 "status": access.case_status(result, case),
             }
         )
@@ -241,11 +244,6 @@ def _summary(draws: Floats, prefix: str, alpha: float) -> dict[str, Floats]:
     lower, upper = np.quantile(draws, [alpha, 1 - alpha], axis=1)
     values = {"mean": draws.mean(axis=1), "lower": lower, "upper": upper}
     return {f"{prefix}{name}": value for name, value in values.items()}
-
-
-def _of_strategies(known: Chances, k: int) -> dict[str, Floats]:
-    names = {"p_best": k, "p_best_all": -2, "p_best_none": -1}
-    return {name: known.best[:, at] for name, at in names.items()} | {"evpi": known.evpi}
 
 
 def _usefulness(name: str, own: pd.DataFrame) -> str:

@@ -207,7 +207,7 @@ def _of(name: str, stored: Any, wanted: Any) -> str:
 def pack(tree: xr.DataTree, keep: str, about: Mapping[str, Any]) -> bytes:
     """Write a result, or what is to be kept of it, with its summary."""
     summary = plain_records(summarise(tree, float(tree.attrs["prob"])))
-    kept = {"draws": _whole, "scalars": _scalars, "summary": _nothing}[keep](tree)
+    kept = {"draws": _whole, "scalars": _scalars}[keep](tree) if keep != "summary" else {}
     arrays = {
         f"{group}/{name}": np.asarray(values.values)
         for group, part in kept.items()
@@ -245,10 +245,6 @@ def _scalars(tree: xr.DataTree) -> dict[str, xr.Dataset]:
             wide = [var for var in group if group[var].dtype == np.float64]
             found[name] = group.assign({var: group[var].astype(np.float32) for var in wide})
     return found
-
-
-def _nothing(tree: xr.DataTree) -> dict[str, xr.Dataset]:
-    return {}
 
 
 def _describe(group: xr.Dataset) -> dict[str, Any]:

@@ -299,19 +299,16 @@ def _said(
 ) -> Iterator[tuple[Mapping[str, str], str]]:
     """What each case is warned of: its fit, its arrays, its data."""
     for arrays, said in zip(found, warnings, strict=True):
-        for sentence in [*_of_fit(arrays.diagnostics), *arrays.warnings, *said]:
+        if not arrays.diagnostics["converged"]:
+            why = "; ".join(problems(arrays.diagnostics))
+            yield arrays.coords, f"the fit did not converge, {why}. {REMEDY}"
+        for sentence in [*arrays.warnings, *said]:
             yield arrays.coords, sentence
 
 
 def converged(found: Sequence[CaseArrays]) -> bool:
     """Whether all fits converged."""
     return all(arrays.diagnostics["converged"] for arrays in found)
-
-
-def _of_fit(diagnostics: Mapping[str, Any]) -> list[str]:
-    if diagnostics["converged"]:
-        return []
-    return [f"the fit did not converge, {'; '.join(problems(diagnostics))}. {REMEDY}"]
 
 
 def _classifiers(cases: Sequence[Case]) -> list[str]:

@@ -474,7 +474,11 @@ def load_many(path: str | os.PathLike[str]) -> ManyFits:
 
 def _check_alike(path: Path, recipes: Mapping[Key, Mapping[str, Any]]) -> None:
     """Refuse fits of several quantities, and warn of others that were not made in one way."""
-    alike = {key: _compared(recipe) for key, recipe in recipes.items()}
+    own = ("data", "seed", "keep")
+    alike = {
+        key: {name: value for name, value in recipe.items() if name not in own}
+        for key, recipe in recipes.items()
+    }
     first = next(iter(alike), "")
     others = {key: difference(one, alike[first]) for key, one in alike.items()}
     others = {key: why for key, why in others.items() if why}
@@ -494,11 +498,6 @@ def _check_alike(path: Path, recipes: Mapping[Key, Mapping[str, Any]]) -> None:
         ManyFitsWarning,
         stacklevel=3,
     )
-
-
-def _compared(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a recipe fits must share to be compared."""
-    return {name: value for name, value in recipe.items() if name not in ("data", "seed", "keep")}
 
 
 def stacked(fits: Iterable[tuple[Key, xr.DataTree]], names: Sequence[str]) -> xr.Dataset:

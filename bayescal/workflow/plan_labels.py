@@ -131,7 +131,8 @@ def plan_labels(
     check_call(progress, "progress")
     if limit is not None:
         check_number(limit, "limit", "(-inf, inf)")
-    quantity = _of_labelled_rows()
+    # The quantity that is fitted to a table of labelled scores.
+    quantity = next(found for found in quantities().values() if found.COMMAND.reports)
     seed = check_seed(seed)
     tree = data if isinstance(data, xr.DataTree) else _fitted(quantity, data, seed=seed)
     case, inner = _case(tree, quantity, classifier, class_, group)
@@ -199,11 +200,6 @@ def _sizes(n: Iterable[int] | int) -> list[int]:
     if not given:
         raise InputError("n must hold a number of labels; got none. Pass (100, 1000), say.")
     return sorted({check_whole(one, "n", most=_MOST_LABELS) for one in given})
-
-
-def _of_labelled_rows() -> Quantity:
-    """The quantity that is fitted to a table of labelled scores."""
-    return next(found for found in quantities().values() if found.COMMAND.reports)
 
 
 def _fitted(quantity: Quantity, data: Any, **options: Any) -> xr.DataTree:
