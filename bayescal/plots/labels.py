@@ -44,7 +44,7 @@ def plot_label_plan(plan: LabelPlan, *, ax: Axes | None = None) -> Figure:
         f"mean width of the {percent(plan.prob)} interval": style.line(
             color=style.BLUE, linewidth=1.6, marker="o", markersize=4
         ),
-        f"{percent(plan.prob)} of samples": Patch(color=style.BLUE, alpha=0.22, linewidth=0),
+        f"{percent(plan.prob)} of samples": Patch(**style.BAND),
     }
     _draw_width(axes[0], plan)
     if plan.limit is not None:
@@ -58,9 +58,7 @@ def plot_label_plan(plan: LabelPlan, *, ax: Axes | None = None) -> Figure:
 
 def _draw_width(ax: Axes, plan: LabelPlan) -> None:
     table = plan.table
-    ax.fill_between(
-        table.n, table.width_lower, table.width_upper, color=style.BLUE, alpha=0.22, linewidth=0
-    )
+    ax.fill_between(table.n, table.width_lower, table.width_upper, **style.BAND)
     ax.plot(table.n, table.width, color=style.BLUE, linewidth=1.6, marker="o", markersize=4)
     _dress(ax, plan, f"Width of the interval of {plan.title or plan.var}")
     ax.set_ylim(0, 1.06 * float(table.width_upper.max()) or 1.0)

@@ -165,9 +165,7 @@ def _one_panel(
 def _draw_curve(ax: Axes, rows: Rows, k: int) -> None:
     order = np.argsort(rows.score[:, k], kind="stable")
     x = rows.score[order, k]
-    ax.fill_between(
-        x, rows.lower[order, k], rows.upper[order, k], color=style.BLUE, alpha=0.22, linewidth=0
-    )
+    ax.fill_between(x, rows.lower[order, k], rows.upper[order, k], **style.BAND)
     ax.plot(x, rows.median[order, k], color=style.BLUE, linewidth=1.7, zorder=4)
     for values, dash in ((rows.p0, "-"), (rows.p1, (0, (3, 1.2)))):
         ax.step(

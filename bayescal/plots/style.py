@@ -53,6 +53,8 @@ TITLE_SIZE: Final = 10.0
 TEXT_SIZE: Final = 9.0
 SMALL_SIZE: Final = 8.0
 NAME_LENGTH: Final = 32
+BAND: Final[Any] = {"color": BLUE, "alpha": 0.22, "linewidth": 0}
+"""Look of an interval along an axis."""
 
 _CHARS_PER_INCH: Final = 13.5
 _LINE_INCHES: Final = 0.155

@@ -90,7 +90,7 @@ def _entries(shown: Sequence[Series], prob: float) -> dict[str, Artist]:
     """The legend."""
     found: dict[str, Artist] = {
         "posterior mean": style.line(color=style.BLUE, linewidth=1.4, marker="o", markersize=4),
-        f"{percent(prob)} interval": Patch(color=style.BLUE, alpha=0.22, linewidth=0),
+        f"{percent(prob)} interval": Patch(**style.BAND),
         "not converged": style.mark(color=style.red(), marker="x", markersize=6),
     }
     changes = [one.change for one in shown if one.change is not None]
@@ -134,7 +134,7 @@ def _panel(ax: Axes, one: Series, order: Sequence[str]) -> None:
         lower, upper = [window.lower for window in run], [window.upper for window in run]
         # A window alone between gaps has no area: its interval is a line.
         ax.vlines(x, lower, upper, color=style.BLUE, linewidth=1.0, alpha=0.35)
-        ax.fill_between(x, lower, upper, color=style.BLUE, alpha=0.22, linewidth=0)
+        ax.fill_between(x, lower, upper, **style.BAND)
         means = [window.mean for window in run]
         ax.plot(x, means, color=style.BLUE, linewidth=1.4, marker="o", markersize=3.5)
     failed = [window for window in one.windows if not window.converged]

@@ -159,13 +159,8 @@ def _answer(series: Sequence[Series], order: Sequence[str], prob: float) -> Mark
     """Sentences on the largest errors, and the figure."""
     if not series:
         return Markup('<p class="lead">No window could be fitted.</p>')
-    worst = sorted(
-        series,
-        key=lambda one: (
-            not (one.change and one.change.alarms),
-            -max(window.mean for window in one.windows),
-        ),
-    )
+    worst = sorted(series, key=lambda one: -max(window.mean for window in one.windows))
+    worst.sort(key=lambda one: not (one.change and one.change.alarms))
     drawing = Drawing(
         partial(draw_windows, worst, order, prob),
         "Calibration error by window",

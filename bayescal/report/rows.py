@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,8 @@ from markupsafe import Markup
 from bayescal.report.render import Column, facts, named, names, plain, table
 from bayescal.report.view import HIDDEN, Answer, Section, View, for_each
 from bayescal.results import access, schema
-from bayescal.results.rows import RowConclusion, Rows, evenly, open_names, read_rows
+from bayescal.results.conclude import UnderPrior
+from bayescal.results.rows import RowConclusion, Rows, RowsUnderPrior, evenly, open_names, read_rows
 from bayescal.results.text import count, counted, ends, fixed, percent, probability, several
 
 if TYPE_CHECKING:
@@ -250,11 +252,17 @@ REFITS_NOTE = (
 )
 
 
+def priors_of(rows: Sequence[UnderPrior | RowsUnderPrior]) -> Column:
+    """Names of the priors of a table of refits."""
+    failed = [not row.converged for row in rows]
+    return Column("Prior", names([row.prior for row in rows], failed), words=True)
+
+
 def refit_columns(view: View, one: RowConclusion) -> list[Column]:
     """How far rows and their decisions agree under several priors."""
     rows = one.rows
     return [
-        Column("Prior", names([r.prior for r in rows], [not r.converged for r in rows]), True),
+        priors_of(rows),
         Column(f"Mean width of {percent(view.prob)} bounds", [fixed(r.width) for r in rows]),
         Column("Rows open", [count(r.n_open) for r in rows]),
         Column("Same classes open as under the first", [count(r.n_alike) for r in rows]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup
@@ -12,25 +12,12 @@ from bayescal.core.variables import METRIC, ROW
 from bayescal.plots.sensitivity import drawings
 from bayescal.report import rows
 from bayescal.report.render import Column, bold, facts, figures, names, plain, render, table
+from bayescal.report.rows import priors_of
 from bayescal.report.sections import alerts
 from bayescal.report.view import Section, View, for_each
 from bayescal.results import access, schema
+from bayescal.results import power_scaling as scaling
 from bayescal.results.conclude import Conclusion, conclusions
-from bayescal.results.power_scaling import (
-    ALL,
-    BOTH,
-    CONSTANT,
-    FLAT,
-    IMPOSSIBLE,
-    LEAST_SHIFT,
-    NONE,
-    PRIOR,
-    SPREAD,
-    THRESHOLD,
-    UNDEFINED,
-    power_scale,
-    scalable,
-)
 from bayescal.results.rows import RowConclusion
 from bayescal.results.text import (
     MISSING,
@@ -120,14 +107,11 @@ def _table(view: View, one: Conclusion) -> Markup:
     rows = one.rows
     digits = max(decimals(row.lower, row.upper) for row in rows)
     title = capital(access.described(view.tree, one.var).title)
+    intervals = [ends(row.lower, row.upper, digits) for row in rows]
     columns = [
-        Column(
-            "Prior", names([row.prior for row in rows], [not row.converged for row in rows]), True
-        ),
+        priors_of(rows),
         Column(f"{title}, mean", [error(row.mean, digits) for row in rows]),
-        Column(
-            f"{percent(view.prob)} interval", [ends(row.lower, row.upper, digits) for row in rows]
-        ),
+        Column(f"{percent(view.prob)} interval", intervals),
     ]
     if any(row.p_calibrated is not None for row in rows):
         columns.append(Column("P(calibrated)", [probability(row.p_calibrated) for row in rows]))
@@ -152,8 +136,8 @@ def signed(value: float) -> str:
 
 
 MOST_ROWS = 40
-_SHORT = {FLAT: "flat prior", NONE: "no prior"}
-_MATTERS = (BOTH, PRIOR)
+_SHORT = {scaling.FLAT: "flat prior", scaling.NONE: "no prior"}
+_MATTERS = (scaling.BOTH, scaling.PRIOR)
 type Line = tuple[str, dict[str, Any]]
 
 
@@ -161,30 +145,19 @@ def sensitivity(view: View) -> Markup | None:
     """How much the result depends on the priors."""
     if view.is_grid:
         return refits(view)
-    if not scalable(view.tree):
+    if not scaling.scalable(view.tree):
         return None
-    scaling = _scaling(view)
-    return _scaled(view, scaling, power_scale(view.tree, scaling.variables))
-
-
-class _Scaling(NamedTuple):
-    """Which variables are power-scaled (None: the default), and a note."""
-
-    variables: list[str] | None
-    note: str = ""
-
-
-def _scaling(view: View) -> _Scaling:
-    """Of rows a few, of metrics the first ones, of errors the main one with its parameters."""
+    note = ""
+    # Of rows a few, of metrics the first ones, of errors the main one with its parameters.
+    variables = [one.name for one in (view.main, *view.parameters)]
     if view.main.role == ROW:
-        text = " Of nine rows evenly spaced by score the most sensitive one is shown."
-        return _Scaling(None, note=text)
-    if view.main.role == METRIC:
-        return _Scaling([one.name for one in view.answers[:MOST_METRICS]])
-    names = [one.name for one in (view.main, *view.parameters)]
-    if not view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED):
-        return _Scaling(names)
-    return _Scaling(names, note=" The prior probability of perfect calibration is not scaled.")
+        note = " Of nine rows evenly spaced by score the most sensitive one is shown."
+    elif view.main.role == METRIC:
+        variables = [one.name for one in view.answers[:MOST_METRICS]]
+    elif view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED):
+        note = " The prior probability of perfect calibration is not scaled."
+    scaled = None if view.main.role == ROW else variables
+    return _scaled(view, note, scaling.power_scale(view.tree, scaled))
 
 
 def _name(view: View, name: str) -> str:
@@ -192,7 +165,7 @@ def _name(view: View, name: str) -> str:
     return rows.variable_name(view, name) if "[" in name else capital(view.full_name(name))
 
 
-def _scaled(view: View, scaling: _Scaling, frame: pd.DataFrame) -> Markup:
+def _scaled(view: View, note: str, frame: pd.DataFrame) -> Markup:
     lines = _lines(view, frame)
     shown, left = lines[:MOST_ROWS], max(len(lines) - MOST_ROWS, 0)
     records = [record for _, record in shown]
@@ -220,8 +193,8 @@ def _scaled(view: View, scaling: _Scaling, frame: pd.DataFrame) -> Markup:
     note = (
         f"{cut}Sensitivity is how fast the posterior changes as the prior, or the data, "
         "get a little more or less weight (power scaling; Kallioinen and others, 2024, "
-        f"doi:10.1007/s11222-023-10366-5). From {THRESHOLD} on it matters, where the mean moves by "
-        f"{LEAST_SHIFT} or more.{scaling.note}"
+        f"doi:10.1007/s11222-023-10366-5). From {scaling.THRESHOLD} on it matters, where the mean "
+        f"moves by {scaling.LEAST_SHIFT} or more.{note}"
     )
     return Markup('<p>{}</p>\n{}<p class="note">{}</p>').format(
         _sentence(view, frame), table("Power scaling", columns), note
@@ -234,16 +207,16 @@ def _lines(view: View, frame: pd.DataFrame) -> list[Line]:
         (str(case), {str(name): value for name, value in record.items()})
         for case, record in zip(frame.index, frame.to_dict("records"), strict=True)
     ]
-    if len(view.cases) > 1 and ALL in set(frame["prior"]):
+    if len(view.cases) > 1 and scaling.ALL in set(frame["prior"]):
         # Of several priors their product is enough, where there are many lines already.
-        found = [line for line in found if line[1]["prior"] == ALL]
+        found = [line for line in found if line[1]["prior"] == scaling.ALL]
     if len(found) > MOST_ROWS:
         found.sort(key=lambda line: -np.nan_to_num(line[1]["prior_sensitivity"]))
     return found
 
 
 def _prior(view: View, name: str) -> str:
-    if name == ALL:
+    if name == scaling.ALL:
         return "all together"
     return view.full_name(name)
 
@@ -251,17 +224,23 @@ def _prior(view: View, name: str) -> str:
 def _sentence(view: View, frame: pd.DataFrame) -> str:
     """What the table says, in words."""
     words = set(frame["diagnosis"])
-    if words <= {FLAT, NONE}:
+    if words <= {scaling.FLAT, scaling.NONE}:
         return (
             "The prior is flat: raised to any power it stays the same, so power scaling says "
             "nothing about it. It is an assumption nevertheless. To see how the result depends on "
             "it, fit under other priors with bayescal.prior_sensitivity."
         )
-    if words <= {FLAT, NONE, IMPOSSIBLE, CONSTANT, UNDEFINED}:
+    if words <= {
+        scaling.FLAT,
+        scaling.NONE,
+        scaling.IMPOSSIBLE,
+        scaling.CONSTANT,
+        scaling.UNDEFINED,
+    }:
         return "The sensitivity to the prior cannot be computed from these draws."
     matter = frame[frame["diagnosis"].isin(_MATTERS)]
     if matter.empty:
-        spread = SPREAD in words
+        spread = scaling.SPREAD in words
         what = "moves no mean by much, but some spread" if spread else "changes little"
         return f"The data dominate: a little more or less weight of the prior {what}."
     cases = list(dict.fromkeys(map(str, matter.index)))

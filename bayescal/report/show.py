@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import xarray as xr
@@ -80,16 +81,6 @@ def show(result: xr.DataTree | object, prob: float = 0.9) -> Shown:
     )
 
 
-class _Drawn(NamedTuple):
-    """A table of cases: headings, cells, intervals beside them, and fits not converged."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    strip: Strip | None
-    failed: Sequence[int]
-    notes: Sequence[str] = ()
-
-
 def _of_result(tree: xr.DataTree, prob: float) -> Shown:
     """The report's answer over a table of the cases."""
     # They bring Jinja and Matplotlib.
@@ -100,7 +91,8 @@ def _of_result(tree: xr.DataTree, prob: float) -> Shown:
     view = View(tree, prob)
     found = None if view.is_grid else form(view).answer(view)
     drawn = (_of_errors if view.main.role == ERROR else _of_others)(view)
-    return Shown(
+    return replace(
+        drawn,
         lead=[view.text("conclusion")] if found is None else found.lead,
         boxes=[
             Box(one.kind, one.title, f"{one.names}. {one.text}" if one.names else one.text)
@@ -109,11 +101,10 @@ def _of_result(tree: xr.DataTree, prob: float) -> Shown:
             if one.kind != "quick"
         ],
         origin=_origin(view),
-        **drawn._asdict(),
     )
 
 
-def _of_errors(view: View) -> _Drawn:
+def _of_errors(view: View) -> Shown:
     """The report's numbers of each case; the largest errors where there are many."""
     from bayescal.report.answers import WIDTH, answer_of, answers, scale
 
@@ -135,27 +126,22 @@ def _of_errors(view: View) -> _Drawn:
         "P(calibrated)": [probability(one.p_calibrated) for one in lines],
     }
     columns = {name: cells for name, cells in columns.items() if {*cells} != {MISSING}}
-    bars = [
-        Bar(
-            at(one.low),
-            at(one.high),
-            at(one.point),
-            None if one.plug_in is None else at(one.plug_in),
-        )
-        for one in lines
-    ]
+    plug_ins = [None if one.plug_in is None else at(one.plug_in) for one in lines]
+    ends = [(at(one.low), at(one.high), at(one.point)) for one in lines]
+    bars = [Bar(*own, plug_in) for own, plug_in in zip(ends, plug_ins, strict=True)]
     diamond = "; diamond: plug-in ECE" if any(one.plug_in is not None for one in lines) else ""
     key = f"Dot: posterior mean; band: {percent(view.prob)} interval{diamond}."
-    return _Drawn(
-        list(columns),
-        list(zip(*columns.values(), strict=True)),
-        Strip(bars, [(at(tick), on.label(tick)) for tick in on.ticks], key),
-        [place for place, one in enumerate(lines) if one.failed],
-        [f"The {len(lines)} largest errors of {len(found)}."] if left > 0 else [],
+    return Shown(
+        lead=[],
+        columns=list(columns),
+        rows=list(zip(*columns.values(), strict=True)),
+        strip=Strip(bars, [(at(tick), on.label(tick)) for tick in on.ticks], key),
+        failed=[place for place, one in enumerate(lines) if one.failed],
+        notes=[f"The {len(lines)} largest errors of {len(found)}."] if left > 0 else [],
     )
 
 
-def _of_others(view: View) -> _Drawn:
+def _of_others(view: View) -> Shown:
     """The table of the terminal, with intervals of the first metric."""
     found = table(view.tree, view.prob)
     main, strip = view.main, None
@@ -172,7 +158,8 @@ def _of_others(view: View) -> _Drawn:
     heads = [(view.case_word, *found.columns[1:])[k] for k in kept]
     rows = [[row[k] for k in kept] for row in found.rows[:_MOST_ROWS]]
     # What is best is in the sentences above.
-    return _Drawn(heads, rows, strip, failed, [*found.notes[:1], *notes])
+    notes = [*found.notes[:1], *notes]
+    return Shown(lead=[], columns=heads, rows=rows, strip=strip, failed=failed, notes=notes)
 
 
 def _origin(view: View) -> str:

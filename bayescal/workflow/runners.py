@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from multiprocessing.connection import Connection
-from typing import Any, Final, Protocol, Self, cast
+from typing import Any, Final, Self, cast
 
 from bayescal.core.checks import shown
 from bayescal.core.errors import ConvergenceWarning, InputError
@@ -111,24 +111,9 @@ def outcomes(tasks: Iterator[Task], executor: Any) -> Generator[tuple[Key, Outco
         yield from _concurrently(tasks, workers)
 
 
-class _Workers(Protocol):
-    """What runs several tasks at once, and may lose some."""
-
-    room: int
-    """Tasks that keep every worker busy."""
-    lost: type[Exception]
-    """What a task comes to whose worker died."""
-    attempts: int
-    """Losses of a task that count as its own fault, the last of them alone."""
-
-    def submit(self, task: Task) -> Future[Outcome]:
-        """Hand over a task."""
-
-    def killed(self, error: Exception) -> Failure:
-        """Say that a task ends its worker."""
-
-
-def _concurrently(tasks: Iterator[Task], workers: _Workers) -> Iterator[tuple[Key, Outcome]]:
+def _concurrently(
+    tasks: Iterator[Task], workers: _Processes | _Dask
+) -> Iterator[tuple[Key, Outcome]]:
     out: dict[Future[Outcome], Task] = {}
     again: deque[Task] = deque()
     suspects: deque[Task] = deque()
