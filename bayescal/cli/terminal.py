@@ -66,8 +66,7 @@ def print_table(
     """Write a table to stdout that is no wider than the terminal.
 
     `words` are the columns of words, to the left; `spare` those that are left out where all have no
-    room, the first one first. With `verbose`, or without enough to leave out, it is a line a number
-    instead.
+    room, the first one first. With `verbose`, or not enough of them, it is a line a number instead.
     """
     every = table(columns, rows, words)
     kept, left_out = every, list[Column]()

@@ -259,8 +259,7 @@ class Counts(Showing):
         Raises
         ------
         InputError
-            If there are several classes, or `pairs` are of one classifier, of more than 8, or of
-            weighted rows.
+            If there are several classes, or `pairs` are of 1 classifier, over 8, or weighted rows.
 
         Examples
         --------

@@ -61,8 +61,7 @@ def count_rows(
     binning : Binning, optional
         The bins; or its fields as keyword arguments. By default 15 quantile bins.
     n_cells : int or None, default 100
-        Cells within the bins that a calibration curve is fitted to, as many as for rows in memory;
-        None for bins alone.
+        Cells within the bins that a curve is fitted to, as for rows in memory; None: bins alone.
     pairs : bool, default False
         Whether to count the rows of all classifiers together too, up to 8 of them without weights,
         in one reading more, so that `bayescal.difference` compares them as it does rows.

@@ -1,7 +1,6 @@
 """A linear model, or one hidden layer, trained by L-BFGS on any smooth loss of its outputs.
 
-For losses that scikit-learn's networks do not have: of sets of probabilities, and of positive and
-unlabelled rows.
+For losses that scikit-learn lacks: of sets of probabilities, of positive and unlabelled rows.
 """
 
 from __future__ import annotations

@@ -76,8 +76,7 @@ class DirectDraws:
     method : str
         "importance sampling", "quadrature" or "conjugate".
     log_evidence : float
-        Log marginal likelihood of the counts, without the binomial coefficients; NaN where it is
-        not computed.
+        Log marginal likelihood of the counts without binomial coefficients; NaN if not computed.
     pareto_k : float
         Shape of the tail of importance weights, reliable below 0.7; NaN where there are none.
     evidence : mapping of str to float
@@ -116,8 +115,7 @@ class CaseArrays:
     descriptions : mapping of str to ndarray of shape (chain, draw, description)
         Draws under each of the descriptions that an average is of.
     given_miscalibration : mapping of str to ndarray of shape (chain, draw, ...)
-        Variables of the posterior that are 0 where a classifier is calibrated, given that it is
-        not.
+        Variables that are 0 where a classifier is calibrated, given that it is not.
     curve : mapping of str to ndarray of shape (chain, draw, cell) or (chain, draw)
         The calibration curve by cell.
     shared_rows : mapping of str to ndarray of shape (shared_row,)

@@ -169,8 +169,7 @@ class ScoreSources:
         y : array-like or Series of shape (obs,), optional
             Labels, None or NaN where one is not known. Without it no label is known.
         pos_label : bool, int or str, optional
-            The label that a binary score is the probability of; by default the second of
-            ``classes_``.
+            Label that a binary score is the probability of; by default the second of ``classes_``.
         group : array-like or Series of shape (obs,), optional
             A group of each row, known in every row.
         sample_weight : array-like or Series of shape (obs,), optional

@@ -27,8 +27,7 @@ class Scores(ScoreSources, Showing):
     Parameters
     ----------
     y_true : array-like or Series of shape (obs,)
-        Labels: words, whole numbers or true/false. None, NaN and NA mean that the label of that row
-        is not known.
+        Labels: words, whole numbers or true/false; None, NaN and NA where a label is not known.
     y_prob : array-like, Series or DataFrame of shape (obs,) or (obs, class), in [0, 1]
         Probability of `pos_label`, or of each class (rows sum to 1). With two columns the second is
         the probability of `pos_label`, unless `classes` says otherwise. float32 stays float32.

@@ -370,8 +370,7 @@ def _csv_options(
 def _streaming_types(reader: Any) -> dict[str, Any]:
     """Widen the types of the first block, since a stream cannot go back when a later one differs.
 
-    Whole numbers may be followed by fractions, unless floats do not have them; and an empty start
-    by anything.
+    Whole numbers may be followed by fractions, unless floats lack them; an empty start by anything.
     """
     import pyarrow as pa
 

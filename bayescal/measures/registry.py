@@ -1,7 +1,6 @@
 """The measures by name: what is said of each, and where its definition is from.
 
-Another package adds one by an entry point of the group ``bayescal.measures`` that names a
-`Measure`.
+Another package adds a `Measure` by an entry point of the group ``bayescal.measures``.
 """
 
 from __future__ import annotations

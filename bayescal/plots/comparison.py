@@ -146,8 +146,7 @@ def plot_comparison(
     tree : xarray.DataTree
         A result.
     var : str, optional
-        Which error: "ece", "tce", "mce", or a measure that is one, such as "e90"; by default the
-        main one, the TCE.
+        Which error: "ece", "tce", "mce", or a measure such as "e90"; by default the main one, TCE.
     prob : float
         Posterior probability of the thin interval; the thick one has 50%.
     ax : matplotlib.axes.Axes, optional
@@ -156,8 +155,7 @@ def plot_comparison(
     Returns
     -------
     matplotlib.figure.Figure
-        A row a case: intervals, posterior mean, the paper's estimate as a hollow mark, and
-        the numbers at the right.
+        A row a case: intervals, mean, the paper's estimate as a hollow mark, numbers at the right.
 
     Raises
     ------

@@ -116,8 +116,7 @@ class ReliabilityDisplay:
         ref_line : bool, default True
             Whether to draw perfect calibration, once on each axes.
         prob : float, in (0, 1), optional
-            Posterior probability of the band of the whole curve, and of the interval of the error;
-            by default that of the fit.
+            Probability of the whole curve's band and of the error's interval; by default the fit's.
         **kwargs
             Options of the line, as ``Axes.plot`` takes them. Its colour is that of the band too.
 

@@ -96,8 +96,7 @@ def plot_posterior(
     tree : xarray.DataTree
         A result.
     var : str, optional
-        Which error: "ece", "tce", "mce", or a measure that is one, such as "e90"; by default the
-        main one, the TCE.
+        Which error: "ece", "tce", "mce", or a measure such as "e90"; by default the main one, TCE.
     prob : float
         Posterior probability of the interval below the density.
     ax : matplotlib.axes.Axes, optional

@@ -118,8 +118,7 @@ def plot_decisions(
     Returns
     -------
     matplotlib.figure.Figure
-        Bounds and posterior medians of up to 80 rows, evenly spaced in order; p0 to p1 as a short
-        line beside each.
+        Bounds and posterior medians of up to 80 rows, evenly spaced in order; p0 to p1 beside each.
 
     Raises
     ------

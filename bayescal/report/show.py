@@ -39,8 +39,7 @@ def show(result: xr.DataTree | object, prob: float = 0.9) -> Shown:
         themselves in a notebook without this call too; a table, such as that of
         `bayescal.power_scale`; or what an `estimate` returned.
     prob : float
-        Posterior probability of a result's intervals, strictly between 0 and 1; other objects have
-        their own.
+        Posterior probability of a result's intervals, in (0, 1); other objects have their own.
 
     Returns
     -------

@@ -196,8 +196,7 @@ def boxes(fpr: Band, tpr: Band, above: Above) -> RocRegion:
     Notes
     -----
     A prior with a density gives a label rate of exactly 0 or 1 no probability, but the labels
-    cannot exclude one where all rows on a side of the threshold have the same label: there the
-    bound is 0 or 1.
+    cannot exclude one where all rows on a side of it have the same label: the bound is 0 or 1.
     """
     return RocRegion(*_opened(fpr, above.negative), *_opened(tpr, above.positive))
 
@@ -275,8 +274,7 @@ def roc_band(
     The simultaneous band holds all curves that have a point in each of the boxes of `roc_boxes`:
     between two boxes the curve is a straight line where all rows between have one score, and rises
     somehow where there are several. The pointwise band is of equal-tailed intervals of the true
-    positive rate, straight lines between the thresholds. Both reach 0 and 1 where the labels cannot
-    exclude them.
+    positive rate, straight between the thresholds. Both reach 0 and 1 where labels exclude neither.
 
     Examples
     --------
@@ -329,8 +327,7 @@ def roc_boxes(
     -------
     xarray.Dataset
         ``fpr_lower``, ``fpr_upper``, ``tpr_lower``, ``tpr_upper`` and the means ``fpr`` and
-        ``tpr`` (threshold), with the coordinate ``threshold``, which falls: rows of scores above it
-        are called positive.
+        ``tpr`` (threshold), with the coordinate ``threshold``, falling: rows above it are positive.
 
     Raises
     ------

@@ -123,8 +123,7 @@ def change(
         Windows in order: what `bayescal.fit_many` returned, or results by name; a sequence has the
         windows "1", "2" and so on. Of one result the windows are its groups.
     var : str, optional
-        Calibration error, metric, or a measure such as "brier" (see `bayescal.measure`); the
-        results' main one by default.
+        Error, metric, or measure such as "brier" (`bayescal.measure`); by default the main one.
     prob : float
         Posterior probability of the intervals, strictly between 0 and 1.
     baseline : str, optional

@@ -160,8 +160,7 @@ def conclusions(
     all lie on the same side: all wholly below `threshold`, all wholly above it, or all across
     it. Without a threshold the sides are "perfect calibration is excluded" (the interval does
     not start at 0) and "it is not"; metrics of several classifiers have no such sides. Both are
-    rules of thumb for reading, not tests. Shifts of the mean are from the first prior, in
-    posterior standard deviations.
+    rules of thumb, not tests. Shifts of the mean are from the first prior, in posterior sd.
 
     Decisions of rows are robust if no row is decided for one class under one prior and for another
     class under another; rows that stay open under one of them are counted, not held against it.

@@ -108,8 +108,7 @@ def decision_curve(
     Returns
     -------
     DecisionCurve
-        Its `text` says where each classifier is useful; its `table` has a row a classifier and
-        threshold.
+        `text` says where each classifier is useful; `table` has a row a classifier and threshold.
 
     Raises
     ------

@@ -170,8 +170,7 @@ def marginal(
     tree : xarray.DataTree
         A result with classes, fitted with ``multiclass="marginal"`` or ``"class-wise"``.
     var : str, optional
-        Which calibration error, "ece", "tce" or "mce", or a measure that is one, such as "e90"; the
-        binned one by default.
+        Calibration error, "ece", "tce" or "mce", or a measure such as "e90"; by default the binned.
     prob : float
         Posterior probability of the interval, strictly between 0 and 1.
     classifier, group : str, optional
@@ -185,8 +184,7 @@ def marginal(
     Raises
     ------
     InputError
-        If the result has no classes, a name is unknown or must be given, or `var` or `prob` is
-        none of the above.
+        If the result has no classes, a name is unknown or missing, or `var` or `prob` is wrong.
 
     Notes
     -----

@@ -78,8 +78,7 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
     Raises
     ------
     InputError
-        If there is no such file, it cannot be read or has changed since it was written, or it holds
-        no result that this version reads.
+        If there is no such file, it was changed, or it holds no result that this version reads.
     """
     source = checked_path(path)
     if not source.is_file():

@@ -29,8 +29,7 @@ def prob_below(tree: xr.DataTree, var: str | None, limit: float) -> xr.DataArray
     Returns
     -------
     xarray.DataArray
-        P(var < limit), with the dims of the variable without chain and draw. Its attribute `text`
-        says what it is.
+        P(var < limit), with the variable's dims less chain and draw; attribute `text` says so.
 
     Raises
     ------
@@ -76,8 +75,7 @@ def prob_above(tree: xr.DataTree, var: str | None, limit: float) -> xr.DataArray
     Returns
     -------
     xarray.DataArray
-        P(var > limit), with the dims of the variable without chain and draw. Its attribute `text`
-        says what it is.
+        P(var > limit), with the variable's dims less chain and draw; attribute `text` says so.
 
     Raises
     ------

@@ -24,8 +24,7 @@ def metrics(tree: xr.DataTree, measures: Any = (), *, prob: float = 0.9) -> dict
     tree : xarray.DataTree
         A result.
     measures : sequence of str, Measure or callable, optional
-        Further numbers of the calibration curve, such as ``["e90", "net_benefit:0.25"]``, see
-        `bayescal.measure`.
+        Further numbers of the curve, such as ``["e90", "net_benefit:0.25"]``: `bayescal.measure`.
     prob : float
         Posterior probability of the intervals, strictly between 0 and 1.
 

@@ -84,8 +84,7 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     Raises
     ------
     InputError
-        If the result lacks what is scaled, such as one of several priors, has fewer than 100 draws
-        a case, or no such variable.
+        If the result lacks what is scaled (as one of several priors), 100 draws, or the variable.
 
     Notes
     -----
@@ -97,8 +96,7 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     From 0.05 on a sensitivity matters: the prior's alone means that it dominates, both that prior
     and data pull, perhaps apart. Fits are power-scaled in the model's own parameters; of an
     average, draws of all components are, those that are calibrated among them. A flat prior keeps
-    its shape at every power, so that there is nothing to see: refit under others with
-    `bayescal.prior_sensitivity`.
+    its shape at every power: refit under others with `bayescal.prior_sensitivity`.
 
     References
     ----------

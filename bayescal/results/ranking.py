@@ -129,8 +129,7 @@ def best(
     Raises
     ------
     InputError
-        If the variable is unknown, there is only one classifier, or the classifiers of the result
-        cannot be ranked.
+        If the variable is unknown, or there is only one classifier, or they cannot be ranked.
 
     Notes
     -----

@@ -184,8 +184,7 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
     classes improper bounds are discounted first.
 
     Only the target rows with draws are listed, 200 at most: the root attributes `n_held` and
-    `n_target` count them and all. Bounds of every row, without draws, come from the
-    quantity's own functions.
+    `n_target` count them and all. The quantity's own functions have bounds of every row.
 
     Examples
     --------

@@ -117,8 +117,7 @@ def summary(tree: xr.DataTree, prob: float = 0.9, measures: Any = ()) -> pd.Data
     Raises
     ------
     InputError
-        If the tree is not a result, prob lies outside (0, 1), or a measure is unknown or has no
-        value.
+        If the tree is no result, prob lies outside (0, 1), or a measure is unknown or undefined.
     """
     schema.check_result(tree)
     tail(prob)

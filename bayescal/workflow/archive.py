@@ -2,8 +2,7 @@
 
 An archive is a zip file of NumPy arrays with a description in JSON. netCDF takes a quarter of a
 second to write a result of sixty variables, as long as the fit itself; this takes some
-milliseconds. `numpy.load` opens it. Every member has a checksum, so that damage is found when it is
-read.
+milliseconds. `numpy.load` opens it. Every member has a checksum, by which damage is found.
 """
 
 from __future__ import annotations

@@ -214,8 +214,7 @@ def fit_many(
         The same seed and key give the same draws, whatever the other keys, their order and the
         executor. If not given, that of the store, or one is drawn.
     store : path, optional
-        Directory where each fit is kept as soon as it is finished. Without it results are kept in
-        memory.
+        Directory where each fit is kept once it is finished; without it results stay in memory.
     resume : bool, default True
         Whether to take what the store has, where it was computed from the same data, priors,
         settings and options by the same version of bayescal. Otherwise all is fitted anew.

@@ -66,8 +66,7 @@ def plan_labels(
         A result that holds a calibration curve, of a pilot sample; or such a sample, which is
         fitted first. Under several priors the first one counts.
     var : str, default "tce"
-        What the interval is of: a variable of `bayescal.ece`, or a measure such as "e90"; see
-        `bayescal.measure`.
+        What the interval is of: a variable of `bayescal.ece`, or a measure (`bayescal.measure`).
     n : int or iterable of int, default (100, 300, 1000, 3000, 10000)
         Numbers of labelled rows.
     limit : float, optional
@@ -92,8 +91,7 @@ def plan_labels(
     Raises
     ------
     InputError
-        If the result holds no calibration curve, a name is unknown or must be given, or a number is
-        out of its range.
+        If the result holds no curve, a name is unknown or missing, or a number is out of range.
 
     Notes
     -----

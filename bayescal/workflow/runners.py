@@ -246,8 +246,7 @@ def _deaf() -> Iterator[None]:
 class _Dask:
     """A Dask cluster. Dask itself runs the tasks of a worker that died elsewhere.
 
-    After some deaths it gives up all tasks that were at those workers, of which one may have killed
-    them.
+    After some deaths it gives up all tasks that were at those workers; one may have killed them.
     """
 
     attempts = 2

@@ -74,8 +74,7 @@ class BinCounts:
     count : array-like of shape (bin,)
         Numbers of rows; of weighted rows the effective numbers, ``(sum w)**2 / sum w**2``.
     positives : array-like of shape (bin,)
-        Numbers of rows where the event happened; of weighted rows `count` times their share of the
-        weight.
+        Rows where the event happened; of weighted rows `count` times their share of the weight.
     mean_score : array-like of shape (bin,)
         Mean score of the rows of each bin. At an empty bin it is a score that stands for it; the
         midpoint of its edges takes the place of NaN and of what lies outside the bin.
@@ -93,14 +92,12 @@ class BinCounts:
     ------
     InputError
         If edges decrease or do not run from 0 to 1, counts are not whole numbers, positives
-        outnumber rows, a mean score lies outside its bin, or one of `mass` and `rows` is given
-        without the other.
+        outnumber rows, a mean score lies outside its bin, or `mass` or `rows` is given alone.
 
     Notes
     -----
     Of weighted rows, the sums of w, w**2, w times the event and w times the score follow from
-    `mass`, `count`, `positives` and `mean_score`, so that weighted counts add up and merge as
-    others do.
+    `mass`, `count`, `positives` and `mean_score`: weighted counts add up and merge as others.
 
     `mean_score` is what makes counts enough for the expected calibration error: the midpoint of a
     bin would put the spread of the scores inside it into the error.
