@@ -64,11 +64,7 @@ def check_no_nan(values: NDArray[np.floating], name: str) -> None:
 
 
 def clean_probabilities(values: NDArray[np.floating], name: str) -> NDArray[np.floating]:
-    """Check that scores are probabilities, and correct what is only rounding.
-
-    A softmax in float32 may overshoot 1 by a few units in the last place: up to ten are clipped.
-    Negative zero becomes zero, so that equal scores have equal bits.
-    """
+    """Check scores; ten units of rounding beyond [0, 1] are clipped, and -0.0 becomes 0."""
     low, high = float(values.min()), float(values.max())
     if low > 0.0 and high <= 1.0:
         return values

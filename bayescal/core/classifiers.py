@@ -76,10 +76,7 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
 
 
 class HeldOut(Calibrated):
-    """Classifier that calibrates another one on rows held out.
-
-    A subclass has the parameters `estimator`, `calibration_size` and `random_state`.
-    """
+    """One with `estimator`, `calibration_size` and `random_state`, calibrated on rows held out."""
 
     def checked_rows(self, x: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Check features and labels, and the share that is held out."""

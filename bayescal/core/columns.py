@@ -200,10 +200,7 @@ def _convert(column: Any) -> NDArray[Any]:
 
 
 def arrow_to_numpy(column: Any) -> NDArray[Any]:
-    """Turn an Arrow array, chunked array or table into NumPy, (obs,).
-
-    Arrow's own ``to_numpy`` imports pandas, which costs more than reading a million rows.
-    """
+    """An Arrow array, chunked array or table in NumPy, (obs,); its ``to_numpy`` imports pandas."""
     import pyarrow as pa
 
     if isinstance(column, pa.Table | pa.RecordBatch):
@@ -227,10 +224,7 @@ def arrow_to_numpy(column: Any) -> NDArray[Any]:
 
 
 def _filled(column: Any, fill: float, dtype: type) -> NDArray[Any]:
-    """Numbers of an Arrow array; where some are null, in a type that has the value for them.
-
-    Arrow's own ``fill_null`` makes a scalar of the value, for which it imports pandas.
-    """
+    """Numbers of an Arrow array, with a value for nulls; its own ``fill_null`` imports pandas."""
     if not column.null_count:
         return np.from_dlpack(column)
     known = np.from_dlpack(column.drop_null())

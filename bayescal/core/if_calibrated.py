@@ -81,11 +81,7 @@ def of_rows(
     n_simulations: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Plug-in ECE of labels drawn row by row by their scores, (simulation, class).
-
-    A row is of one of the classes at most: their scores cut [0, 1), and one uniform number a row
-    chooses among them.
-    """
+    """Plug-in ECE of labels drawn row by row, one class or none each, (simulation, class)."""
     size = max(int(place.max()) for place in places) + 1
     gaps = np.empty((len(scores), n_simulations, size))
     for gap, score, place in zip(gaps, scores, places, strict=True):

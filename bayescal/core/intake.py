@@ -34,10 +34,7 @@ from bayescal.core.rounding import round_scores
 
 
 def same_label(first: object, second: object) -> bool:
-    """Whether two labels are one, also when one of them was read as text.
-
-    A command line and a CSV header know words only, so ``"1"`` is 1 and ``"true"`` is True.
-    """
+    """Whether two labels are one, also when one was read as text: ``"1"`` is 1, ``"true"`` True."""
     if isinstance(first, str) == isinstance(second, str):
         return first == second
     word, other = (first, second) if isinstance(first, str) else (second, first)
@@ -240,10 +237,7 @@ def collect(
     classes: Sequence[Any] | None,
     weight: Column | None = None,
 ) -> Parts:
-    """Check the columns of one or several classifiers and put them together.
-
-    Rows of weight 0 are left out.
-    """
+    """Check columns of one or several classifiers and join them, without rows of weight 0."""
     if not scores:
         raise InputError("there must be at least one classifier; got none. Pass {name: y_prob}.")
     check_flag(from_logits, "from_logits")

@@ -137,10 +137,7 @@ def counted_by(
     others: Sequence[str],
     count: Callable[..., Several[Counts]],
 ) -> dict[str, Counts]:
-    """Count rows by some scores at a time, in one reading of the columns that go with them.
-
-    `count` is a function of the batches and of `scores`, the names of columns.
-    """
+    """Count rows by some scores at a time; `count` is a function of the batches and of `scores`."""
     rows, found = rows_of(data), dict[str, Counts]()
     for some in batched(checked_words(score, "score"), _TOGETHER):
         sums = summed(rows, [*others, *some], partial(count, scores=some))

@@ -136,10 +136,7 @@ def plus[S: Sums](first: S, second: S) -> S:
 
 
 def joined[S](parts: Iterable[S], plus: Callable[[S, S], S]) -> S:
-    """Add up neighbours, then neighbouring pairs, and so on: none is added more than a few times.
-
-    At least one part must be given. No more are held than there are doublings.
-    """
+    """Add up one part or more by neighbours, then pairs: none is added more than a few times."""
     kept: list[tuple[int, S]] = []
     for part in parts:
         total, size = part, 1

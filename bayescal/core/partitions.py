@@ -112,10 +112,7 @@ def _sum_up[S](
 
 
 def _batches(part: Any, columns: Sequence[str], batch_rows: int, number: int) -> Iterator[Batch]:
-    """Cut a computed partition into batches, whose rows are counted within it.
-
-    How many rows those before it have is not known.
-    """
+    """Cut a computed partition into batches, whose rows are counted within it."""
     arrays = {name: to_numpy(part[name], name) for name in columns}
     lengths = {name: len(values) for name, values in arrays.items()}
     if len(set(lengths.values())) > 1:

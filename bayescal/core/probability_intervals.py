@@ -58,10 +58,7 @@ def tightened(low: Floats, high: Floats) -> Interval:
 
 
 def discounted(low: Floats, high: Floats, slack: float = ROUNDING) -> Interval:
-    """Widen bounds whose sums pass 1 by more than the slack as little as possible.
-
-    With a slack below 0 bounds that sum to 1 are widened too.
-    """
+    """Widen bounds whose sums pass 1 by more than the slack, as little as possible."""
     new_low, new_high = low.copy(), high.copy()
     above = low.sum(axis=-1) > 1 + slack
     below = high.sum(axis=-1) < 1 - slack

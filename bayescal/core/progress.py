@@ -23,10 +23,7 @@ _SHOWN: Final = ContextVar("shown", default=False)
 
 @contextmanager
 def progress_bar(what: str, given: Progress | None = None) -> Iterator[Progress | None]:
-    """Yield what is to be called: what was given, or in a notebook a bar of its own.
-
-    Work within other work that shows its progress has no second bar.
-    """
+    """Yield what was given, or in a notebook a bar of its own, one for work within other work."""
     if _SHOWN.get():
         yield given
         return

@@ -151,10 +151,7 @@ class CaseArrays:
 
 
 class LabelModel(Protocol):
-    """A prior of label probabilities joined with data: what is sampled.
-
-    A model of a quantity outside takes all but `variables` and `add_to_model` from `BaseModel`.
-    """
+    """A prior of label probabilities joined with data; `BaseModel` has most of what it needs."""
 
     @property
     def variables(self) -> tuple[str, ...]:

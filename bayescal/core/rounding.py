@@ -19,11 +19,7 @@ _BLOCK = 1 << 15
 
 
 def round_scores[Score: np.floating](score: NDArray[Score]) -> NDArray[Score]:
-    """Round probabilities, (obs, ...), to 12 decimals, those below 0.0001 to 12 significant digits.
-
-    Decimals, as the noise of ``1 - p`` is absolute. Scores narrower than float64 come back as they
-    are: their own precision is coarser than the noise.
-    """
+    """Round scores, (obs, ...), to 12 decimals, below 0.0001 to 12 digits; narrower floats stay."""
     if score.dtype != np.float64:
         return score
     rounded = np.empty_like(score)

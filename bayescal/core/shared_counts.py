@@ -43,10 +43,7 @@ class SharedCounts:
     def of_rows(
         cls, score: Mapping[str, NDArray[np.floating]], positive: NDArray[np.bool_], shift: int = 0
     ) -> SharedCounts:
-        """Count labelled rows: scores in [0, 1] by classifier, and whether each is positive.
-
-        Cells are at least as wide as `shift` says: those of rows that these are to be added to.
-        """
+        """Count labelled rows by scores of classifiers, in cells as wide as `shift` at least."""
         check_together(tuple(score))
         shift = max(shift, _BITS - 62 // len(score))
         place = [cell_of(own.astype(np.float64)) - ZERO >> shift for own in score.values()]
@@ -92,10 +89,7 @@ class SharedCounts:
         return SharedCounts(self.classifiers, shift, *_added(key, rows))._narrowed()
 
     def tasks(self, counts: Mapping[str, Counts]) -> list[Task]:
-        """Rows that stand for all: as many of each combination, at scores of its cells.
-
-        Where in its cell a row of a combination lies is drawn from all rows of the cell and label.
-        """
+        """Rows that stand for all: as many of each combination, at scores drawn from its cells."""
         rng = stream(0, "rows counted together")
         n = int(self.rows.sum())
         held = np.repeat(np.arange(len(self.rows)), self.rows) if n <= _DRAWN else None

@@ -50,10 +50,7 @@ class Strip:
 
 
 def strip_of(intervals: Sequence[tuple[float, float, float]], key: str, *among: float) -> Strip:
-    """Bars of intervals (low, high, point) on a linear scale, on which `among` lie too.
-
-    An interval that is undefined has no bar.
-    """
+    """Bars of intervals (low, high, point), where defined, on a scale on which `among` lie too."""
     known = [value for one in intervals for value in one if math.isfinite(value)] + [*among]
     low, high = min(known, default=0.0), max(known, default=1.0)
     step = _step(high - low)

@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 
 
 def stream(seed: int, *names: str, number: int = 0) -> np.random.Generator:
-    """Make the generator that belongs to a seed, names in order, and a number such as a repetition.
-
-    Unlike Python's `hash`, the digest is the same in every process.
-    """
+    """The generator of a seed, names in order, and a number; the same in every process."""
     return np.random.default_rng([seed, *_words(names), number])
 
 

@@ -117,10 +117,7 @@ class DataFile:
 
     @contextmanager
     def opened(self, kind: str) -> Iterator[Path]:
-        """Read the file, and check afterwards that it stayed as it was when the table was opened.
-
-        Whatever was read must not be used before.
-        """
+        """Read the file, and check before it is used that it stayed as it was when opened."""
         try:
             with reading(self.path, kind):
                 yield self.path
@@ -141,10 +138,7 @@ class DataFile:
 
 
 def data_set(folder: Path) -> tuple[Path, ...]:
-    """Parquet files of a directory and of those below it, by name, each once.
-
-    Links are followed. Names that begin with . or _ are of no table, or not finished yet.
-    """
+    """Parquet files below a directory, by name, each once; not those that begin with . or _."""
     found: dict[str, Path] = {}
     folders: set[str] = set()
 

@@ -17,11 +17,7 @@ MULTICLASS: Final = ("top-label", "class-wise", "marginal")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """One binary problem on labelled rows, cut out of a `Scores`.
-
-    A multi-class problem becomes several of them (class-wise) or one about being right
-    (top-label), so that whatever handles a Task handles every kind of calibration.
-    """
+    """One binary problem on labelled rows, of which a multi-class one becomes several."""
 
     coords: Mapping[str, str]
     score: NDArray[np.floating]  # (obs,)

@@ -25,10 +25,7 @@ def undirected(text: str) -> str:
 
 
 def cell[T](value: T) -> T | str:
-    """Put ' before text of a CSV file that a spreadsheet would take for a formula.
-
-    Where one of = + - @, a tab or an end of line follows the first ' or several, one ' was put.
-    """
+    """Put ' before text of a CSV file that a spreadsheet would take for a formula."""
     if not isinstance(value, str) or not _FORMULA.match(value) or _NUMBER.fullmatch(value):
         return value
     return f"'{value}"

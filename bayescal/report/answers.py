@@ -33,10 +33,7 @@ LIKELY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class CaseAnswer:
-    """One case: posterior mean and interval of its error, plug-in ECE, P(calibrated).
-
-    `kind` stands before the name in a sentence: "class ", "group " or nothing.
-    """
+    """One case: mean and interval of its error, plug-in ECE, P(calibrated), what kind it is."""
 
     name: str
     point: float
@@ -315,10 +312,7 @@ def _words(view: View, one: CaseAnswer) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """From a calibration error to a place in the drawing, whose right end is `top`.
-
-    From `least` on, where that is above 0, places are logarithmic; less than that stands at 0.
-    """
+    """From an error to a place up to `top`; logarithmic from `least` on, if that is above 0."""
 
     top: float
     ticks: tuple[float, ...]

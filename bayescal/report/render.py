@@ -201,10 +201,7 @@ def figures(
 
 
 def image(draw: Callable[[], Figure], *, alt: str, caption: str = "", name: str = "") -> Image:
-    """Draw a figure as an image element: its ids and styles stay apart, and nothing in it runs.
-
-    A drawing changes its colours itself on a dark page; pixels are drawn twice.
-    """
+    """Draw a figure, which changes its colours itself on a dark page; pixels are drawn twice."""
     dark = ""
     with _colours(style.INK, "#FFFFFF"):
         figure = draw()

@@ -244,10 +244,7 @@ def variable(
 
 
 def is_along(tree: xr.DataTree, group: str, name: str, dim: str) -> bool:
-    """Whether a variable has, or had before a selection, a value for each name along a dimension.
-
-    Results of earlier versions do not say so of a dimension that is gone: there all have.
-    """
+    """Whether a variable has a value for each name along a dimension, or had before a selection."""
     if dim in tree[schema.POSTERIOR].dims:
         return dim in tree[group][name].dims
     shared = json.loads(str(tree.attrs.get(schema.SHARED, "{}")))
@@ -444,10 +441,7 @@ _MOST_NAMES: Final = 4
 
 
 class Warned(NamedTuple):
-    """A sentence, and the names of the cases that it is of, by dimension.
-
-    A fit of all classifiers at once has no names.
-    """
+    """A sentence, and the names of the cases that it is of, by dimension; none of a joint fit."""
 
     text: str
     cases: Sequence[Mapping[str, str]]
@@ -486,10 +480,7 @@ def _sentence(one: Warned) -> str:
 
 
 def status(tree: xr.DataTree, shown: Sequence[ResultSlice] | None = None) -> str:
-    """Status of the cases shown, or of all that a result, or a selection of it, holds.
-
-    A result of an earlier version has one text for all its cases.
-    """
+    """Status of the cases shown, or of all; a result of an earlier version has one text for all."""
     held = cases(tree) if shown is None else shown
     if schema.WARNINGS not in tree.attrs:
         others = all_converged(tree, held) and not is_converged(tree)

@@ -74,10 +74,7 @@ def _shared(groups: Mapping[str, xr.Dataset]) -> dict[str, dict[str, list[str]]]
 
 
 def _without_padding(groups: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
-    """Drop the cells that hold no rows in any case, and merge those that some cases have more of.
-
-    ArviZ takes every cell for an observation, and `loo` stops at one without rows.
-    """
+    """Drop cells without rows, at which ArviZ stops, and merge those some cases lack."""
     constant = groups.get(schema.CONSTANT_DATA, xr.Dataset())
     if schema.CELL_COUNT not in constant:
         return dict(groups)
@@ -312,10 +309,7 @@ def _group(tree: xr.DataTree, name: str) -> xr.Dataset:
 
 
 def _together(datasets: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
-    """Stack the variables that all have in one shape, the new dimension after chain and draw.
-
-    What is given by description of the curve is NaN under a prior that has none.
-    """
+    """Stack variables of one shape, priors after chain and draw; NaN where a prior lacks one."""
     variables = {}
     for name in dict.fromkeys(name for dataset in datasets for name in dataset.data_vars):
         held = [dataset[name].variable for dataset in datasets if name in dataset]

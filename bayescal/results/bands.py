@@ -67,10 +67,7 @@ def simultaneous_band(curves: Floats, prob: float) -> Band:
 
 
 def _ranks_from_ends(ordered: Floats) -> NDArray[np.int64]:
-    """Ranks from the nearer end of values in order, from 1 on, (point, draw).
-
-    Of tied values the deepest rank counts: a point where all draws agree excludes none.
-    """
+    """Ranks from the nearer end of values in order, from 1 on; ties have the deepest."""
     n = ordered.shape[1]
     places = np.arange(n)
     new = ordered[:, 1:] != ordered[:, :-1]
@@ -224,10 +221,7 @@ def _with_steps(
 
 
 def tpr_at(fpr: Floats, tpr: Floats, at: Floats) -> Floats:
-    """True positive rates of curves (draw, point) at given false positive rates, (draw, at).
-
-    A vertical piece of a curve counts with its upper end.
-    """
+    """True positive rates of curves (draw, point) at false ones, with upper ends of steps."""
     return np.array([np.interp(at, x, y) for x, y in zip(fpr, tpr, strict=True)])
 
 

@@ -339,10 +339,7 @@ def order_of(z: Floats) -> NDArray[np.intp]:
 
 
 def square_root(correlation: Floats) -> Floats:
-    """The symmetric root of the matrix, which another order of the classifiers only reorders.
-
-    What rounding made negative is set to 0, unit rows restored.
-    """
+    """The symmetric root, which another order of classifiers only reorders; unit rows restored."""
     full = np.nan_to_num(correlation)
     np.fill_diagonal(full, 1.0)
     values, vectors = np.linalg.eigh(full)

@@ -290,10 +290,7 @@ _BINS: Final = (schema.BIN_EDGES, schema.BIN_MASS)
 
 
 def if_calibrated(tree: xr.DataTree, case: ResultSlice, prob: float) -> IfCalibrated | None:
-    """The plug-in ECE under calibration; None where it is not one of labelled rows in bins.
-
-    It depends on the rows alone, and so has no random numbers of the fit's seed.
-    """
+    """Plug-in ECE under calibration, whatever the seed; None without labelled rows in bins."""
     main = access.main(tree)
     of_bins = access.has_variable(tree, schema.POINT_ESTIMATE, *_BINS, schema.POSITIVES)
     of_cells_too = access.has_variable(tree, schema.CONSTANT_DATA, *_CELLS)

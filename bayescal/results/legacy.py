@@ -143,10 +143,7 @@ def _variables(tree: xr.DataTree) -> list[Variable]:
 
 
 def variables_of_kind(kind: str, names: Sequence[str]) -> list[Variable]:
-    """What version 0.2, which did not store it, knew of the variables of a kind of result.
-
-    Of the kind "metrics" `names` are the metrics.
-    """
+    """What version 0.2 knew of variables, and did not store; metrics are `names`."""
     if kind == "errors":
         class_prior = Variable("class_prior", "class prior", point="class_prior")
         return [*CALIBRATION_ERRORS, *CALIBRATION_CURVE, class_prior]

@@ -237,10 +237,7 @@ def _priors(tree: xr.DataTree, case: ResultSlice) -> dict[str, NDArray[Any] | No
 
 
 def _log_densities(tree: xr.DataTree, group: str, case: ResultSlice) -> dict[str, xr.DataArray]:
-    """Log densities of the model that a case is from.
-
-    Groups under one pooled model have one prior: the likelihood of all their rows counts for each.
-    """
+    """Log densities of a case's model; of groups under one pooled model, the rows of all."""
     if group not in tree.children:
         return {}
     pooled = _pooled(tree)

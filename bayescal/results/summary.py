@@ -518,10 +518,7 @@ def series_of(
     changes: Mapping[tuple[str, str], Change],
     var: str = CALIBRATION_ERRORS[0].name,
 ) -> list[Series]:
-    """Put rows of summaries in order: of each its group ("" for none), its window, and itself.
-
-    Changes are by group and classifier.
-    """
+    """Put rows of summaries in order, each with its group ("" for none) and its window."""
     place = {name: at for at, name in enumerate(order)}
     found: dict[tuple[str, str], list[Window]] = {}
     for group, window, row in rows:

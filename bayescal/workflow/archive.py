@@ -229,10 +229,7 @@ def _whole(tree: xr.DataTree) -> dict[str, xr.Dataset]:
 
 
 def _scalars(tree: xr.DataTree) -> dict[str, xr.Dataset]:
-    """Draws of the variables with one value a case, as float32, and all that is no draw.
-
-    Without the curve there are no measures, whose correlation the shared rows would give.
-    """
+    """Variables with one value a case, as float32, and all that is no draw but shared rows."""
     found = {}
     for name in (*schema.PLAIN_GROUPS, schema.ERROR_CORRELATION):
         if name in tree.children and name != schema.SHARED_ROWS:

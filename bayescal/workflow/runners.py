@@ -229,10 +229,7 @@ def _carry_out(content: bytes) -> Outcome:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Start processes that Ctrl-C does not reach, which a terminal sends to them too.
-
-    It is held back, not ignored, so that this process gets the one that comes meanwhile.
-    """
+    """Start processes that a terminal's Ctrl-C does not reach; this one gets it afterwards."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -244,10 +241,7 @@ def _deaf() -> Iterator[None]:
 
 
 class _Dask:
-    """A Dask cluster. Dask itself runs the tasks of a worker that died elsewhere.
-
-    After some deaths it gives up all tasks that were at those workers; one may have killed them.
-    """
+    """A Dask cluster, which runs tasks of a lost worker elsewhere until it gives them up."""
 
     attempts = 2
 

@@ -77,10 +77,7 @@ _COMPILING: Final = Lock()
 
 
 def fit_case(name: str, case: Case, settings: Settings, repetition: int = 0) -> CaseArrays:
-    """Sample a case of the quantity `name`, and work out what its result holds.
-
-    Its random numbers belong to the seed, its coords and the repetition.
-    """
+    """Sample a case of the quantity `name` by its own random numbers, and work out its result."""
     named = (text for pair in sorted(case.coords.items()) for text in pair)
     rng = stream(settings.seed or 0, *named, number=repetition)
     number = settings.chains * settings.draws
@@ -261,10 +258,7 @@ def _independent(ess: float) -> dict[str, Any]:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread inside the block; the former limits return, after errors too.
-
-    Of blocks in several threads at once, the first sets the limit.
-    """
+    """Limit BLAS to one thread inside the block; of several threads the first sets the limit."""
     with _controller().limit(limits=1, user_api="blas"):
         yield
 

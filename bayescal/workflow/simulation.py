@@ -259,10 +259,7 @@ def _ranks(
     variables: Sequence[str],
     rng: np.random.Generator,
 ) -> dict[str, int]:
-    """Rank of each element of the variables among evenly spaced draws, ties by lot.
-
-    Label rates within rounding of 1 are equal as numbers, truth and draws alike.
-    """
+    """Rank of each element among evenly spaced draws, ties by lot: rates within rounding of 1."""
     found: dict[str, int] = {}
     for name in variables:
         draws = np.asarray(posterior[name])

@@ -285,11 +285,7 @@ def count_into(
 def fine_counts(
     task: Task, edges: ArrayLike, n_cells: int = 100, closed: str = "right"
 ) -> BinCounts:
-    """Count rows into cells that never straddle a bin edge: one a score, or by quantiles.
-
-    At most `n_cells` distinct scores are a cell each. More of them are cut at their quantiles, and
-    rows of exactly 0 and of exactly 1 are cells of their own.
-    """
+    """Count rows into cells within bins: one a score where they are few, else by quantiles."""
     check_rows(task.n, "the labelled rows")
 
     def quantiles() -> NDArray[np.float64]:
@@ -372,10 +368,7 @@ def _sort_block(
 
 
 def _edge_keys(inner: NDArray[np.floating], closed: str) -> NDArray[np.signedinteger]:
-    """Integers that part a sorted block: into the bins of the events, then into those of the rest.
-
-    Between the two stands what parts negative integers from others, wherever equality goes.
-    """
+    """Integers that part a sorted block into the bins of events, then those of the rest."""
     key = inner.view(f"i{inner.itemsize}")
     lowest = np.iinfo(key.dtype).min
     between = np.array([-1 if closed == "right" else 0], key.dtype)

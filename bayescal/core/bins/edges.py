@@ -72,10 +72,7 @@ def strategy_name(strategy: Strategy) -> str:
 def choose_edges(
     order_statistics: OrderStatistics, n: int, n_bins: int, strategy: Strategy
 ) -> NDArray[np.float64]:
-    """Bin edges of scores known by their order statistics, (bin + 1,).
-
-    Of weighted scores, `n` and the ranks count units of weight.
-    """
+    """Edges of scores known by their order statistics, (bin + 1,); ranks may be units of weight."""
     if not isinstance(strategy, str):
         return check_edges(strategy)
     check_choice(strategy, STRATEGIES, "strategy")
