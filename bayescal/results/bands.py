@@ -396,18 +396,18 @@ class _Held:
             raise InputError(
                 "the result has no unlabelled rows; got unlabeled=True. Pass unlabeled=... to fit."
             )
-        names = (schema.ROC_THRESHOLD, schema.ROC_STRAIGHT)
-        names = (*names, schema.POSITIVE_ABOVE, schema.NEGATIVE_ABOVE)
+        above = (schema.POSITIVE_ABOVE, schema.NEGATIVE_ABOVE)
+        names = (schema.ROC_THRESHOLD, schema.ROC_STRAIGHT, *above)
         held = access.values(result, schema.CONSTANT_DATA, case, *names)
         size = int(np.argmin(held[0])) + 1
-        threshold, straight, *above = (values[:size] for values in held)
+        threshold, straight, *counts = (values[:size] for values in held)
         fpr, tpr = (
             access.flat_draws(result, f"{prefix}{name}", case)[:, :size]
             for name in (schema.FPR, schema.TPR)
         )
         # Without a row of one label there is no curve.
         known = ~(np.isnan(fpr).any(axis=1) | np.isnan(tpr).any(axis=1))
-        return cls(fpr[known], tpr[known], threshold, straight, Above(*above))
+        return cls(fpr[known], tpr[known], threshold, straight, Above(*counts))
 
     def boxes(self, band_of: Callable[[Floats, float], Band], prob: float) -> RocRegion:
         """Boxes from a band of both rates."""

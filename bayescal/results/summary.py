@@ -522,9 +522,9 @@ def series_of(
     place = {name: at for at, name in enumerate(order)}
     found: dict[tuple[str, str], list[Window]] = {}
     for group, window, row in rows:
-        figures = (row["n"], *(row[f"{var}_{what}"] for what in ("mean", "lower", "upper")))
+        mean, low, high = (row[f"{var}_{what}"] for what in ("mean", "lower", "upper"))
         p_calibrated, converged = row.get(schema.P_CALIBRATED), row["status"] == schema.OK
-        one = Window(window, *figures, p_calibrated, converged)
+        one = Window(window, row["n"], mean, low, high, p_calibrated, converged)
         found.setdefault((group, row["classifier"]), []).append(one)
     several = len({classifier for _, classifier in found}) > 1
     return [
