@@ -94,15 +94,15 @@ def draw_forest(
     # Lines, not a collection of them, are what a legend on the user's axes keeps clear of.
     for row, at, colour in zip(rows, places, colours, strict=True):
         look: dict[str, Any] = {"color": colour, "solid_capstyle": "butt", "zorder": 2}
-        ax.plot(row.outer, (at, at), linewidth=1.2, **look)
-        ax.plot(row.inner, (at, at), linewidth=4.0, alpha=0.55, **look)
+        ax.plot(row.outer, (at, at), lw=1.2, **look)
+        ax.plot(row.inner, (at, at), lw=4.0, alpha=0.55, **look)
     ax.scatter([row.mean for row in rows], places, s=25, c=colours, clip_on=False, zorder=4)
     for name, mark in looks.items():
         found = [(row.marks[name], at + below) for at, row in enumerate(rows) if name in row.marks]
         if found:
             x, y = zip(*found, strict=True)
             ax.scatter(
-                x, y, s=20, marker=mark.marker, linewidth=1.2, **mark.faces, clip_on=False, zorder=3
+                x, y, s=20, marker=mark.marker, lw=1.2, **mark.faces, clip_on=False, zorder=3
             )
     style.dress(ax, grid="x")
     ax.set_ylim(len(rows) - 0.4, -0.6)
@@ -121,13 +121,13 @@ def forest_legend(
 ) -> Figure:
     """Explain the marks of a forest."""
     entries = {
-        "posterior mean": style.mark(color=style.BLUE, marker="o", markersize=5),
-        f"{INNER:.0%} interval": style.line(color=style.BLUE, linewidth=4, alpha=0.55),
-        f"{percent(prob)} interval": style.line(color=style.BLUE, linewidth=1.2),
+        "posterior mean": style.mark(color=style.BLUE, marker="o", ms=5),
+        f"{INNER:.0%} interval": style.line(color=style.BLUE, lw=4, alpha=0.55),
+        f"{percent(prob)} interval": style.line(color=style.BLUE, lw=1.2),
     }
     for look in looks:
         colours = {f"marker{part}": colour for part, colour in look.faces.items()}
-        entries[look.title] = style.mark(marker=look.marker, markersize=4.5, **colours)
+        entries[look.title] = style.mark(marker=look.marker, ms=4.5, **colours)
     return style.legend(figure, entries, columns)
 
 
@@ -254,7 +254,7 @@ def plot_differences(
     figure = style.ground(ax, WIDTH, _height(rows), style.notes_for(tree, list(shown.values())))
     (ax,) = style.panels(figure, 1, 1)
     draw_forest(ax, rows, {})
-    ax.axvline(0, color=style.GREY, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+    ax.axvline(0, color=style.GREY, lw=1, ls=(0, (4, 3)), zorder=1)
     low = min(0.0, *(row.outer[0] for row in rows))
     high = max(0.0, *(row.outer[1] for row in rows))
     margin = max(0.05 * (high - low), 1e-6)

@@ -86,13 +86,13 @@ def plot_decision_curve(
         style.dress(ax, grid="y")
     short = distinct(looks, style.NAME_LENGTH)
     entries: dict[str, Artist] = {
-        short[name]: style.line(linewidth=1.6, **look) for name, look in looks.items()
+        short[name]: style.line(lw=1.6, **look) for name, look in looks.items()
     }
     entries |= {
         "treat all": style.line(**_ALL),
         "treat none": style.line(color=style.ink(), **_NONE),
     }
-    entries[f"{percent(prob)} band of each point"] = Patch(color=style.GREY, alpha=0.3, linewidth=0)
+    entries[f"{percent(prob)} band of each point"] = Patch(color=style.GREY, alpha=0.3, lw=0)
     style.legend(figure, entries, 3)
     style.as_written(figure.legends[0].get_texts())
     return figure
@@ -124,7 +124,7 @@ def _draw_benefit(
     for name, own in curves.items():
         colour = looks[name]["color"]
         ax.fill_between(at, own["lower"], own["upper"], color=colour, alpha=0.2, lw=0)
-        ax.plot(at, own["mean"], linewidth=1.6, **looks[name])
+        ax.plot(at, own["mean"], lw=1.6, **looks[name])
     highest = max(float(own[["upper", "all_upper"]].to_numpy().max()) for own in curves.values())
     highest = max(highest, 1e-6)
     ax.set_ylim(-_LOSS * highest, 1.05 * highest)
@@ -140,15 +140,15 @@ def _draw_below(
     at = first["threshold"]
     if column == "evpi":
         ax.fill_between(at, 0, first[column], color=style.ink(), alpha=0.15, lw=0)
-        ax.plot(at, first[column], color=style.ink(), linewidth=1.2)
+        ax.plot(at, first[column], color=style.ink(), lw=1.2)
         ax.set_ylim(0, max(1.1 * float(first[column].max()), 1e-6))
         return
     if column == "p_best":
         ax.plot(at, first["p_best_all"], **_ALL)
         ax.plot(at, first["p_best_none"], color=style.ink(), **_NONE)
     else:
-        ax.axhline(USEFUL, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)))
+        ax.axhline(USEFUL, color=style.GREY, lw=0.8, ls=(0, (4, 3)))
     for name, own in curves.items():
-        ax.plot(at, own[column], linewidth=1.4, **looks[name])
+        ax.plot(at, own[column], lw=1.4, **looks[name])
     ax.set_ylim(-0.03, 1.03)
     ax.set_yticks((0, 0.5, 1))

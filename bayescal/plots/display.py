@@ -322,7 +322,7 @@ class ReliabilityDisplay:
             colour = self.line_.get_color()
             band = curve_band(tree, case, prob, simultaneous=True)
             label = self._once(f"{percent(prob)} band of the curve")
-            ax.fill_between(x, *band, color=colour, alpha=0.2, linewidth=0, label=label)
+            ax.fill_between(x, *band, color=colour, alpha=0.2, lw=0, label=label)
             marks: dict[str, Any] = {"color": colour, "markersize": 4, "label": self._once("bins")}
             ax.plot(self.prob_pred, self.prob_true, "s", **marks)
         else:

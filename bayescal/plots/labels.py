@@ -42,7 +42,7 @@ def plot_label_plan(plan: LabelPlan, *, ax: Axes | None = None) -> Figure:
     axes = style.panels(figure, panels, panels)
     entries = {
         f"mean width of the {percent(plan.prob)} interval": style.line(
-            color=style.BLUE, linewidth=1.6, marker="o", markersize=4
+            color=style.BLUE, lw=1.6, marker="o", ms=4
         ),
         f"{percent(plan.prob)} of samples": Patch(**style.BAND),
     }
@@ -50,7 +50,7 @@ def plot_label_plan(plan: LabelPlan, *, ax: Axes | None = None) -> Figure:
     if plan.limit is not None:
         _draw_chance(axes[1], plan)
         entries |= {
-            f"lies {side} {plan.limit:g}": Patch(color=colour, alpha=0.5, linewidth=0)
+            f"lies {side} {plan.limit:g}": Patch(color=colour, alpha=0.5, lw=0)
             for side, colour in _SIDES.items()
         }
     return style.legend(figure, entries)
@@ -59,7 +59,7 @@ def plot_label_plan(plan: LabelPlan, *, ax: Axes | None = None) -> Figure:
 def _draw_width(ax: Axes, plan: LabelPlan) -> None:
     table = plan.table
     ax.fill_between(table.n, table.width_lower, table.width_upper, **style.BAND)
-    ax.plot(table.n, table.width, color=style.BLUE, linewidth=1.6, marker="o", markersize=4)
+    ax.plot(table.n, table.width, color=style.BLUE, lw=1.6, marker="o", ms=4)
     _dress(ax, plan, f"Width of the interval of {plan.title or plan.var}")
     ax.set_ylim(0, 1.06 * float(table.width_upper.max()) or 1.0)
 
@@ -69,10 +69,10 @@ def _draw_chance(ax: Axes, plan: LabelPlan) -> None:
     table, base = plan.table, 0.0 * plan.table.prob_below
     for side, colour in _SIDES.items():
         top = base + table[f"prob_{side}"]
-        ax.fill_between(table.n, base, top, color=colour, alpha=0.5, linewidth=0)
+        ax.fill_between(table.n, base, top, color=colour, alpha=0.5, lw=0)
         base = top
-    ax.plot(table.n, base, color=style.ink(), linewidth=1.4, marker="o", markersize=4)
-    ax.axhline(ENOUGH, color=style.GREY, linewidth=1, linestyle=(0, (4, 3)))
+    ax.plot(table.n, base, color=style.ink(), lw=1.4, marker="o", ms=4)
+    ax.axhline(ENOUGH, color=style.GREY, lw=1, ls=(0, (4, 3)))
     _dress(ax, plan, f"P(the interval excludes {plan.limit:g})")
     ax.set_ylim(0, 1.04)
 

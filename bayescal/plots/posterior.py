@@ -66,17 +66,17 @@ def draw_density(
     height = density(draws, x)
     if height.max() > 0:
         top = base + tall * height / height.max()
-        ax.fill_between(x, base, top, color=colour, alpha=alpha, linewidth=0)
-        ax.plot(x, top, color=colour, linewidth=1.2)
+        ax.fill_between(x, base, top, color=colour, alpha=alpha, lw=0)
+        ax.plot(x, top, color=colour, lw=1.2)
     elif (draws > 0).any():
-        ax.plot((draws[draws > 0][0],) * 2, (base, base + tall), color=colour, linewidth=1.6)
+        ax.plot((draws[draws > 0][0],) * 2, (base, base + tall), color=colour, lw=1.6)
 
 
 def draw_zero(ax: Axes, p_zero: float | None, *, base: float = 0.0, tall: float = 1.0) -> None:
     """Draw the probability of exactly 0 as a bar, where a density of that height has its peak."""
     if p_zero is not None and p_zero >= SEEN:
         top = base + tall * p_zero
-        ax.plot((0, 0), (base, top), color=style.ink(), linewidth=4, solid_capstyle="butt")
+        ax.plot((0, 0), (base, top), color=style.ink(), lw=4, solid_capstyle="butt")
 
 
 _COLUMNS: Final = 4
@@ -213,8 +213,8 @@ def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, limit:
     _draw_calibrated(ax, access.prob_calibrated(tree, case))
     point = access.point(tree, var, case)
     if point is not None:
-        ax.plot((point,) * 2, (0, 1), color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2)))
-    ax.axhline(0, color=style.GREY, linewidth=0.8)
+        ax.plot((point,) * 2, (0, 1), color=style.VERMILLION, lw=1.4, ls=(0, (3, 2)))
+    ax.axhline(0, color=style.GREY, lw=0.8)
     # A little space left of 0 keeps the bar at 0 off the frame.
     ax.set_xlim(-0.03 * limit, limit)
     ax.set_ylim(_LOWEST, 1.28)
@@ -241,12 +241,12 @@ def _legend(figure: style.Ground, tree: xr.DataTree, var: str, prob: float) -> F
     entries: dict[str, Artist] = {
         "posterior if miscalibrated": Patch(facecolor=style.BLUE, alpha=0.25),
         f"mean and {percent(prob)} interval": style.interval_line(),
-        "P(0): probability of perfect calibration": style.line(color=style.ink(), linewidth=4),
+        "P(0): probability of perfect calibration": style.line(color=style.ink(), lw=4),
     }
     point = access.described(tree, var).point
     if point is not None and access.has_variable(tree, schema.POINT_ESTIMATE, point):
         entries[f"plug-in {access.described(tree, point).title}"] = style.line(
-            color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2))
+            color=style.VERMILLION, lw=1.4, ls=(0, (3, 2))
         )
     return style.legend(figure, entries)
 

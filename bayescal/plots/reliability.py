@@ -150,9 +150,9 @@ def _draw_rates(
     score, ends = rate_intervals(tree, case, prob)
     if not score.size:
         return score
-    ax.vlines(score, *ends, color=style.BLUE, linewidth=2.2, zorder=2.5, clip_on=False)
+    ax.vlines(score, *ends, color=style.BLUE, lw=2.2, zorder=2.5, clip_on=False)
     entries[f"rate of one score, {percent(prob)} interval"] = style.mark(
-        marker="|", markersize=9, markeredgewidth=2.2, color=style.BLUE
+        marker="|", ms=9, mew=2.2, color=style.BLUE
     )
     return np.asarray(ends.ravel())
 
@@ -179,12 +179,12 @@ def _draw_points(ax: Axes, marks: Marks, entries: dict[str, Artist]) -> None:
         s=np.maximum(70 * marks.rows / max(marks.rows.max(initial=1), 1), 5),
         facecolor=style.paper(),
         edgecolor=style.VERMILLION,
-        linewidth=1.3,
+        lw=1.3,
         zorder=3,
         clip_on=False,
     )
     entries[f"{marks.noun}s, area by rows"] = style.mark(
-        marker="o", color=style.paper(), markeredgecolor=style.VERMILLION
+        marker="o", color=style.paper(), mec=style.VERMILLION
     )
 
 

@@ -83,9 +83,9 @@ def plot_probability(
     ax.set_xlabel("score")
     entries: dict[str, Artist] = {
         f"posterior median and {percent(prob)} bounds": Patch(facecolor=style.BLUE, alpha=0.4),
-        "Venn-Abers p0, p1 (no interval)": style.line(color=style.VERMILLION, linewidth=1.0),
+        "Venn-Abers p0, p1 (no interval)": style.line(color=style.VERMILLION, lw=1.0),
         "label rates of calibration rows": style.mark(
-            marker="o", markerfacecolor=style.paper(), markeredgecolor=style.ink(), markersize=5
+            marker="o", mfc=style.paper(), mec=style.ink(), ms=5
         ),
         "score as it is": style.diagonal(),
     }
@@ -131,7 +131,7 @@ def plot_decisions(
     kind = _kinds(rows, k)
     _draw_rows(ax, rows, k, kind)
     if len(rows.classes) == 2:
-        ax.axhline(EVEN, color=style.ink(), linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+        ax.axhline(EVEN, color=style.ink(), lw=0.8, ls=(0, (4, 3)), zorder=1)
     ax.set_ylim(-0.02, 1.02)
     ax.set_xlabel(f"target rows in order of score ({len(rows.row)} in the result)")
     return _decision_legend(figure, rows, k, kind, prob)
@@ -165,17 +165,9 @@ def _draw_curve(ax: Axes, rows: Rows, k: int) -> None:
     order = np.argsort(rows.score[:, k], kind="stable")
     x = rows.score[order, k]
     ax.fill_between(x, rows.lower[order, k], rows.upper[order, k], **style.BAND)
-    ax.plot(x, rows.median[order, k], color=style.BLUE, linewidth=1.7, zorder=4)
+    ax.plot(x, rows.median[order, k], color=style.BLUE, lw=1.7, zorder=4)
     for values, dash in ((rows.p0, "-"), (rows.p1, (0, (3, 1.2)))):
-        ax.step(
-            x,
-            values[order, k],
-            where="mid",
-            color=style.VERMILLION,
-            linewidth=1.0,
-            linestyle=dash,
-            zorder=3,
-        )
+        ax.step(x, values[order, k], where="mid", color=style.VERMILLION, lw=1.0, ls=dash, zorder=3)
 
 
 def _draw_cells(ax: Axes, tree: xr.DataTree, case: ResultSlice, k: int) -> None:
@@ -192,7 +184,7 @@ def _draw_cells(ax: Axes, tree: xr.DataTree, case: ResultSlice, k: int) -> None:
     score, count, events = score[full], count[full], events[full]
     for parts, ends in ((events > 0, (1 + _TICK / 2, 1 + 1.4 * _TICK)), (events < count, None)):
         low, high = ends or (-1.4 * _TICK, -_TICK / 2)
-        ax.vlines(score[parts], low, high, color=style.ink(), linewidth=0.6, alpha=0.7)
+        ax.vlines(score[parts], low, high, color=style.ink(), lw=0.6, alpha=0.7)
     # Cells hold nearly equal numbers of rows, so that equal numbers of cells make fair marks.
     marks = np.array_split(np.arange(len(score)), min(_MARKS, len(score)))
     total = np.array([count[mark].sum() for mark in marks])
@@ -204,7 +196,7 @@ def _draw_cells(ax: Axes, tree: xr.DataTree, case: ResultSlice, k: int) -> None:
         s=np.maximum(45 * total / total.max(), 5),
         facecolor=style.paper(),
         edgecolor=style.ink(),
-        linewidth=1.0,
+        lw=1.0,
         zorder=5,
         clip_on=False,
     )
@@ -224,15 +216,15 @@ def _draw_rows(ax: Axes, rows: Rows, k: int, kind: NDArray[np.int64]) -> None:
     shown = evenly(rows.score[:, k], _MOST_ROWS)
     x = np.arange(len(shown))
     colours = [_KINDS[one] for one in kind[shown]]
-    ax.vlines(x, rows.lower[shown, k], rows.upper[shown, k], colors=colours, linewidth=2.4)
-    ax.vlines(x + 0.36, rows.p0[shown, k], rows.p1[shown, k], colors=style.VERMILLION, linewidth=1)
+    ax.vlines(x, rows.lower[shown, k], rows.upper[shown, k], colors=colours, lw=2.4)
+    ax.vlines(x + 0.36, rows.p0[shown, k], rows.p1[shown, k], colors=style.VERMILLION, lw=1)
     ax.scatter(
         x,
         rows.median[shown, k],
         s=14,
         marker="_",
         color=style.ink(),
-        linewidth=1.3,
+        lw=1.3,
         zorder=3,
         clip_on=False,
     )
@@ -255,10 +247,10 @@ def _decision_legend(
     if len(rows.classes) == 2:
         words = (*words[:2], f"decided: {short[rows.classes[0]]}")
     entries: dict[str, Artist] = {
-        f"{text} ({int((kind == place).sum())} rows)": style.line(color=colour, linewidth=2.4)
+        f"{text} ({int((kind == place).sum())} rows)": style.line(color=colour, lw=2.4)
         for place, (text, colour) in enumerate(zip(words, _KINDS, strict=True))
     }
-    entries["Venn-Abers p0 to p1"] = style.line(color=style.VERMILLION, linewidth=1)
+    entries["Venn-Abers p0 to p1"] = style.line(color=style.VERMILLION, lw=1)
     return style.legend(
         figure, entries, head=f"{percent(prob)} bounds, a dash at the posterior median"
     )
@@ -300,17 +292,10 @@ def _draw_refits(ax: Axes, rows: list[Rows], k: int) -> None:
     for place, (one, offset) in enumerate(zip(rows, offsets, strict=True)):
         colour, dash = _look(place)
         x = np.arange(len(shown)) + offset
-        ax.vlines(
-            x,
-            one.lower[shown, k],
-            one.upper[shown, k],
-            colors=colour,
-            linewidth=1.6,
-            linestyle=dash,
-        )
+        ax.vlines(x, one.lower[shown, k], one.upper[shown, k], colors=colour, lw=1.6, ls=dash)
         ax.scatter(x, one.median[shown, k], s=9, color=colour, zorder=3, clip_on=False)
     if len(rows[0].classes) == 2:
-        ax.axhline(EVEN, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
+        ax.axhline(EVEN, color=style.GREY, lw=0.8, ls=(0, (4, 3)), zorder=0)
     _write_scores(ax, rows[0].score[shown, k], _REFIT_TICKS)
     ax.set_ylim(-0.02, 1.02)
 
@@ -327,7 +312,7 @@ def _refits_legend(figure: style.Ground, cases: tuple[ResultSlice, ...], prob: f
     for place, case in enumerate(cases):
         colour, dash = _look(place)
         entries[short[str(case.prior)]] = style.line(
-            color=colour, linestyle=dash, linewidth=1.6, marker="o", markersize=3
+            color=colour, ls=dash, lw=1.6, marker="o", ms=3
         )
     return style.legend(
         figure, entries, columns=3, head=f"{percent(prob)} bounds and posterior median under"
@@ -416,13 +401,13 @@ def _checked(rows: Sequence[int], n: int) -> list[int]:
 
 
 def _draw_triangle(ax: Axes, held: Rows, place: int) -> None:
-    ax.add_patch(Polygon(_CORNERS, closed=True, fill=False, edgecolor=style.GREY, linewidth=0.8))
+    ax.add_patch(Polygon(_CORNERS, closed=True, fill=False, edgecolor=style.GREY, lw=0.8))
     for share in (0.25, 0.5, 0.75):
         for k in range(_THREE):
             ends = np.full((2, _THREE), 0.0)
             ends[:, k] = share
             ends[(0, 1), ((k + 1) % 3, (k + 2) % 3)] = 1 - share
-            ax.plot(*(ends @ _CORNERS).T, color=style.PALE, linewidth=0.5, zorder=0)
+            ax.plot(*(ends @ _CORNERS).T, color=style.PALE, lw=0.5, zorder=0)
     region = between(held.lower[place], held.upper[place])
     if len(region):
         ax.add_patch(
@@ -479,21 +464,14 @@ def _cut(corners: Floats, inside: Floats) -> Floats:
 
 def _mark(ax: Axes, at: Floats, marker: str, colour: str) -> None:
     ax.scatter(
-        at[0],
-        at[1],
-        s=20,
-        marker=marker,
-        color=colour,
-        edgecolor=style.paper(),
-        linewidth=0.6,
-        zorder=4,
+        at[0], at[1], s=20, marker=marker, color=colour, edgecolor=style.paper(), lw=0.6, zorder=4
     )
 
 
 def _draw_intervals(ax: Axes, held: Rows, place: int) -> None:
     y = np.arange(len(held.classes))
     colours = [style.BLUE if stays else style.GREY for stays in held.is_open[place]]
-    ax.hlines(y, held.lower[place], held.upper[place], colors=colours, linewidth=2.6)
+    ax.hlines(y, held.lower[place], held.upper[place], colors=colours, lw=2.6)
     for values, marker, colour, low in (
         (held.median, "o", colours, 0.0),
         (held.merged, "D", style.VERMILLION, 0.24),
@@ -505,7 +483,7 @@ def _draw_intervals(ax: Axes, held: Rows, place: int) -> None:
             marker=marker,
             color=colour,
             edgecolor=style.paper(),
-            linewidth=0.4,
+            lw=0.4,
             zorder=3,
             clip_on=False,
         )
@@ -523,13 +501,13 @@ def _sets_legend(figure: style.Ground, prob: float, *, three: bool) -> Figure:
         {f"between the {bounds}": Patch(facecolor=style.BLUE, alpha=0.35)}
         if three
         else {
-            f"{bounds}, open": style.line(color=style.BLUE, linewidth=2.6),
-            f"{bounds}, ruled out": style.line(color=style.GREY, linewidth=2.6),
+            f"{bounds}, open": style.line(color=style.BLUE, lw=2.6),
+            f"{bounds}, ruled out": style.line(color=style.GREY, lw=2.6),
         }
     )
     for title, marker, colour in (
         ("posterior medians, scaled" if three else "posterior median", "o", style.BLUE),
         ("Venn-Abers, merged", "D", style.VERMILLION),
     ):
-        entries[title] = style.mark(marker=marker, color=colour, markersize=4.5)
+        entries[title] = style.mark(marker=marker, color=colour, ms=4.5)
     return style.legend(figure, entries, columns=3 if three else 2)

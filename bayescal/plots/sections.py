@@ -80,9 +80,9 @@ def plot_roc(
     for ax, case in zip(style.panels(figure, len(cases), columns), cases, strict=True):
         _draw_roc(ax, tree, case, prob, of_unlabeled)
     entries = {
-        "posterior mean": style.line(color=style.BLUE, linewidth=1.6),
+        "posterior mean": style.line(color=style.BLUE, lw=1.6),
         **style.bands(prob),
-        "labelled rows": style.line(color=style.ink(), linewidth=1, linestyle=":"),
+        "labelled rows": style.line(color=style.ink(), lw=1, ls=":"),
     }
     of = "of the unlabelled rows" if of_unlabeled else "of the population"
     return style.legend(figure, entries, head=f"ROC curve {of}")
@@ -104,8 +104,8 @@ def _draw_roc(ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, unlab
         style.draw_band(ax, band.fpr.values, *ends, simultaneous=simultaneous)
     labeled = labeled_roc(tree, case)
     if labeled is not None:
-        ax.plot(*labeled, color=style.ink(), linewidth=1, linestyle=":")
-    ax.plot(band.fpr.values, band["mean"].values, color=style.BLUE, linewidth=1.6)
+        ax.plot(*labeled, color=style.ink(), lw=1, ls=":")
+    ax.plot(band.fpr.values, band["mean"].values, color=style.BLUE, lw=1.6)
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1.01)
     ax.set_aspect("equal")
@@ -235,14 +235,14 @@ def _draw_class(
         tail = (1 - prob) / 2
         right, wrong = bins.rows * bins.accuracy + 0.5, bins.rows * (1 - bins.accuracy) + 0.5
         ends = betaincinv(right, wrong, [[tail], [1 - tail]])
-        ax.vlines(bins.confidence, *ends, color=edge, linewidth=0.9, alpha=0.7, zorder=2.5)
+        ax.vlines(bins.confidence, *ends, color=edge, lw=0.9, alpha=0.7, zorder=2.5)
         look: dict[str, Any] = {"facecolor": face, "edgecolor": edge, "linewidth": 1.1}
         area = np.maximum(45 * bins.rows / max(bins.rows.max(initial=1), 1), 6)
         ax.scatter(
             bins.confidence, bins.accuracy, area, marker=marker, zorder=3, clip_on=False, **look
         )
         words = f"{stage} calibration, {percent(prob)} interval"
-        entries[words] = style.mark(marker=marker, color=face, markeredgecolor=edge)
+        entries[words] = style.mark(marker=marker, color=face, mec=edge)
         errors.append(_mean_error(tree, case, name, "_uncalibrated" if stage == "before" else ""))
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
@@ -329,14 +329,14 @@ def _draw_curve(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     x = along("class_prior").values
     if _has(tree, "envelope_lower", "envelope_upper"):
         lower, upper = along("envelope_lower").values, along("envelope_upper").values
-        ax.fill_between(x, lower, upper, color=style.GREY, alpha=0.2, linewidth=0)
+        ax.fill_between(x, lower, upper, color=style.GREY, alpha=0.2, lw=0)
     error = _posterior_name(tree)
     if error is not None:
         lower, upper = along(f"{error}_lower").values, along(f"{error}_upper").values
-        ax.fill_between(x, lower, upper, color=style.BLUE, alpha=0.25, linewidth=0)
+        ax.fill_between(x, lower, upper, color=style.BLUE, alpha=0.25, lw=0)
         if _has(tree, f"{error}_mean"):
-            ax.plot(x, along(f"{error}_mean").values, color=style.BLUE, linewidth=1.4)
-    ax.plot(x, along("ece").values, color=style.VERMILLION, linewidth=1.4, linestyle=_PLUG_DASH)
+            ax.plot(x, along(f"{error}_mean").values, color=style.BLUE, lw=1.4)
+    ax.plot(x, along("ece").values, color=style.VERMILLION, lw=1.4, ls=_PLUG_DASH)
     style.dress(ax, grid="y")
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(0, None)
@@ -356,10 +356,10 @@ def _draw_belief(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
             x,
             (0,) * len(x),
             color=style.ink(),
-            linewidth=4,
+            lw=4,
             solid_capstyle="butt",
             marker=marker,
-            markersize=12,
+            ms=12,
             transform=across,
             clip_on=False,
         )
@@ -367,7 +367,7 @@ def _draw_belief(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
 
 def _curve_legend(figure: style.Ground, tree: xr.DataTree) -> Figure:
     entries: dict[str, Artist] = {
-        "plug-in ECE": style.line(color=style.VERMILLION, linewidth=1.4, linestyle=_PLUG_DASH)
+        "plug-in ECE": style.line(color=style.VERMILLION, lw=1.4, ls=_PLUG_DASH)
     }
     if _has(tree, "envelope_lower", "envelope_upper"):
         entries["range of the plug-in by Theorem 2"] = Patch(facecolor=style.GREY, alpha=0.2)
@@ -378,6 +378,6 @@ def _curve_legend(figure: style.Ground, tree: xr.DataTree) -> Figure:
         )
     if access.has_variable(tree, schema.POSTERIOR, "class_prior"):
         entries["class prior after the data, 90%"] = style.line(
-            color=style.ink(), linewidth=4, marker="|", markersize=12
+            color=style.ink(), lw=4, marker="|", ms=12
         )
     return style.legend(figure, entries)

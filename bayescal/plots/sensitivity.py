@@ -209,7 +209,7 @@ def _legend(
     }
     if max(zeros, default=0.0) >= SEEN:
         calibrated = "P(0): probability of perfect calibration"
-        entries[calibrated] = style.line(color=style.ink(), linewidth=4)
+        entries[calibrated] = style.line(color=style.ink(), lw=4)
     entries["mean under the first prior"] = style.line(**_FIRST)
     if found[0].threshold is not None:
         entries[f"threshold {found[0].threshold:g}"] = style.line(**_LIMIT)

@@ -296,15 +296,15 @@ def no_scale(ax: Axes) -> None:
 
 def draw_band(ax: Axes, x: Any, lower: Any, upper: Any, *, simultaneous: bool) -> None:
     """The band of a whole curve, or that of each point, which is drawn on it."""
-    ax.fill_between(x, lower, upper, color=BLUE, alpha=_SHADES[simultaneous], linewidth=0)
+    ax.fill_between(x, lower, upper, color=BLUE, alpha=_SHADES[simultaneous], lw=0)
 
 
 def bands(prob: float) -> dict[str, Artist]:
     """Legend entries of both bands."""
     both = 1 - (1 - _SHADES[True]) * (1 - _SHADES[False])
     return {
-        f"{percent(prob)} band of the curve": Patch(color=BLUE, alpha=_SHADES[True], linewidth=0),
-        f"{percent(prob)} band of each point": Patch(color=BLUE, alpha=both, linewidth=0),
+        f"{percent(prob)} band of the curve": Patch(color=BLUE, alpha=_SHADES[True], lw=0),
+        f"{percent(prob)} band of each point": Patch(color=BLUE, alpha=both, lw=0),
     }
 
 
@@ -312,17 +312,8 @@ def draw_interval(
     ax: Axes, ends: tuple[float, float], mean: float, y: float, colour: str = BLUE
 ) -> None:
     """Draw an interval below a density, with the mean as a dot."""
-    ax.plot(ends, (y, y), color=colour, linewidth=2.2, solid_capstyle="butt")
-    ax.plot(
-        mean,
-        y,
-        marker="o",
-        markersize=4.5,
-        color=colour,
-        markeredgecolor=paper(),
-        markeredgewidth=0.6,
-        clip_on=False,
-    )
+    ax.plot(ends, (y, y), color=colour, lw=2.2, solid_capstyle="butt")
+    ax.plot(mean, y, marker="o", ms=4.5, color=colour, mec=paper(), mew=0.6, clip_on=False)
 
 
 def mark(**look: Any) -> Line2D:
@@ -337,17 +328,17 @@ def line(**look: Any) -> Line2D:
 
 def diagonal() -> Line2D:
     """What `draw_diagonal` draws, for the legend."""
-    return line(color=GREY, linewidth=1, linestyle=(0, (4, 3)))
+    return line(color=GREY, lw=1, ls=(0, (4, 3)))
 
 
 def draw_diagonal(ax: Axes) -> None:
     """Draw where scores are the probabilities themselves."""
-    ax.plot((0, 1), (0, 1), color=GREY, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+    ax.plot((0, 1), (0, 1), color=GREY, lw=1, ls=(0, (4, 3)), zorder=1)
 
 
 def interval_line() -> Line2D:
     """What `draw_interval` draws, for the legend."""
-    return line(color=BLUE, linewidth=2.2, marker="o", markersize=4.5)
+    return line(color=BLUE, lw=2.2, marker="o", ms=4.5)
 
 
 def title(ax: Axes, text: str, **kwargs: Any) -> None:

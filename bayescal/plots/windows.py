@@ -89,15 +89,15 @@ def draw_windows(
 def _entries(shown: Sequence[Series], prob: float) -> dict[str, Artist]:
     """The legend."""
     found: dict[str, Artist] = {
-        "posterior mean": style.line(color=style.BLUE, linewidth=1.4, marker="o", markersize=4),
+        "posterior mean": style.line(color=style.BLUE, lw=1.4, marker="o", ms=4),
         f"{percent(prob)} interval": Patch(**style.BAND),
-        "not converged": style.mark(color=style.red(), marker="x", markersize=6),
+        "not converged": style.mark(color=style.red(), marker="x", ms=6),
     }
     changes = [one.change for one in shown if one.change is not None]
     if changes:
         alarm = f"alarm: P(worse than the baseline), the number, ≥ {changes[0].alarm:g}"
-        found["baseline"] = Patch(color=style.GREY, alpha=_BASELINE, linewidth=0)
-        found[alarm] = style.mark(color=style.VERMILLION, marker="o", markersize=6)
+        found["baseline"] = Patch(color=style.GREY, alpha=_BASELINE, lw=0)
+        found[alarm] = style.mark(color=style.VERMILLION, marker="o", ms=6)
     return found
 
 
@@ -107,12 +107,12 @@ def _draw_change(
     """The baseline across all windows, alarms, and their probabilities, or those of all windows."""
     place = {name: at for at, name in enumerate(order)}
     base = next(window for window in windows if window.name == change.baseline)
-    ax.axhspan(base.lower, base.upper, color=style.GREY, alpha=_BASELINE, linewidth=0, zorder=0)
+    ax.axhspan(base.lower, base.upper, color=style.GREY, alpha=_BASELINE, lw=0, zorder=0)
     for window in windows:
         alarm = window.name in change.alarms
         at = place[window.name]
         if alarm:
-            ax.plot(at, window.mean, "o", color=style.VERMILLION, markersize=6, zorder=4)
+            ax.plot(at, window.mean, "o", color=style.VERMILLION, ms=6, zorder=4)
         if alarm or (every and window is not base):
             chance = float(change.table.loc[window.name, "baseline_prob_worse"])
             ax.annotate(
@@ -133,13 +133,13 @@ def _panel(ax: Axes, one: Series, order: Sequence[str]) -> None:
         x = [place[window.name] for window in run]
         lower, upper = [window.lower for window in run], [window.upper for window in run]
         # A window alone between gaps has no area: its interval is a line.
-        ax.vlines(x, lower, upper, color=style.BLUE, linewidth=1.0, alpha=0.35)
+        ax.vlines(x, lower, upper, color=style.BLUE, lw=1.0, alpha=0.35)
         ax.fill_between(x, lower, upper, **style.BAND)
         means = [window.mean for window in run]
-        ax.plot(x, means, color=style.BLUE, linewidth=1.4, marker="o", markersize=3.5)
+        ax.plot(x, means, color=style.BLUE, lw=1.4, marker="o", ms=3.5)
     failed = [window for window in one.windows if not window.converged]
     x = [place[window.name] for window in failed]
-    ax.plot(x, [window.mean for window in failed], "x", color=style.red(), markersize=6, zorder=5)
+    ax.plot(x, [window.mean for window in failed], "x", color=style.red(), ms=6, zorder=5)
     step = -(-len(order) // _MOST_NAMES)
     short = distinct(order[::step], 12)
     ax.set_xticks(range(0, len(order), step), [short[name] for name in order[::step]])

@@ -16,15 +16,7 @@ from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Difference, difference
 from bayescal.results.intervals import Marginal, average_powers, if_calibrated, marginals
 from bayescal.results.ranking import best, leaders
-from bayescal.results.text import (
-    decimals,
-    error,
-    fixed,
-    in_words,
-    percent,
-    probability,
-    relation,
-)
+from bayescal.results.text import decimals, error, fixed, in_words, percent, probability, relation
 
 UNLIKELY = 0.05
 LIKELY = 0.5

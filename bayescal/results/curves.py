@@ -106,10 +106,7 @@ def has_curve(tree: xr.DataTree, case: ResultSlice) -> bool:
 
 def _jumps(tree: xr.DataTree, case: ResultSlice) -> tuple[float, ...]:
     """Scores near which the curve jumps, the likeliest ones, in order."""
-    held = {
-        schema.MODEL_AVERAGE: schema.JUMP_PROBABILITY,
-        schema.CONSTANT_DATA: schema.CELL_SCORE,
-    }
+    held = {schema.MODEL_AVERAGE: schema.JUMP_PROBABILITY, schema.CONSTANT_DATA: schema.CELL_SCORE}
     if not all(access.has_variable(tree, *one) for one in held.items()):
         return ()
     chance, score = (access.variable(tree, *one, case).values for one in held.items())
