@@ -172,14 +172,9 @@ def _draw_curve(ax: Axes, rows: Rows, k: int) -> None:
 
 def _draw_cells(ax: Axes, tree: xr.DataTree, case: ResultSlice, k: int) -> None:
     """Label rates of neighbouring cells together, and a tick a cell."""
-    score, count, events = (
-        _of_curve(held.values, k)
-        for held in (
-            access.variable(tree, schema.CONSTANT_DATA, "cell_score", case),
-            access.variable(tree, schema.CONSTANT_DATA, "cell_count", case),
-            access.cell_events(tree, case),
-        )
-    )
+    held = access.values(tree, schema.CONSTANT_DATA, case, schema.CELL_SCORE, schema.CELL_COUNT)
+    held.append(access.cell_events(tree, case).values)
+    score, count, events = (one if one.ndim == 1 else one[k] for one in held)
     full = count > 0
     score, count, events = score[full], count[full], events[full]
     for parts, ends in ((events > 0, (1 + _TICK / 2, 1 + 1.4 * _TICK)), (events < count, None)):
@@ -200,10 +195,6 @@ def _draw_cells(ax: Axes, tree: xr.DataTree, case: ResultSlice, k: int) -> None:
         zorder=5,
         clip_on=False,
     )
-
-
-def _of_curve(values: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-    return values if values.ndim == 1 else values[k]
 
 
 def _kinds(rows: Rows, k: int) -> NDArray[np.int64]:
@@ -415,18 +406,14 @@ def _draw_triangle(ax: Axes, held: Rows, place: int) -> None:
         )
     _mark(ax, held.median[place] / held.median[place].sum() @ _CORNERS, "o", style.BLUE)
     _mark(ax, held.merged[place] @ _CORNERS, "D", style.VERMILLION)
-    aligns = (("center", "top"), ("center", "top"), ("center", "bottom"))
-    shifts = ((0, -0.03), (0, -0.03), (0, 0.02))
     short = distinct(held.classes, 12)
-    for name, corner, (across, up), shift in zip(
-        held.classes, _CORNERS, aligns, shifts, strict=True
-    ):
+    for name, (x, y) in zip(held.classes, _CORNERS, strict=True):
         ax.text(
-            corner[0] + shift[0],
-            corner[1] + shift[1],
+            x,
+            y + (0.02 if y else -0.03),
             short[name],
-            ha=across,
-            va=up,
+            ha="center",
+            va="bottom" if y else "top",
             fontsize=style.SMALL_SIZE,
             color=style.ink(),
             parse_math=False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import xarray as xr
@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from bayescal.core.checks import check_flag, check_known, checked_words
@@ -120,15 +119,8 @@ _CLASS_COLUMNS: Final = 5
 _PANEL_INCHES: Final = 1.75
 _FRAME_INCHES: Final = 1.1
 _CLASS: Final = "label_class"
+_CLASS_BINS: Final = ("bin_confidence", "bin_accuracy", "bin_rows")
 _STAGES: Final = {"before": ("o", style.VERMILLION), "after": ("s", style.BLUE)}
-
-
-class _ClassBins(NamedTuple):
-    """Bins with rows: mean confidence, accuracy and rows."""
-
-    confidence: NDArray[np.float64]
-    accuracy: NDArray[np.float64]
-    rows: NDArray[np.float64]
 
 
 def plot_class_reliability(
@@ -231,19 +223,22 @@ def _draw_class(
     errors = []
     for stage, (marker, edge) in _STAGES.items():
         face = edge if stage == "after" else style.paper()
-        bins = _class_bins(tree, case, name, stage)
+        held = [access.variable(tree, schema.POINT_ESTIMATE, var, case) for var in _CLASS_BINS]
+        own = np.array([one.sel({"stage": stage, _CLASS: name}).values for one in held], np.float64)
+        # Bins of the class that have labelled rows.
+        confidence, accuracy, rows = own[:, own[2] > 0]
         tail = (1 - prob) / 2
-        right, wrong = bins.rows * bins.accuracy + 0.5, bins.rows * (1 - bins.accuracy) + 0.5
+        right, wrong = rows * accuracy + 0.5, rows * (1 - accuracy) + 0.5
         ends = betaincinv(right, wrong, [[tail], [1 - tail]])
-        ax.vlines(bins.confidence, *ends, color=edge, lw=0.9, alpha=0.7, zorder=2.5)
+        ax.vlines(confidence, *ends, color=edge, lw=0.9, alpha=0.7, zorder=2.5)
         look: dict[str, Any] = {"facecolor": face, "edgecolor": edge, "linewidth": 1.1}
-        area = np.maximum(45 * bins.rows / max(bins.rows.max(initial=1), 1), 6)
-        ax.scatter(
-            bins.confidence, bins.accuracy, area, marker=marker, zorder=3, clip_on=False, **look
-        )
+        area = np.maximum(45 * rows / max(rows.max(initial=1), 1), 6)
+        ax.scatter(confidence, accuracy, area, marker=marker, zorder=3, clip_on=False, **look)
         words = f"{stage} calibration, {percent(prob)} interval"
         entries[words] = style.mark(marker=marker, color=face, mec=edge)
-        errors.append(_mean_error(tree, case, name, "_uncalibrated" if stage == "before" else ""))
+        var = "class_ece_uncalibrated" if stage == "before" else "class_ece"
+        draws = access.variable(tree, schema.POSTERIOR, var, case).sel({_CLASS: name})
+        errors.append(fixed(float(draws.mean()), 3).lstrip("0"))
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
     ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
@@ -251,19 +246,6 @@ def _draw_class(
     ax.set_aspect("equal")
     style.dress(ax)
     return " to ".join(errors)
-
-
-def _class_bins(tree: xr.DataTree, case: ResultSlice, name: str, stage: str) -> _ClassBins:
-    """Bins of one class that have labelled rows."""
-    names = ("bin_confidence", "bin_accuracy", "bin_rows")
-    held = [access.variable(tree, schema.POINT_ESTIMATE, var, case) for var in names]
-    own = np.array([one.sel({"stage": stage, _CLASS: name}).values for one in held], np.float64)
-    return _ClassBins(*own[:, own[2] > 0])
-
-
-def _mean_error(tree: xr.DataTree, case: ResultSlice, name: str, suffix: str) -> str:
-    draws = access.variable(tree, schema.POSTERIOR, f"class_ece{suffix}", case)
-    return fixed(float(draws.sel({_CLASS: name}).mean()), 3).lstrip("0")
 
 
 def plot_sensitivity_curve(tree: xr.DataTree, *, ax: Axes | None = None) -> Figure:

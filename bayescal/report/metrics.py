@@ -7,7 +7,7 @@ import math
 from markupsafe import Markup
 
 from bayescal.core.variables import MORE
-from bayescal.report.render import named, plain, several_named, table_of
+from bayescal.report.render import Column, named, plain, several_named, table
 from bayescal.report.view import Answer, View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -158,30 +158,32 @@ def _shares(ranking: Best, group: str | None) -> list[tuple[str, float]] | None:
 
 def _best_table(view: View, rankings: dict[str, Best], groups: list[str | None]) -> Markup:
     """The two most probably best by each metric."""
-    rows = []
-    for var, ranking in rankings.items():
-        metric = access.described(view.tree, var)
-        for group in groups:
-            if (shares := _shares(ranking, group)) is None:
-                continue
-            (first, chance), (second, other) = shares[:2]
-            case = access.find_case(view.tree, first, group=group)
-            direction = "highest" if metric.better == MORE else "lowest"
-            rows.append(
-                (
-                    f"{capital(metric.title)} ({direction})",
-                    *([] if group is None else [plain(group)]),
-                    plain(first),
-                    probability(chance),
-                    _value(view, var, case),
-                    plain(second),
-                    probability(other),
-                )
-            )
-    heads = ["Metric", *([] if groups == [None] else ["Group"]), "Best", "P(best)"]
-    heads += [f"Mean and {percent(view.prob)} interval", "Second", "P(best)"]
-    words = {"Metric", "Group", "Best", "Second"}
-    return table_of("Best classifiers", heads, rows, words) if rows else Markup("")
+    found = [
+        (var, group, shares)
+        for var, ranking in rankings.items()
+        for group in groups
+        if (shares := _shares(ranking, group)) is not None
+    ]
+    if not found:
+        return Markup("")
+    metrics = [access.described(view.tree, var) for var, *_ in found]
+    titles = [
+        f"{capital(one.title)} ({'highest' if one.better == MORE else 'lowest'})" for one in metrics
+    ]
+    best_two = list(zip(*(shares[:2] for *_, shares in found), strict=True))
+    values = [
+        _value(view, var, access.find_case(view.tree, first, group=group))
+        for var, group, ((first, _), *_) in found
+    ]
+    columns = [Column("Metric", titles, words=True)]
+    if groups != [None]:
+        columns.append(Column("Group", [plain(str(group)) for _, group, _ in found], words=True))
+    for title, both in zip(("Best", "Second"), best_two, strict=True):
+        columns.append(Column(title, [plain(name) for name, _ in both], words=True))
+        columns.append(Column("P(best)", [probability(chance) for _, chance in both]))
+        if title == "Best":
+            columns.append(Column(f"Mean and {percent(view.prob)} interval", values))
+    return table("Best classifiers", columns)
 
 
 def _value(view: View, var: str, case: ResultSlice) -> str:

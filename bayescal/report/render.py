@@ -6,7 +6,7 @@ import base64
 import io
 import re
 import warnings
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -132,18 +132,6 @@ def off(text: str) -> Markup:
 def bold(text: str) -> Markup:
     """A cell in bold."""
     return Markup("<strong>{}</strong>").format(text)
-
-
-def table_of(
-    label: str,
-    heads: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    words: Container[str],
-    caption: str = "",
-) -> Markup:
-    """Write a table row by row; headings among `words` are of text."""
-    columns = zip(heads, zip(*rows, strict=True), strict=True)
-    return table(label, [Column(head, cells, head in words) for head, cells in columns], caption)
 
 
 HEAVIEST_SVG = 300_000
