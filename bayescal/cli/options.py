@@ -106,6 +106,7 @@ VERBOSE: Final = Option(
     is_flag=True,
     help="Print every column, the prior and all notes in full.",
 )
+_PRINTED: Final = (OUTPUT, _REPORT, _JSON, VERBOSE)
 _ESTIMATE_ONLY: Final = Option(
     flags=("--estimate-only",), is_flag=True, help="Point estimates, no posterior; fast."
 )
@@ -165,17 +166,9 @@ def _sampling(command: Command) -> list[Option]:
 
 def fit_options(command: Command) -> list[Option]:
     """Options of a quantity's own command."""
-    return [
-        *command.options,
-        command.prior,
-        MEASURE if command.curve else _NO_MEASURE,
-        *_sampling(command),
-        _ESTIMATE_ONLY,
-        OUTPUT,
-        _REPORT,
-        _JSON,
-        VERBOSE,
-    ]
+    measure = MEASURE if command.curve else _NO_MEASURE
+    own = [*command.options, command.prior, measure]
+    return [*own, *_sampling(command), _ESTIMATE_ONLY, *_PRINTED]
 
 
 def sensitivity_options(command: Command) -> list[Option]:
@@ -189,16 +182,7 @@ def sensitivity_options(command: Command) -> list[Option]:
         help=f"{prior.help} Repeat it for the priors to compare; given {alone} it is compared with "
         "a grid of others.",
     )
-    return [
-        *command.options,
-        several,
-        *_sampling(command),
-        *_CONCLUSION,
-        OUTPUT,
-        _REPORT,
-        _JSON,
-        VERBOSE,
-    ]
+    return [*command.options, several, *_sampling(command), *_CONCLUSION, *_PRINTED]
 
 
 def report_options(command: Command) -> list[Option]:

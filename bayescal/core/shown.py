@@ -14,7 +14,7 @@ from bayescal.core.text import undirected
 from bayescal.core.text_table import fitted, one_by_one, one_line, table
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
     from rich.console import Console, RenderableType
 
 _MARGIN: Final = 0.04
@@ -170,15 +170,16 @@ class Showing:
 
 @cache
 def _template() -> Template:
+    return templates("bayescal.core").get_template("shown.html.j2")
+
+
+def templates(package: str) -> Environment:
+    """Templates of a package, which escape every value and know all names they use."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
-        loader=PackageLoader("bayescal.core"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    ).get_template("shown.html.j2")
+    blocks: Any = {"trim_blocks": True, "lstrip_blocks": True}
+    loader = PackageLoader(package)
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **blocks)
 
 
 def _line(text: Any) -> str:

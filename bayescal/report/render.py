@@ -13,11 +13,12 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from bayescal._version import __version__
+from bayescal.core.shown import templates
 from bayescal.core.text import distinct, undirected
 from bayescal.plots import style
 from bayescal.plots.style import Drawing, shorten
@@ -54,19 +55,9 @@ def several_named(names: Sequence[str]) -> Markup:
 @cache
 def environment() -> Environment:
     """Return the environment of the report's templates."""
-    env = Environment(
-        loader=PackageLoader("bayescal.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    env.filters.update(
-        count=numbers.count,
-        error=numbers.error,
-        percent=numbers.percent,
-        probability=numbers.probability,
-    )
+    env = templates("bayescal.report")
+    for name in ("count", "error", "percent", "probability"):
+        env.filters[name] = getattr(numbers, name)
     return env
 
 

@@ -189,7 +189,9 @@ def change(
     base = names[0] if baseline is None else baseline
     check_known(base, names, "baseline", "the series")
     one = windows[names[0]].variable
-    errors = _paired(windows) if isinstance(results, xr.DataTree) else _independent(windows)
+    errors = {name: window.errors for name, window in windows.items()}
+    if not isinstance(results, xr.DataTree):
+        errors = _independent(windows)
 
     def against(name: str, other: str | None, prefix: str) -> dict[str, float]:
         known = other not in (None, name)
@@ -336,11 +338,6 @@ def _errors(tree: xr.DataTree, var: str, case: ResultSlice) -> Errors:
             f"a change needs draws; {var!r} is undefined in every draw. Choose another metric."
         )
     return Errors(low, high, access.posterior_mean(tree, var, case))
-
-
-def _paired(windows: Mapping[str, _Window]) -> dict[str, Errors]:
-    """Draws of one model, which are of all windows at once."""
-    return {name: window.errors for name, window in windows.items()}
 
 
 def _independent(windows: Mapping[str, _Window]) -> dict[str, Errors]:
