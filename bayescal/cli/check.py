@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from bayescal.cli.errors import FAILED, OK
 from bayescal.cli.options import SAMPLING, as_given, parameters
 from bayescal.cli.output import print_json
 from bayescal.cli.run import RESULT, in_terms_of, loaded_or_fitted, status_code
-from bayescal.cli.terminal import say
+from bayescal.cli.terminal import FAILED, OK, say
 from bayescal.core.checks import check_number
 from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError

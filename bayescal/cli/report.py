@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from bayescal.cli.errors import FAILED, NOT_CONVERGED, OK, warn
 from bayescal.cli.options import MEASURE, ROWS, check_required, click_option, report_options
 from bayescal.cli.output import check_report, say_written
 from bayescal.cli.run import (
@@ -20,6 +19,7 @@ from bayescal.cli.run import (
     settings_of,
     status_code,
 )
+from bayescal.cli.terminal import FAILED, NOT_CONVERGED, OK, warn
 from bayescal.core.checks import check_known, check_number, check_whole
 from bayescal.core.command import Command, Given, Option
 from bayescal.core.count_options import COUNTS, are_counts

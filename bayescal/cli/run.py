@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bayescal.cli.errors import FAILED, NOT_CONVERGED, OK, Interrupted, as_options, warn
 from bayescal.cli.options import MEASURE, as_given, check_required, fit_options, sensitivity_options
 from bayescal.cli.output import (
     TABLES,
@@ -24,7 +23,18 @@ from bayescal.cli.output import (
     write,
     write_rows,
 )
-from bayescal.cli.terminal import print_table, say, width, with_short_names
+from bayescal.cli.terminal import (
+    FAILED,
+    NOT_CONVERGED,
+    OK,
+    Interrupted,
+    as_options,
+    print_table,
+    say,
+    warn,
+    width,
+    with_short_names,
+)
 from bayescal.core.command import Command, Given, Option
 from bayescal.core.count_options import files_of
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ScarWarning
