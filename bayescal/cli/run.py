@@ -112,16 +112,10 @@ def loaded_or_fitted(quantity: Quantity, given: Given) -> DataTree:
     from bayescal.workflow.fit import fit
 
     settings = {name: given[name] for name in ("draws", "seed") if name in given}
+    options = {"method": "direct", **settings, **plan_options(quantity, given)}
     with progress("Fitting") as update, quiet():
-        return fit(
-            quantity,
-            data,
-            priors=command.priors_of(given, data),
-            method="direct",
-            progress=update,
-            **settings,
-            **plan_options(quantity, given),
-        )
+        priors = command.priors_of(given, data)
+        return fit(quantity, data, priors=priors, progress=update, **options)
 
 
 def _check_of_result(command: Command, given: Given) -> None:

@@ -224,14 +224,8 @@ def counted[T](
     count_rows: Callable[..., T], given: Given, table: Table, score: Any, **others: Any
 ) -> T:
     """Go through a table in batches, with the columns that the options name."""
-    return count_rows(
-        table,
-        label=given["label"],
-        score=score,
-        pos_label=given["pos_label"],
-        from_logits=given["from_logits"],
-        **others,
-    )
+    named = {name: given[name] for name in ("label", "pos_label", "from_logits")}
+    return count_rows(table, score=score, **named, **others)
 
 
 def read_labeled(given: Given) -> Scores:

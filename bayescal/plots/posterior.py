@@ -226,15 +226,8 @@ def _draw_calibrated(ax: Axes, p_calibrated: float | None) -> None:
     if p_calibrated is None:
         return
     draw_zero(ax, p_calibrated)
-    ax.annotate(
-        f"P(0) {relation(p_calibrated)}",
-        (0, 1.08),
-        xytext=(5, 0),
-        textcoords="offset points",
-        va="bottom",
-        fontsize=style.SMALL_SIZE - 0.5,
-        color=style.ink(),
-    )
+    look = {"va": "bottom", "fontsize": style.SMALL_SIZE - 0.5}
+    style.write(ax, f"P(0) {relation(p_calibrated)}", (0, 1.08), (5, 0), **look)
 
 
 def _legend(figure: style.Ground, tree: xr.DataTree, var: str, prob: float) -> Figure:

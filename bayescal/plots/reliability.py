@@ -97,7 +97,9 @@ def plot_reliability(
     top.set_xlim(*limits)
     top.set_ylim(*limits)
     answer = _answer(tree, case, prob)
-    _write_above(top, answer)
+    # Where no mark can be.
+    look = {"xycoords": "axes fraction", "linespacing": 1.45, "va": "bottom"}
+    style.write(top, answer, (0, 1), (0, 6), **look)
     horizontal, vertical, event = _words(tree, case)
     top.set_ylabel(vertical, parse_math=False)
     pad = 10 + _LINE_POINTS * (answer.count("\n") + 1)
@@ -297,21 +299,6 @@ def _between(
 ) -> list[NDArray[np.float64]]:
     """Rows between edges, those of a cell spread evenly over it."""
     return [np.diff(np.interp(edges, ends, np.append(0, np.cumsum(count)))) for count in counts]
-
-
-def _write_above(ax: Axes, text: str) -> None:
-    """Estimate, posterior and probability of calibration, where no mark can be."""
-    ax.annotate(
-        text,
-        (0, 1),
-        (0, 6),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        fontsize=style.SMALL_SIZE,
-        color=style.ink(),
-        linespacing=1.45,
-        va="bottom",
-    )
 
 
 def error_text(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import xarray as xr
@@ -185,16 +185,9 @@ def _draw_cells(ax: Axes, tree: xr.DataTree, case: ResultSlice, k: int) -> None:
     total = np.array([count[mark].sum() for mark in marks])
     rate = np.array([events[mark].sum() for mark in marks]) / total
     middle = [np.average(score[mark], weights=count[mark]) for mark in marks]
-    ax.scatter(
-        middle,
-        rate,
-        s=np.maximum(45 * total / total.max(), 5),
-        facecolor=style.paper(),
-        edgecolor=style.ink(),
-        lw=1.0,
-        zorder=5,
-        clip_on=False,
-    )
+    area = np.maximum(45 * total / total.max(), 5)
+    look: dict[str, Any] = {"facecolor": style.paper(), "edgecolor": style.ink(), "lw": 1.0}
+    ax.scatter(middle, rate, area, zorder=5, clip_on=False, **look)
 
 
 def _kinds(rows: Rows, k: int) -> NDArray[np.int64]:
@@ -209,16 +202,8 @@ def _draw_rows(ax: Axes, rows: Rows, k: int, kind: NDArray[np.int64]) -> None:
     colours = [_KINDS[one] for one in kind[shown]]
     ax.vlines(x, rows.lower[shown, k], rows.upper[shown, k], colors=colours, lw=2.4)
     ax.vlines(x + 0.36, rows.p0[shown, k], rows.p1[shown, k], colors=style.VERMILLION, lw=1)
-    ax.scatter(
-        x,
-        rows.median[shown, k],
-        s=14,
-        marker="_",
-        color=style.ink(),
-        lw=1.3,
-        zorder=3,
-        clip_on=False,
-    )
+    look: dict[str, Any] = {"marker": "_", "color": style.ink(), "lw": 1.3}
+    ax.scatter(x, rows.median[shown, k], 14, zorder=3, clip_on=False, **look)
     ax.set_xlim(-1, len(shown))
     _write_scores(ax, rows.score[shown, k], _TICKS)
 
@@ -408,16 +393,9 @@ def _draw_triangle(ax: Axes, held: Rows, place: int) -> None:
     _mark(ax, held.merged[place] @ _CORNERS, "D", style.VERMILLION)
     short = distinct(held.classes, 12)
     for name, (x, y) in zip(held.classes, _CORNERS, strict=True):
-        ax.text(
-            x,
-            y + (0.02 if y else -0.03),
-            short[name],
-            ha="center",
-            va="bottom" if y else "top",
-            fontsize=style.SMALL_SIZE,
-            color=style.ink(),
-            parse_math=False,
-        )
+        shift, above = (0.02, "bottom") if y else (-0.03, "top")
+        look: dict[str, Any] = {"fontsize": style.SMALL_SIZE, "color": style.ink()}
+        ax.text(x, y + shift, short[name], ha="center", va=above, parse_math=False, **look)
     ax.set_xlim(-0.16, 1.16)
     ax.set_ylim(-0.14, 1.02)
     ax.set_aspect("equal")
@@ -463,17 +441,8 @@ def _draw_intervals(ax: Axes, held: Rows, place: int) -> None:
         (held.median, "o", colours, 0.0),
         (held.merged, "D", style.VERMILLION, 0.24),
     ):
-        ax.scatter(
-            values[place],
-            y + low,
-            s=13,
-            marker=marker,
-            color=colour,
-            edgecolor=style.paper(),
-            lw=0.4,
-            zorder=3,
-            clip_on=False,
-        )
+        look: dict[str, Any] = {"color": colour, "edgecolor": style.paper(), "lw": 0.4}
+        ax.scatter(values[place], y + low, 13, marker=marker, zorder=3, clip_on=False, **look)
     style.dress(ax, grid="x")
     ax.set_xlim(0, 1)
     ax.set_ylim(len(y) - 0.4, -0.6)

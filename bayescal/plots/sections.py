@@ -90,15 +90,9 @@ def plot_roc(
 def _draw_roc(ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, unlabeled: bool) -> None:
     """One panel: bands below, then the labelled rows, then the mean."""
     style.draw_diagonal(ax)
+    of: Any = {"unlabeled": unlabeled, "classifier": case.classifier, "class_": case.class_}
     for simultaneous in (True, False):
-        band = roc_band(
-            tree,
-            prob,
-            simultaneous=simultaneous,
-            unlabeled=unlabeled,
-            classifier=case.classifier,
-            class_=case.class_,
-        )
+        band = roc_band(tree, prob, simultaneous=simultaneous, **of)
         ends = band.lower.values, band.upper.values
         style.draw_band(ax, band.fpr.values, *ends, simultaneous=simultaneous)
     labeled = labeled_roc(tree, case)
@@ -333,18 +327,9 @@ def _draw_belief(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     draws = access.variable(tree, schema.POSTERIOR, "class_prior", case).values
     low, high = np.quantile(draws, (0.05, 0.95))
     across = ax.get_xaxis_transform()
+    look: dict[str, Any] = {"color": style.ink(), "lw": 4, "solid_capstyle": "butt", "ms": 12}
     for x, marker in (((low, high), ""), ((draws.mean(),), "|")):
-        ax.plot(
-            x,
-            (0,) * len(x),
-            color=style.ink(),
-            lw=4,
-            solid_capstyle="butt",
-            marker=marker,
-            ms=12,
-            transform=across,
-            clip_on=False,
-        )
+        ax.plot(x, (0,) * len(x), marker=marker, transform=across, clip_on=False, **look)
 
 
 def _curve_legend(figure: style.Ground, tree: xr.DataTree) -> Figure:

@@ -186,17 +186,8 @@ def _write_numbers(ax: Axes, tree: xr.DataTree, one: Conclusion) -> None:
     for place, row, p_zero in zip(_places(one), one.rows, _p_zero(tree, one), strict=True):
         lines = [f"{number(row.mean)} ({number(row.lower)} to {number(row.upper)})"]
         lines += [] if p_zero is None else [f"P(0) {relation(p_zero)}"]
-        ax.annotate(
-            "\n".join(lines),
-            (1, place + 0.12),
-            xycoords=("axes fraction", "data"),
-            xytext=(8, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=style.SMALL_SIZE,
-            color=style.ink(),
-            annotation_clip=False,
-        )
+        look = {"xycoords": ("axes fraction", "data"), "va": "center", "annotation_clip": False}
+        style.write(ax, "\n".join(lines), (1, place + 0.12), (8, 0), **look)
 
 
 def _legend(

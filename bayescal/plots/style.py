@@ -384,6 +384,14 @@ def legend(
     return figure_of(figure)
 
 
+def write(
+    ax: Axes, text: str, at: tuple[float, float], shift: tuple[float, float], **look: Any
+) -> None:
+    """Write small at a place, shifted by so many points."""
+    look = {"fontsize": SMALL_SIZE, "color": ink(), **look}
+    ax.annotate(text, at, shift, textcoords="offset points", **look)
+
+
 def as_written(texts: Iterable[Text]) -> None:
     """Take texts as they are, so that a dollar sign in a user's name starts no formula."""
     for text in texts:

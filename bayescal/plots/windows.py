@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -115,16 +115,9 @@ def _draw_change(
             ax.plot(at, window.mean, "o", color=style.VERMILLION, ms=6, zorder=4)
         if alarm or (every and window is not base):
             chance = float(change.table.loc[window.name, "baseline_prob_worse"])
-            ax.annotate(
-                probability(chance),
-                (at, window.upper),
-                (0, 3),
-                textcoords="offset points",
-                ha="center",
-                fontsize=style.SMALL_SIZE - 1,
-                fontweight="bold" if alarm else "normal",
-                color=style.VERMILLION if alarm else style.ink(),
-            )
+            look: dict[str, Any] = {"ha": "center", "fontsize": style.SMALL_SIZE - 1}
+            look |= {"fontweight": "bold", "color": style.VERMILLION} if alarm else {}
+            style.write(ax, probability(chance), (at, window.upper), (0, 3), **look)
 
 
 def _panel(ax: Axes, one: Series, order: Sequence[str]) -> None:

@@ -68,15 +68,8 @@ def render(template: str, **context: Any) -> Markup:
 
 def document(title: str, byline: Sequence[str], parts: Sequence[Mapping[str, Any]]) -> str:
     """Fill the whole page, in which no name turns the writing direction of what follows."""
-    page = render(
-        "report.html.j2",
-        title=title,
-        style=source("style.css"),
-        byline=byline,
-        parts=parts,
-        version=__version__,
-    )
-    return undirected(page)
+    content = {"title": title, "byline": byline, "parts": parts, "version": __version__}
+    return undirected(render("report.html.j2", style=source("style.css"), **content))
 
 
 def facts(found: Mapping[str, str], kind: str = "facts") -> Markup:

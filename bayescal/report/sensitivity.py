@@ -78,15 +78,8 @@ def _page(
     drawn = drawings(view.tree, view.prob)
     pictures = figures(wide=drawn) if drawn else Markup("")
     texts = view.structure("prior_texts")
-    body = pictures + Markup("\n").join(tables)
-    top = render(
-        "answer.html.j2",
-        alerts=alerts(view),
-        converged=converged,
-        lead=lead,
-        body=body,
-        notes=[note],
-    )
+    answer = {"lead": lead, "body": pictures + Markup("\n").join(tables), "notes": [note]}
+    top = render("answer.html.j2", alerts=alerts(view), converged=converged, **answer)
     words: dict[str, str] = {}
     if isinstance(texts, dict):
         words = {plain(name): text for name, text in texts.items()}

@@ -104,15 +104,9 @@ def prior_sensitivity(
             with warnings.catch_warnings():
                 # Said once, of all priors, below.
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                trees[name] = fit(
-                    quantity,
-                    data,
-                    priors=one,
-                    seed=number,
-                    prob=prob,
-                    progress=_within(update, name, place, len(chosen)),
-                    **options,
-                )
+                own: Any = {"priors": one, "seed": number, "prob": prob}
+                own["progress"] = _within(update, name, place, len(chosen))
+                trees[name] = fit(quantity, data, **own, **options)
     tree = combine(trees)
     found = conclusions(tree, var, prob, threshold)
     tree.attrs["robust"] = "true" if all(one.robust for one in found) else "false"
