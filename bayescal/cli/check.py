@@ -139,7 +139,7 @@ def _judged(tree: DataTree, condition: Condition, required: float) -> Iterator[d
     bounds = interval(tree, var, _PROB)
     for case in access.cases(tree):
         chance = 1 - float(access.at(beyond, case))
-        lower, upper = (float(end) for end in access.at(bounds, case).values)
+        lower, upper = access.ends(bounds, case)
         held = f"{_PROB:.0%} interval {ends(lower, upper, decimals(lower, upper))}"
         yield {
             "case": case.label,

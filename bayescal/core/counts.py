@@ -140,14 +140,9 @@ class Counts(Showing):
             If labels, scores or weights cannot be used, or there are more than two labels.
         """
         found = CountedColumns(pos_label, sample_weight is not None)
-        found.add(
-            Column("y_true", y_true),
-            Column("y_prob", y_prob),
-            None if sample_weight is None else Column("sample_weight", sample_weight),
-            from_logits,
-        )
-        weight = None if sample_weight is None else "sample_weight"
-        return check_labeled(cls(*found.fields()), "y_true", weight)
+        weight = None if sample_weight is None else Column("sample_weight", sample_weight)
+        found.add(Column("y_true", y_true), Column("y_prob", y_prob), weight, from_logits)
+        return check_labeled(cls(*found.fields()), "y_true", weight and weight.name)
 
     @overload
     @classmethod

@@ -75,12 +75,8 @@ def train(
         method="L-BFGS-B",
         options={"maxiter": max_iter, "maxfun": max(_EVALUATIONS, 2 * max_iter)},
     )
-    return Trained(
-        _split(found.x, shapes),
-        float(found.fun),
-        found.status == _OUT_OF_ITERATIONS,
-        int(found.nit),
-    )
+    unfinished = found.status == _OUT_OF_ITERATIONS
+    return Trained(_split(found.x, shapes), float(found.fun), unfinished, int(found.nit))
 
 
 def objective(

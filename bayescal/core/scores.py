@@ -418,15 +418,9 @@ def select_rows(
     groups: tuple[str, ...] = (),
 ) -> Scores:
     """Take some rows, with groups of their own or none."""
-    weight = scores.sample_weight
-    return _with(
-        scores,
-        values=scores._values[:, rows],
-        y_true=scores.y_true[rows],
-        group=group,
-        groups=groups,
-        sample_weight=None if weight is None else weight[rows],
-    )
+    weight = None if scores.sample_weight is None else scores.sample_weight[rows]
+    changes = {"values": scores._values[:, rows], "y_true": scores.y_true[rows]}
+    return _with(scores, **changes, group=group, groups=groups, sample_weight=weight)
 
 
 def _of_event(

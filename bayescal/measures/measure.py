@@ -81,12 +81,9 @@ def with_options(measure: Measure, options: Mapping[str, float]) -> Measure:
     if not options:
         return measure
     values = ",".join(f"{value:g}" for value in options.values())
-    return measure._replace(
-        name=f"{measure.name}:{values}",
-        title=f"{measure.title} at {values}",
-        function=partial(measure.function, **options),
-        options=(),
-    )
+    name, title = f"{measure.name}:{values}", f"{measure.title} at {values}"
+    function = partial(measure.function, **options)
+    return measure._replace(name=name, title=title, function=function, options=())
 
 
 def as_variable(measure: Measure, point: str | None) -> Variable:

@@ -68,20 +68,12 @@ def case_rows(
     ends = [interval(tree, var, share) for share in (prob, INNER)]
     short, found = distinct(labels.values(), style.NAME_LENGTH), {}
     for case in access.cases(tree):
-        (low, high), (near, far) = (map(float, access.at(one, case).values) for one in ends)
+        outer, inner = (access.ends(one, case) for one in ends)
         mean, converged = access.posterior_mean(tree, var, case), access.case_converged(tree, case)
-        text = f"{number(mean)} ({number(low)} to {number(high)})"
-        if math.isnan(mean):
-            text = "undefined"
-        found[case] = Row(
-            short[labels[case]],
-            mean,
-            (low, high),
-            (near, far),
-            marks[case],
-            text if converged else schema.NOT_CONVERGED,
-            converged,
-        )
+        text = f"{number(mean)} ({number(outer[0])} to {number(outer[1])})"
+        text = "undefined" if math.isnan(mean) else text
+        text = text if converged else schema.NOT_CONVERGED
+        found[case] = Row(short[labels[case]], mean, outer, inner, marks[case], text, converged)
     return found
 
 

@@ -257,25 +257,12 @@ class ReliabilityDisplay:
             If labels and scores are not binary, or `Scores`, `fit` or `plot` refuse what they get.
         """
         name = "Classifier" if name is None else str(name)
+        label = 1 if pos_label is None else pos_label
         scores = Scores(
-            y_true,
-            y_prob,
-            pos_label=1 if pos_label is None else pos_label,
-            classifier=name,
-            sample_weight=sample_weight,
+            y_true, y_prob, pos_label=label, classifier=name, sample_weight=sample_weight
         )
-        return cls._of(
-            scores,
-            name,
-            n_bins=n_bins,
-            strategy=strategy,
-            ax=ax,
-            ref_line=ref_line,
-            prob=prob,
-            method=method,
-            seed=seed,
-            **kwargs,
-        )
+        fitted: Any = {"n_bins": n_bins, "strategy": strategy, "method": method, "seed": seed}
+        return cls._of(scores, name, prob=prob, ax=ax, ref_line=ref_line, **fitted, **kwargs)
 
     @classmethod
     def _of(

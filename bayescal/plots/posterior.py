@@ -124,8 +124,9 @@ def plot_posterior(
     shared = max(limits) <= 5 * min(limits)
     for ax, case, limit in zip(axes, found, limits, strict=True):
         _draw_panel(ax, tree, var, case, max(limits) if shared else limit)
-        lower, upper = (float(bound) for bound in access.at(bounds, case).values)
-        style.draw_interval(ax, (lower, upper), access.posterior_mean(tree, var, case), _BASELINE)
+        style.draw_interval(
+            ax, access.ends(bounds, case), access.posterior_mean(tree, var, case), _BASELINE
+        )
         style.case_title(ax, tree, case)
     _name_below(axes, shown.title)
     return _legend(figure, tree, var, prob)

@@ -70,12 +70,8 @@ def plot_roc(
     cases = access.cases(tree)
     columns = min(len(cases), _COLUMNS)
     rows = -(-len(cases) // columns)
-    figure = style.ground(
-        ax,
-        max(_ROC_INCHES * columns, 4.6),
-        (_ROC_INCHES + 0.15) * rows + 0.5,
-        style.notes_for(tree, cases),
-    )
+    width, height = max(_ROC_INCHES * columns, 4.6), (_ROC_INCHES + 0.15) * rows + 0.5
+    figure = style.ground(ax, width, height, style.notes_for(tree, cases))
     for ax, case in zip(style.panels(figure, len(cases), columns), cases, strict=True):
         _draw_roc(ax, tree, case, prob, of_unlabeled)
     entries = {

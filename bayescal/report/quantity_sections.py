@@ -67,12 +67,9 @@ def by_class(view: View) -> Markup | None:
         "calibration and after; with the posterior mean of the calibration error before and after. "
         "These rows are those that the calibration was fitted to."
     )
+    draw = partial(plot_class_reliability, view.tree, prob=view.prob)
     drawn = [
-        Drawing(
-            partial(plot_class_reliability, view.tree, name, prob=view.prob),
-            f"Reliability of each class, {name}",
-            caption,
-        )
+        Drawing(partial(draw, name), f"Reliability of each class, {name}", caption)
         for name in access.classifier_names(view.tree)
     ]
     return Markup("").join(tables) + figures(wide=drawn)

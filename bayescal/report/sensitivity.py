@@ -163,16 +163,13 @@ def _scaled(view: View, note: str, frame: pd.DataFrame) -> Markup:
     shown, left = lines[:MOST_ROWS], max(len(lines) - MOST_ROWS, 0)
     records = [record for _, record in shown]
     words = [_SHORT.get(str(r["diagnosis"]), str(r["diagnosis"])) for r in records]
+    shifts = [signed(float(r["prior_shift"])) for r in records]
     columns = [
         Column("Variable", [_name(view, str(r["quantity"])) for r in records], words=True),
         Column("Prior of", [_prior(view, str(r["prior"])) for r in records], words=True),
         Column("Sensitivity to the prior", [fixed(r["prior_sensitivity"], 2) for r in records]),
         Column("to the data", [fixed(r["likelihood_sensitivity"], 2) for r in records]),
-        Column(
-            "Shift for twice the prior",
-            [signed(float(r["prior_shift"])) for r in records],
-            small="posterior sd",
-        ),
+        Column("Shift for twice the prior", shifts, small="posterior sd"),
         Column("Diagnosis", [bold(one) if one in _MATTERS else one for one in words], words=True),
     ]
     if len(view.cases) > 1:

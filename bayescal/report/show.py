@@ -191,10 +191,9 @@ def _of_table(frame: pd.DataFrame) -> Shown:
 
 def _of_estimate(fields: Mapping[str, Any]) -> Shown:
     """Numbers of an estimate, and the shapes of its arrays."""
+    rows = [[name, _cell(value)] for name, value in fields.items()]
     return Shown(
-        lead=["A plug-in estimate, without a posterior."],
-        columns=["", "Value"],
-        rows=[[name, _cell(value)] for name, value in fields.items()],
+        lead=["A plug-in estimate, without a posterior."], columns=["", "Value"], rows=rows
     )
 
 

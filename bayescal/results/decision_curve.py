@@ -61,6 +61,7 @@ class DecisionCurve(Showing):
             for place in sorted({*np.linspace(0, len(own) - 1, _THRESHOLDS).round().astype(int)})
         ]
         interval = f"{percent(self.prob)} interval"
+        bars = [(one["lower"], one["upper"], one["mean"]) for one in rows]
         columns = ("Net benefit", interval, "Treat all", "P(useful)")
         return Shown(
             lead=[self.text],
@@ -73,11 +74,7 @@ class DecisionCurve(Showing):
                 )
                 for one in rows
             ],
-            strip=strip_of(
-                [(one["lower"], one["upper"], one["mean"]) for one in rows],
-                f"Dot: net benefit; band: {interval}.",
-                0.0,
-            ),
+            strip=strip_of(bars, f"Dot: net benefit; band: {interval}.", 0.0),
             failed=[place for place, one in enumerate(rows) if one["status"] != schema.OK],
         )
 

@@ -285,13 +285,9 @@ def _sensitivity(values: NDArray[Any], density: NDArray[Any]) -> NDArray[np.floa
 
     lower, upper = (_weights(density, power) for power in _POWERS)
     measured = xr.DataArray(values[..., moving], dims=(*schema.DRAW_DIMS, "element"))
-    found[moving] = measured.azstats.power_scale_sense(
-        lower_w=lower,
-        upper_w=upper,
-        lower_alpha=_POWERS[0],
-        upper_alpha=_POWERS[1],
-        sample_dims=list(schema.DRAW_DIMS),
-    ).values
+    powers = {"lower_alpha": _POWERS[0], "upper_alpha": _POWERS[1]}
+    weights = {"lower_w": lower, "upper_w": upper, "sample_dims": list(schema.DRAW_DIMS)}
+    found[moving] = measured.azstats.power_scale_sense(**weights, **powers).values
     return found
 
 

@@ -334,14 +334,8 @@ def _conclusion(tree: xr.DataTree, cases: tuple[ResultSlice, ...], prob: float) 
         )
         for case, one, differs in zip(cases, found, against, strict=True)
     )
-    return RowConclusion(
-        case=access.name_over_priors(cases[0]),
-        prob=prob,
-        n_rows=len(first.row),
-        n_against=int(_against(decided).sum()),
-        n_apart=int(apart.sum()),
-        rows=rows,
-    )
+    name, n_against = access.name_over_priors(cases[0]), int(_against(decided).sum())
+    return RowConclusion(name, prob, len(first.row), n_against, int(apart.sum()), rows)
 
 
 def _against(decided: NDArray[np.int64]) -> NDArray[np.bool_]:

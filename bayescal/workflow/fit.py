@@ -188,14 +188,9 @@ def result_of(
         WARNINGS: warned,
         "converged": converged(found),
     }
-    first = plan.cases[0]
-    return assemble(
-        _with_all_statistics(found),
-        variables=plan.variables or quantity.VARIABLES,
-        attrs=attrs,
-        coords=first.axes,
-        error_correlation=_correlation(plan, found),
-    )
+    variables, correlation = plan.variables or quantity.VARIABLES, _correlation(plan, found)
+    of_all: Any = {"coords": plan.cases[0].axes, "error_correlation": correlation}
+    return assemble(_with_all_statistics(found), variables=variables, attrs=attrs, **of_all)
 
 
 def _with_all_statistics(found: Sequence[CaseArrays]) -> list[CaseArrays]:

@@ -62,13 +62,9 @@ def carry_out(task: Task) -> Outcome:
             # The result says so; the caller says it once, of all fits.
             warnings.simplefilter("ignore", ConvergenceWarning)
             began = time.perf_counter()
-            tree = fit(
-                cast(Quantity, import_module(task.module)),
-                task.data,
-                priors=task.priors,
-                **asdict(task.settings),
-                **task.options,
-            )
+            quantity = cast(Quantity, import_module(task.module))
+            options = {**asdict(task.settings), **task.options}
+            tree = fit(quantity, task.data, priors=task.priors, **options)
             seconds = round(time.perf_counter() - began, 4)
             about = {"key": task.key, "recipe": task.recipe, "seconds": seconds}
             return pack(tree, task.keep, about)

@@ -141,10 +141,7 @@ def _within(progress: Progress | None, name: str, place: int, number: int) -> Pr
 
     def update(label: str, done: int, total: int) -> None:
         last = place == number - 1 and done == total
-        progress(
-            "" if last else ", ".join(part for part in (name, label) if part),
-            place * total + done,
-            number * total,
-        )
+        words = "" if last else ", ".join(part for part in (name, label) if part)
+        progress(words, place * total + done, number * total)
 
     return update
