@@ -155,7 +155,7 @@ def plot_class_reliability(
     """
     style.check_role(tree, METRIC, "a reliability diagram of each class")
     case = access.find_case(tree, classifier)
-    if not has_class_reliability(tree):
+    if not access.has_variable(tree, schema.POINT_ESTIMATE, "bin_accuracy"):
         raise InputError(
             "a reliability diagram of each class needs bins of each class; this result of "
             f"{tree.attrs['quantity']} has none. Pass one of temperature."
@@ -179,11 +179,6 @@ def plot_class_reliability(
         ax.tick_params(labelbottom=True)
     entries["perfect calibration"] = style.diagonal()
     return style.legend(figure, entries)
-
-
-def has_class_reliability(tree: xr.DataTree) -> bool:
-    """Whether a result has bins of each class."""
-    return access.has_variable(tree, schema.POINT_ESTIMATE, "bin_accuracy")
 
 
 def _shown(tree: xr.DataTree, case: ResultSlice, classes: Sequence[str] | None) -> list[str]:

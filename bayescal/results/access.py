@@ -251,12 +251,6 @@ def is_along(tree: xr.DataTree, group: str, name: str, dim: str) -> bool:
     return f"{group}/{name}" not in shared.get(dim, ())
 
 
-def of_every_case(tree: xr.DataTree, group: str, name: str) -> bool:
-    """Whether a variable has a value for each case; others are of several cases at once."""
-    coords = tree[schema.POSTERIOR].coords
-    return all(is_along(tree, group, name, dim) for dim in schema.CASE_DIMS if dim in coords)
-
-
 def scalar(tree: xr.DataTree, group: str, name: str, case: ResultSlice) -> float | None:
     """Fetch one number of one case; None where the result does not hold it."""
     if not has_variable(tree, group, name):

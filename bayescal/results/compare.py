@@ -156,7 +156,8 @@ def difference(
     tree, var = with_measure(tree, var)
     name = access.main(tree).name if var is None else var
     pair = Pair(first, second, name, prob, class_, group)
-    _check_words(first, second)
+    for which, given in (("first", first), ("second", second)):
+        check_is(given, str, which, "Pass the name of one in the result.")
     metrics = {one.name for one in access.answers(tree) if one.role == METRIC}
     if {first, second} <= metrics:
         return of_two_variables(tree, pair)
@@ -181,15 +182,9 @@ def is_fitted_apart(tree: xr.DataTree, var: str) -> bool:
     return access.main(tree).role == ERROR or is_measure or is_coupled(tree, var)
 
 
-def _check_words(first: object, second: object) -> None:
-    for name, one in (("first", first), ("second", second)):
-        check_is(one, str, name, "Pass the name of one in the result.")
-
-
 def find_pair(tree: xr.DataTree, pair: Pair) -> tuple[access.ResultSlice, access.ResultSlice]:
     """The cases of two different classifiers, after checking names and variable."""
     first, second, var, _, *where = pair
-    _check_words(first, second)
     access.check_variable(tree, var)
     if first == second:
         raise InputError(f"first and second must differ; got {first!r} twice. Name two.")
@@ -208,7 +203,6 @@ def of_paired_draws(tree: xr.DataTree, pair: Pair, source: str = schema.POSTERIO
 def of_two_variables(tree: xr.DataTree, pair: Pair) -> Difference:
     """Subtract one variable of a classifier from another, draw by draw."""
     first, second, *_ = pair
-    _check_words(first, second)
     if first == second:
         raise InputError(f"first and second must differ; got {first!r} twice. Name two.")
     classifiers = access.classifier_names(tree)
@@ -234,8 +228,8 @@ def _draw_by_draw(pair: Pair, draws: Sequence[NDArray[np.float64]], undefined: s
             f"a difference needs draws of both; {undefined} undefined in every draw. Choose "
             "another metric."
         )
-    fixed = np.ptp(one) == 0 or np.ptp(two) == 0
-    correlation = np.nan if fixed else float(np.corrcoef(one, two)[0, 1])
+    constant = np.ptp(one) == 0 or np.ptp(two) == 0
+    correlation = np.nan if constant else float(np.corrcoef(one, two)[0, 1])
     apart = one - two
     lower, upper = np.quantile(apart, [alpha, 1 - alpha])
     return _difference(pair, apart, float(apart.mean()), lower, upper, correlation)

@@ -181,12 +181,13 @@ def _by_default(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]
 def numbers_of_case(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:
     """Variables with one number a case or a bin: what is scaled by default but for rows."""
     posterior = tree[schema.POSTERIOR].dataset
+    along = [dim for dim in schema.CASE_DIMS if dim in posterior.coords]
     numbers = {*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.BIN}
     return {
         str(name): access.variable(tree, schema.POSTERIOR, str(name), case)
         for name, values in posterior.data_vars.items()
         # What classifiers or groups have in common belongs to none of the cases.
-        if access.of_every_case(tree, schema.POSTERIOR, str(name))
+        if all(access.is_along(tree, schema.POSTERIOR, str(name), dim) for dim in along)
         and set(values.dims) <= numbers
         and values.dtype.kind == "f"
     }
