@@ -20,7 +20,7 @@ from bayescal.core.variables import ROW
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.rows import EVEN, Rows, evenly, read_rows, row_conclusions
+from bayescal.results.rows import EVEN, Floats, Rows, evenly, read_rows, row_conclusions
 from bayescal.results.text import percent
 
 _MARKS: Final = 12
@@ -300,8 +300,6 @@ _SET_COLUMNS: Final = 3
 # Corners of the triangle: the first class at the left, the second at the right, the third on top.
 _CORNERS: Final = np.array([(0.0, 0.0), (1.0, 0.0), (0.5, np.sqrt(0.75))])
 _THREE: Final = 3
-
-type Floats = NDArray[np.float64]
 
 
 def plot_credal_sets(

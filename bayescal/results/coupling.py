@@ -11,15 +11,13 @@ from typing import Any, Final
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayescal.measures.measure import MISCALIBRATED
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bootstrap import cells_with_rows
+from bayescal.results.bootstrap import Floats, cells_with_rows
 from bayescal.results.measure import curve_cells
 
-type Floats = NDArray[np.float64]
 type Function = Callable[[Floats, Floats, Floats], Any]
 """From rates (..., cell), scores (cell,) and masses (..., cell) to values (...)."""
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayescal.core.checks import checked_numbers, listing
 from bayescal.core.errors import InputError
@@ -19,7 +18,7 @@ from bayescal.measures.discrimination import is_called
 from bayescal.measures.measure import ROWS
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bootstrap import RATE, joint_values
+from bayescal.results.bootstrap import RATE, Floats, joint_values
 from bayescal.results.intervals import tail
 from bayescal.results.measure import check_curve, curve_cells
 from bayescal.results.text import UNRELIABLE, ends, fixed, in_words, percent, probability, several
@@ -27,7 +26,6 @@ from bayescal.results.text import UNRELIABLE, ends, fixed, in_words, percent, pr
 if TYPE_CHECKING:
     import pandas as pd
 
-type Floats = NDArray[np.float64]
 
 USEFUL: Final = 0.95
 """Probability of being useful that the sentence reports."""

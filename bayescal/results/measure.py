@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.measures.measure import ALL, ROWS, Measure
@@ -20,12 +19,12 @@ from bayescal.results.bootstrap import (
     RATE,
     Cells,
     Draws,
+    Floats,
     cells_with_rows,
     draw_cells,
     rows_of,
 )
 
-type Floats = NDArray[np.float64]
 type _Found = dict[str, xr.DataArray]
 
 _GIVEN: Final = "given_"

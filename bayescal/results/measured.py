@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayescal.core.checks import check_is, check_known
 from bayescal.core.errors import InputError
@@ -17,7 +16,7 @@ from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, as_vari
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bootstrap import Cells, joint_values, rows_of
+from bayescal.results.bootstrap import Cells, Floats, joint_values, rows_of
 from bayescal.results.coupling import measure_correlation
 from bayescal.results.measure import (
     curve_cells,
@@ -28,7 +27,6 @@ from bayescal.results.measure import (
     values_of,
 )
 
-type Floats = NDArray[np.float64]
 type _Found = dict[str, xr.DataArray]
 
 

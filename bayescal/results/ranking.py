@@ -17,6 +17,7 @@ from bayescal.core.shown import Showing, Shown, strip_of
 from bayescal.core.variables import MORE
 from bayescal.results import access, schema
 from bayescal.results.compare import (
+    Floats,
     check_comparable,
     correlation_of,
     is_fitted_apart,
@@ -26,8 +27,6 @@ from bayescal.results.compare import (
 )
 from bayescal.results.measured import chosen_variable
 from bayescal.results.text import UNRELIABLE, fixed, in_words, plain, probability, several
-
-type Floats = NDArray[np.float64]
 
 RANK: Final = "rank"
 LIKELY: Final = 0.5

@@ -25,7 +25,7 @@ from bayescal.core.checks import (
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError
 from bayescal.core.functionals import expected_calibration_error
 from bayescal.core.progress import Progress, progress_bar
-from bayescal.core.quantity import Quantity
+from bayescal.core.quantity import Floats, Quantity
 from bayescal.core.scores import Scores
 from bayescal.core.streams import stream
 from bayescal.quantities import quantities
@@ -35,8 +35,6 @@ from bayescal.results.intervals import interval, tail
 from bayescal.results.label_plan import LabelPlan
 from bayescal.results.measured import chosen_variable
 from bayescal.workflow.fit import fit
-
-type Floats = NDArray[np.float64]
 
 SIZES: Final = (100, 300, 1000, 3000, 10_000)
 _MOST_LABELS: Final = 10_000_000
