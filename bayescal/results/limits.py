@@ -29,7 +29,7 @@ def prob_below(tree: xr.DataTree, var: str | None, limit: float) -> xr.DataArray
     Returns
     -------
     xarray.DataArray
-        P(var < limit), with the variable's dims less chain and draw; attribute `text` says so.
+        P(var < limit), by the variable's dims less chain and draw; its `text` says what it is.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def prob_above(tree: xr.DataTree, var: str | None, limit: float) -> xr.DataArray
     Returns
     -------
     xarray.DataArray
-        P(var > limit), with the variable's dims less chain and draw; attribute `text` says so.
+        P(var > limit), by the variable's dims less chain and draw; its `text` says what it is.
 
     Raises
     ------
