@@ -21,7 +21,8 @@ from bayescal.core.variables import ERROR, METRIC, ROW
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.coupling import Floats, measure_correlation
+from bayescal.results.bootstrap import Floats
+from bayescal.results.coupling import measure_correlation
 from bayescal.results.intervals import tail
 from bayescal.results.measured import with_measure
 from bayescal.results.text import decimals, ends, fixed, in_words, percent, probability

@@ -16,8 +16,8 @@ from bayescal.core.errors import InputError
 from bayescal.core.shown import Showing, Shown, strip_of
 from bayescal.core.variables import MORE
 from bayescal.results import access, schema
+from bayescal.results.bootstrap import Floats
 from bayescal.results.compare import (
-    Floats,
     check_comparable,
     correlation_of,
     is_fitted_apart,
