@@ -40,6 +40,12 @@ $(VENV)/.ready-docs: $(VENV)/.ready
 	@$(PIP_INSTALL) -e '.[docs]'
 	@touch $@
 
+# All of these at once, for CI: pip works out only once what belongs together.
+$(VENV)/.ready-all: pyproject.toml constraints.txt
+	@sh scripts/make-venv $(VENV)
+	@$(PIP_INSTALL) -e '.[dev,oracles,flow,dask,docs]'
+	@touch $(VENV)/.ready $(VENV)/.ready-dev $(VENV)/.ready-oracles $(VENV)/.ready-docs $@
+
 demo: $(VENV)/.ready
 	@$(BIN)/bayescal demo
 

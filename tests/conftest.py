@@ -3,10 +3,13 @@
 import gc
 import importlib
 import os
+from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
 from hypothesis import settings
+
+from bayescal.report import render
 
 # Scripts that made golden numbers; some need what is not installed.
 collect_ignore_glob = ["golden/make_*.py"]
@@ -16,6 +19,10 @@ settings.register_profile(
     "bayescal", max_examples=50, derandomize=True, deadline=None, print_blob=True
 )
 settings.load_profile("bayescal")
+
+
+# Looking for garbage is seldom worth its time while modules are imported and fits are made.
+gc.set_threshold(100_000, 20, 100)
 
 
 def pytest_collection_finish() -> None:
@@ -29,6 +36,19 @@ def _at_home(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep terminal settings of whoever runs the tests out of what is printed."""
     for name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _without_pictures(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Leave figures out of reports that are read for their words: drawing is most of their time."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.node.get_closest_marker("pictures") is None:
+            patch.setattr(render, "image", _empty_image)
+        yield
+
+
+def _empty_image(draw: object, *, alt: str, caption: str = "", name: str = "") -> render.Image:
+    return render.Image("data:,", "", alt, caption, name, 640, 480)
 
 
 def oracle(name: str) -> ModuleType:

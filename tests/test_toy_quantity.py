@@ -89,7 +89,6 @@ def test_sensitivity_has_a_default_grid() -> None:
     assert grid["posterior"].sizes["prior"] == 3
 
 
-@pytest.mark.slow
 def test_it_is_drawn_and_reported(result, tmp_path) -> None:
     assert bc.plots.plot_metrics(result).axes
     assert bc.plots.plot_ranks(result).axes

@@ -1,11 +1,18 @@
-"""Files of scores that the commands are tried on."""
+"""Files of scores that the commands are tried on, and fits that they share."""
 
+import hashlib
+import pickle
+from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
+
+from bayescal.workflow import fit
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +39,19 @@ def files(table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
     csv.write_csv(table, folder / "scores.csv")
     parquet.write_table(table, folder / "scores.parquet")
     return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _each_fit_once() -> Iterator[None]:
+    """Keep fits while a module is run: many commands fit the same data with the same seed."""
+    made, kept = fit.fit_case, {}
+
+    def fit_case(*given: Any) -> Any:
+        key = hashlib.sha256(pickle.dumps(given)).digest()
+        if key not in kept:
+            kept[key] = made(*given)
+        return deepcopy(kept[key])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fit, "fit_case", fit_case)
+        yield

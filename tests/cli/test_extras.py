@@ -188,7 +188,6 @@ def test_four_classifiers_judged_on_rows_they_have_not_seen(held_out: bc.Scores)
     np.testing.assert_array_equal(again.y_prob, held_out.y_prob)
 
 
-@pytest.mark.slow
 def test_the_most_accurate_is_not_the_best_calibrated(held_out: bc.Scores) -> None:
     wrong = ((held_out.y_prob > 0.5) != held_out.y_true).mean(axis=1)
     error = bc.ece.estimate(held_out).ece

@@ -35,7 +35,6 @@ def loaded_by(*commands: list[object]) -> set[str]:
     return set(json.loads(run.stdout.splitlines()[-1]))
 
 
-@pytest.mark.slow
 def test_help() -> None:
     needless = SAMPLING | RESULTS | NEVER | {"scipy", "pyarrow", "rich"}
     commands = ([], ["ece"], ["check"], ["report"], ["plan"], ["sensitivity", "ece"])

@@ -193,7 +193,6 @@ def test_numeric_arrays_come_back(labels, dtype):
     assert codes.dtype == np.int32
 
 
-@pytest.mark.slow
 @given(st.lists(st.none() | st.text(max_size=3)))
 def test_words_come_back(labels):
     codes, values = factorize(np.array(labels, object), "y_true")
@@ -365,7 +364,6 @@ def test_a_table_is_rows_of_columns() -> None:
     np.testing.assert_array_equal(arrow_to_numpy(table), [[0.25, 0.75], [0.5, np.nan]])
 
 
-@pytest.mark.slow
 def test_pandas_is_not_loaded() -> None:
     code = """
 import io, sys
@@ -422,7 +420,6 @@ def test_hostile_columns_are_read_or_refused(column):
             read(column, "y")
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning")
 @given(columns(), columns())
 def test_hostile_scores_are_read_or_refused(y_prob, y_true):

@@ -58,7 +58,6 @@ def test_missing_draws_are_left_out() -> None:
     np.testing.assert_array_equal(density(with_holes, GRID), density(draws, GRID))
 
 
-@pytest.mark.slow
 def test_one_panel_a_case_and_no_empty_axes() -> None:
     figure = plot_posterior(make_result([f"m{k}" for k in range(7)]))
     assert [ax.get_title(loc="left") for ax in figure.axes] == [f"m{k}" for k in range(7)]
@@ -80,7 +79,6 @@ def test_the_density_is_that_given_miscalibration(p_calibrated: float) -> None:
     np.testing.assert_allclose(curve.get_ydata(), expected / expected.max())
 
 
-@pytest.mark.slow
 def test_the_interval_and_the_estimate_are_where_the_result_has_them() -> None:
     tree = make_result(("vit",))
     (ax,) = plot_posterior(tree, prob=0.8).axes

@@ -86,7 +86,6 @@ def test_without_model_average_nothing_is_said_of_calibration() -> None:
     assert not any("P(calibrated)" in text for text in words(plot_reliability(tree)))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("multiclass", "classes", "axis"),
     [

@@ -105,7 +105,6 @@ def test_what_the_cases_are() -> None:
     assert among(View(mixed, 0.9)) == "Of 6 cases (2 classifiers, 3 classes)"
 
 
-@pytest.mark.mcmc
 def test_many_cases_are_cut_to_the_worst() -> None:
     classes = tuple(f"class {i}" for i in range(MOST_ROWS + 5))
     view = View(make_result(("a",), classes=classes, draws=10, n=200), 0.9)

@@ -19,7 +19,7 @@ from tests.synthetic import make_result
 from tests.synthetic_credal import make_credal_result
 from tests.synthetic_ssme import make_panel_result
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.pictures]
 
 FLAGS = (
     "--headless",
@@ -114,14 +114,12 @@ def kept(driver: Any, name: str, screen: dict[str, Any]) -> None:
     Path(folder, f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
 
 
-@pytest.mark.slow
 def test_console_has_nothing_to_say(driver: Any, page: Path) -> None:
     opened(driver, page, DESK)
     kept(driver, "desk", DESK)
     assert driver.get_log("browser") == []
 
 
-@pytest.mark.slow
 def test_every_section_is_there_and_visible(driver: Any, page: Path) -> None:
     opened(driver, page, DESK)
     boxes = driver.execute_script(
@@ -133,7 +131,6 @@ def test_every_section_is_there_and_visible(driver: Any, page: Path) -> None:
         assert min(box) > 50, name
 
 
-@pytest.mark.slow
 def test_hostile_names_are_text(driver: Any, page: Path) -> None:
     from selenium.common.exceptions import NoAlertPresentException
 
@@ -160,7 +157,6 @@ def test_every_figure_is_drawn(driver: Any, page: Path) -> None:
     assert all(complete and natural > 100 and shown > 100 for complete, natural, shown in sizes)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])
 def test_the_page_does_not_scroll_sideways(driver: Any, page: Path, width: int) -> None:
     screen = {**PHONE, "width": width}
@@ -171,7 +167,6 @@ def test_the_page_does_not_scroll_sideways(driver: Any, page: Path, width: int) 
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.slow
 def test_tables_scroll_within_their_frame_on_a_phone(driver: Any, page: Path) -> None:
     opened(driver, page, PHONE)
     inner, outer = driver.execute_script(
@@ -180,7 +175,6 @@ def test_tables_scroll_within_their_frame_on_a_phone(driver: Any, page: Path) ->
     assert outer <= 390 < inner
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_from_its_ground(driver: Any, page: Path, scheme: str) -> None:
     """WCAG 2.1, 1.4.3: a contrast of 4.5 to 1 or more, for every piece of text."""
@@ -189,7 +183,6 @@ def test_text_stands_out_from_its_ground(driver: Any, page: Path, scheme: str) -
     assert low == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "media", "ground"), [("light", "", 255), ("dark", "", 40), ("dark", "print", 255)]
 )
@@ -203,7 +196,6 @@ def test_figures_stand_on_the_ground_of_the_page(
     assert all(shade == 255 if ground == 255 else shade <= ground for shade in shades)
 
 
-@pytest.mark.slow
 def test_tables_and_figures_fit_the_width_of_paper(driver: Any, page: Path) -> None:
     opened(driver, page, {**DESK, "width": PAPER}, media="print")
     wide = driver.execute_script(
@@ -214,7 +206,6 @@ def test_tables_and_figures_fit_the_width_of_paper(driver: Any, page: Path) -> N
     assert wide == []
 
 
-@pytest.mark.slow
 def test_prints_on_paper(driver: Any, page: Path) -> None:
     opened(driver, page, DESK)
     printed = driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})

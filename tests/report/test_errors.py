@@ -114,7 +114,6 @@ def test_every_pair_once_with_the_numbers_of_difference() -> None:
     assert row[-1] == "0.60"
 
 
-@pytest.mark.slow
 def test_settled_pairs_come_first_and_bold() -> None:
     view = View(make_result(("a", "b", "c", "d"), draws=100), 0.9)
     bold = [bool(row.count("<strong>")) for row in str(differences(view)).split("<tr>")[2:]]

@@ -29,7 +29,6 @@ def parsed(tree: xr.DataTree) -> Page:
     return Page(str(page(tree)))
 
 
-@pytest.mark.slow
 def test_who_is_best_comes_first_in_words(tree: xr.DataTree, parsed: Page) -> None:
     said = words(parsed.section("answer").text)
     chance = in_words(probability(float(bc.best(tree).prob_best.sel(classifier="vit"))))
@@ -40,7 +39,6 @@ def test_who_is_best_comes_first_in_words(tree: xr.DataTree, parsed: Page) -> No
     assert "that of gbm" in said
 
 
-@pytest.mark.mcmc
 def test_what_is_assumed_is_said(parsed: Page) -> None:
     said = words(parsed.section("answer").text)
     assert "random sample of all rows" in said
@@ -87,7 +85,6 @@ def test_the_fit_has_one_row_of_diagnostics(parsed: Page) -> None:
     assert words(parsed.section("diagnostics").text).count("all classifiers") == 1
 
 
-@pytest.mark.mcmc
 def test_a_lead_that_is_not_clear_is_called_so() -> None:
     tree = make_panel_result(("a", "b", "c"), draws=100)
     held = tree["posterior"]["accuracy"]
@@ -98,7 +95,6 @@ def test_a_lead_that_is_not_clear_is_called_so() -> None:
     assert "is not resolved" in said
 
 
-@pytest.mark.mcmc
 def test_groups_one_classifier_and_missing_labels() -> None:
     grouped = make_panel_result(("a", "b"), groups=("north", "south"), draws=60)
     said = answer(grouped)
@@ -115,7 +111,6 @@ def test_groups_one_classifier_and_missing_labels() -> None:
     assert "NO LABELS" in page.section("table").text
 
 
-@pytest.mark.mcmc
 def test_undefined_metrics_are_left_out() -> None:
     tree = make_panel_result(draws=60)
     tree["posterior"]["auc"] = tree["posterior"]["auc"] * np.nan

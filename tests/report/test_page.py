@@ -21,6 +21,8 @@ from tests.synthetic import make_result
 from tests.synthetic_credal import failed, make_credal_result
 from tests.synthetic_ssme import make_panel_result
 
+pytestmark = pytest.mark.pictures
+
 DECLARED = [section.id for section in SECTIONS if section.declared]
 
 
@@ -121,7 +123,6 @@ def test_hostile_names_are_shown_and_add_no_element_and_no_attribute(hostile: Pa
     assert "3. Venn-Abers predictors and credible bounds of class probabilities" in said
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "failed_fit",
     [
@@ -160,7 +161,6 @@ def test_a_long_name_is_cut_with_the_whole_of_it_as_tooltip() -> None:
     assert all(len(e.text) <= 120 for e in cut)
 
 
-@pytest.mark.slow
 def test_a_failed_fit_is_said_first_and_everywhere() -> None:
     tree = make_result(("vit", "gbm"), draws=50, converged=False)
     found = sections([tree], "answer", "table", "diagnostics")
@@ -172,7 +172,6 @@ def test_a_failed_fit_is_said_first_and_everywhere() -> None:
     assert "Not converged: vit." in words(found.section("diagnostics").text)
 
 
-@pytest.mark.slow
 def test_draws_without_mcmc_are_called_so() -> None:
     result = make_result(("vit",), draws=50)
     result.attrs |= {"method": "direct", "sampler": "importance sampling"}
@@ -183,7 +182,6 @@ def test_draws_without_mcmc_are_called_so() -> None:
     assert "importance sampling" in found.section("provenance").text
 
 
-@pytest.mark.mcmc
 def test_several_results_share_the_sections() -> None:
     overall = make_result(("vit",), draws=50)
     grouped = make_result(("vit",), groups=("men", "women"), draws=50)

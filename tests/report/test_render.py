@@ -37,7 +37,6 @@ def test_a_figure_becomes_svg_of_its_size() -> None:
     assert (found.alt, found.caption, found.name) == ("A figure", "c", "n")
 
 
-@pytest.mark.mcmc
 def test_a_heavy_figure_becomes_png() -> None:
     def scattered() -> Figure:
         figure = Figure(figsize=(2, 2))

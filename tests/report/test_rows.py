@@ -30,7 +30,6 @@ def three() -> Page:
     return read(make_credal_result(classes=("cat", "dog", "eel"), target=100))
 
 
-@pytest.mark.slow
 def test_how_many_rows_are_decided_comes_first(binary: xr.DataTree, parsed: Page) -> None:
     frame = bc.row_table(binary, 0.8)
     n_open = int((frame["n_open"] > 1).sum())
@@ -57,7 +56,6 @@ def test_the_section_says_what_intervals_are_and_are_not(binary: xr.DataTree, pa
     assert f"{least['lower']:.3f} to {least['upper']:.3f}" in said
 
 
-@pytest.mark.slow
 def test_of_several_classes_improper_rows_are_counted(three: Page) -> None:
     said = words(three.section("rows").text)
     assert "the results need not be consistent" in said.lower()
@@ -84,7 +82,6 @@ def test_every_other_section_has_its_words(parsed: Page, three: Page) -> None:
             assert other not in whole, other
 
 
-@pytest.mark.mcmc
 def test_of_many_classes_rows_are_listed_with_that_of_their_decision() -> None:
     tree = make_credal_result(classes=("a", "b", "c", "d", "e"))
     said = words(sections([tree], "rows").section("rows").text)

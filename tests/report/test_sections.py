@@ -261,7 +261,6 @@ def test_the_glossary_explains_what_is_shown(tree: xr.DataTree) -> None:
     assert "Paired difference" in text(glossary([single, View(tree, 0.9)]))
 
 
-@pytest.mark.slow
 def test_too_many_diagrams_are_cut_to_the_worst(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plots, "MOST_DIAGRAMS", 2)
     monkeypatch.setattr(plots, "MOST_PANELS", 2)

@@ -80,7 +80,6 @@ def test_a_result_without_densities_has_no_such_section():
     assert shown(make_result(("a",), draws=10)) is None
 
 
-@pytest.mark.slow
 def test_refits_are_a_table_a_picture_and_a_sentence():
     tree = grid()
     found = shown(tree)
@@ -91,7 +90,6 @@ def test_refits_are_a_table_a_picture_and_a_sentence():
     assert "Intercept and slope of the recalibration are normal" in text(found)
 
 
-@pytest.mark.slow
 def test_refits_of_several_cases_have_a_table_each():
     pair = combine({"x": make_result(("a", "b")), "y": make_result(("a", "b"), p_calibrated=0.5)})
     found = shown(pair)
@@ -109,7 +107,6 @@ def test_a_refit_that_failed_is_loud():
     assert "badnot converged" in text(found)
 
 
-@pytest.mark.slow
 def test_refits_are_no_answer_of_their_own():
     tree, both = make_result(("a",)), grid()
     found = Page(page([tree, both]))

@@ -10,7 +10,6 @@ from bayescal.results.intervals import in_words, interval
 from tests.synthetic import make_result
 
 
-@pytest.mark.mcmc
 @settings(max_examples=25)
 @given(
     p_calibrated=st.floats(0, 1),

@@ -15,7 +15,6 @@ from bayescal.results import io
 from tests.synthetic import make_result
 
 
-@pytest.mark.mcmc
 @pytest.mark.parametrize(
     "options",
     [
@@ -35,7 +34,6 @@ def test_a_result_comes_back_as_it_was(options: dict[str, Any], tmp_path: Path) 
     assert back["diagnostics"]["converged"].dtype == bool
 
 
-@pytest.mark.mcmc
 def test_a_loaded_file_is_closed_and_can_be_replaced(tmp_path: Path) -> None:
     path = io.save(make_result(("vit",)), tmp_path / "result.nc")
     first = io.load(path)

@@ -71,7 +71,6 @@ def test_shared_rows_settle_what_is_open_without_them() -> None:
     assert tight == pytest.approx(0.987, abs=0.01)
 
 
-@pytest.mark.slow
 def test_calibrated_ones_share_in_equal_parts() -> None:
     rng = np.random.default_rng(3)
     draws = rng.gamma(4.0, 0.01, (2, 20_000))

@@ -37,7 +37,6 @@ def test_one_row_a_classifier_with_the_documented_columns() -> None:
     assert list(table.columns) == COLUMNS
 
 
-@pytest.mark.slow
 def test_classes_and_groups_get_columns() -> None:
     table = summary(make_result(("vit", "gbm"), classes=("cat", "dog")))
     assert list(table["class"]) == ["cat", "dog", "cat", "dog"]
@@ -114,7 +113,6 @@ def toy(names=("a", "b"), n_labeled=50):
     return assemble(fits, variables=toy_quantity.VARIABLES, attrs=attrs)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", MAKE)
 def test_what_terminals_json_and_files_show(kind: str) -> None:
     tree = MAKE[kind]()

@@ -70,7 +70,6 @@ def test_values_as_printed():
     assert bounds(2160, 0.05).lower_printed.value > 1 > bounds(2161, 0.05).lower_printed.value
 
 
-@pytest.mark.slow
 def test_the_two_sided_deviation_holds_where_all_intervals_count():
     rng = np.random.default_rng(21)
     for n in (20, 200):
@@ -231,7 +230,6 @@ def test_bad_input(call, message):
         call()
 
 
-@pytest.mark.slow
 def test_its_size_is_exact():
     rng = np.random.default_rng(20)
     score = rng.random(60)
@@ -255,7 +253,6 @@ def test_few_tied_scores_are_exact_to_count():
     assert calibration_test([0.5], label=[1], draws=99, seed=1).p_value == 1
 
 
-@pytest.mark.slow
 def test_simulated_measures_have_the_mean_of_labels_drawn_one_by_one():
     rng = np.random.default_rng(22)
     score = rng.random(50).round(1)

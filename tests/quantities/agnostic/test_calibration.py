@@ -39,7 +39,6 @@ def cost(score, label, p):
     return ((1 - p) * (label & (score <= p)) + p * (~label & (score > p))).sum()
 
 
-@pytest.mark.slow
 @given(rows, st.floats(0.01, 0.99))
 def test_claim_6_no_asymmetric_loss_grows(found, p):
     score, label = arrays(found)
@@ -66,7 +65,6 @@ def test_claim_5_no_nondecreasing_function_has_a_smaller_objective(found, seed):
         assert least <= objective(steps) + 1e-12
 
 
-@pytest.mark.slow
 def test_claim_5_the_linear_programme_does_no_better():
     rng = np.random.default_rng(21)
     for _ in range(20):
@@ -205,7 +203,6 @@ def over_all_partitions(name, label):
     return least
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LOSSES)
 def test_all_partitions(name):
     rng = np.random.default_rng(20)

@@ -191,7 +191,6 @@ def every_assignment(actions, score):
     return min(totals)
 
 
-@pytest.mark.slow
 def test_set_up_costs_against_every_assignment():
     rng = np.random.default_rng(20)
     for _ in range(60):

@@ -36,7 +36,6 @@ def test_all_pairs_of_a_thousand_problems():
         )
 
 
-@pytest.mark.slow
 def test_weighted_rows_against_all_pairs():
     rng = np.random.default_rng(21)
     for _ in range(300):
@@ -76,7 +75,6 @@ def test_more_rows_than_a_block_with_ties_across_its_end():
     assert len(distinct) == 1001
 
 
-@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(0, 1, width=32), st.booleans()), min_size=1, max_size=40))
 def test_float32_orders_and_bounds(rows):
     score = np.array([value for value, _ in rows], dtype=np.float32)

@@ -127,7 +127,6 @@ def over_directions(prob, label, directions):
     return most / len(prob)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("decimals", [None, 1])
 @pytest.mark.parametrize("seed", range(3))
 def test_many_directions(seed, decimals):

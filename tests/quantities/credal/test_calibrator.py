@@ -25,7 +25,6 @@ from bayescal.quantities.credal.venn_abers import (
 )
 
 
-@pytest.mark.slow
 @parametrize_with_checks([VennAbersCalibrator(), VennAbersCalibrator(cv=2)])
 def test_scikit_learn_finds_nothing_to_say(estimator, check):
     check(estimator)

@@ -18,7 +18,6 @@ from bayescal.quantities.credal.credal_sets import (
 from tests.quantities.credal.made import random_bounds
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["proper", "above", "below"])
 def test_a_set_is_proper_where_a_linear_programme_finds_a_member(kind):
     lower, upper = random_bounds(60, 4, 0, kind)
@@ -52,7 +51,6 @@ def extremes(weights, lower, upper):
     return found[0].fun, -found[1].fun
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
 def test_events_and_costs_are_bounded_as_a_linear_programme_bounds_them(n_classes):
     lower, upper = random_bounds(40, n_classes, n_classes)
@@ -71,7 +69,6 @@ def test_events_and_costs_are_bounded_as_a_linear_programme_bounds_them(n_classe
             np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-@pytest.mark.slow
 def test_reachable_bounds_are_the_extremes_of_each_class():
     lower, upper = random_bounds(40, 4, 2)
     low, high = reachable(lower, upper)
@@ -117,7 +114,6 @@ def programme_of_upper_bounds(lower, upper):
     return found.fun
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 10, 50])
 def test_lower_bounds_are_discounted_as_little_as_the_solver_finds(n_classes):
     lower, upper = random_bounds(60, n_classes, n_classes, "above")
@@ -127,7 +123,6 @@ def test_lower_bounds_are_discounted_as_little_as_the_solver_finds(n_classes):
     np.testing.assert_allclose((lower - new).sum(axis=1), expected, atol=1e-12, rtol=0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 10, 50])
 def test_upper_bounds_are_raised_as_little_as_the_solver_finds(n_classes):
     lower, upper = random_bounds(60, n_classes, n_classes, "below")

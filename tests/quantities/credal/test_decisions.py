@@ -41,7 +41,6 @@ def test_the_closed_form_for_naming_a_class_is_the_linear_programmes(n_classes):
         assert found[row].tolist() == expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("actions", [1, 2, 4])
 def test_any_costs(actions):
     lower, upper = random_bounds(30, 3, 1)

@@ -118,7 +118,6 @@ def test_the_theory_says_that_weights_are_not_equal():
         assert "equal weights" in bound.attrs["assumption"], name
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("priors", [AVERAGE, STEPS, IMPRECISE])
 @pytest.mark.parametrize(
     "data",
@@ -158,7 +157,6 @@ def test_one_compiled_model_serves_every_number_of_rows():
         assert shapes[0] == shapes[1]
 
 
-@pytest.mark.slow
 def test_results_hold_dims_and_the_papers_estimates():
     for data, dims in ((binary(), ("obs",)), (multiclass(), ("obs", "label_class"))):
         result = fit(data)
@@ -229,7 +227,6 @@ def test_rates_of_bins_are_a_curve_that_is_never_calibrated():
     np.testing.assert_array_equal(curve["rate"], curve["given_rate"])
 
 
-@pytest.mark.slow
 def test_replicated_counts_are_what_arviz_plots():
     import arviz_plots
 
@@ -253,7 +250,6 @@ def test_labels_give_way_and_scores_stay(rate, make):
     assert set(values) == {"prob", *case.model.variables}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rate", RATES)
 def test_ranks_are_uniform(rate):
     found = sbc(

@@ -56,7 +56,6 @@ def isotonic_at(score, label, at, added):
     return exact
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("part", range(5))
 def test_a_thousand_random_cases_are_two_isotonic_fits_to_the_last_bit(part):
     for seed in range(200 * part, 200 * (part + 1)):
@@ -203,7 +202,6 @@ def test_the_steps_are_two_isotonic_fits_to_the_last_bit(cells):
     assert np.array_equal(found, expected)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["perfect", "reversed", "convex", "smooth"])
 def test_shapes_that_make_many_steps_or_few(kind):
     rng = np.random.default_rng(0)

@@ -130,7 +130,6 @@ def test_a_group_without_labels_is_left_out_and_named(scores):
     assert len(bc.summary(tree)) == 2
 
 
-@pytest.mark.slow
 def test_warnings_name_the_group():
     label, group = [1] * 30 + [0, 1] * 30, ["a"] * 30 + ["b"] * 60
     p = np.linspace(0.2, 0.9, 90)

@@ -121,7 +121,6 @@ def test_density_of_independent_bins(gammas):
     assert found == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.slow
 def test_density_of_hierarchical_bins(gammas):
     made = PROBLEMS["bins"]
     labels = label_model(made, Priors(FAMILIES["hierarchical"]))
@@ -137,7 +136,6 @@ def test_density_of_hierarchical_bins(gammas):
     assert found == pytest.approx(expected, rel=1e-7)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("prior", FAMILIES.values(), ids=FAMILIES)
 def test_prior_draws_keep_the_law(prior):
     made = PROBLEMS["bins"]

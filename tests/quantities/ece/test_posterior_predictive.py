@@ -38,7 +38,6 @@ def test_arviz_checks_a_result_without_nuts(priors):
     check(tree, ("cell",))
 
 
-@pytest.mark.slow
 def test_arviz_checks_a_result_of_groups():
     tree = bc.fit(bc.ece, GROUPED, n_bins=5, method="direct", seed=20, draws=250)
     check(tree, ("group", "cell"))

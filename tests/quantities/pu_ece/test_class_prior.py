@@ -61,7 +61,6 @@ def pure_top(rng, pi, n_positive, n_unlabeled):
     return PUScores(positive=rng.random(n_positive), unlabeled=unlabeled)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pi", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("sizes", [(100, 1000), (1000, 300)])
 def test_the_interval_holds_where_the_top_is_pure(pi, sizes):

@@ -240,7 +240,6 @@ def leaky(negative):
     return max(negative, -0.3 * negative)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("correction", ["max", "abs", leaky, lambda x: x if x > 0 else x**2])
 @pytest.mark.parametrize("pi", [0.4, 0.9])
 def test_the_least_risk_of_each_correction_is_reached(correction, pi):

@@ -84,7 +84,6 @@ def test_draws_keep_their_quantiles() -> None:
     np.testing.assert_allclose(found(AT)[1][1:-1], numeric[1:-1], rtol=0.05)
 
 
-@pytest.mark.slow
 def test_two_humps_of_draws_stay_two() -> None:
     rng = np.random.default_rng(2)
     draws = np.concatenate([rng.beta(200, 800, 2000), rng.beta(600, 400, 2000)])
@@ -96,7 +95,6 @@ def test_two_humps_of_draws_stay_two() -> None:
     assert valley < density[np.abs(value - 0.6).argmin()] / 10
 
 
-@pytest.mark.slow
 def test_the_graph_computes_the_same() -> None:
     import pytensor
     import pytensor.tensor as pt

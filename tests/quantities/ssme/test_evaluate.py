@@ -64,7 +64,6 @@ def test_with_all_labels_the_draws_are_a_bayesian_bootstrap_of_the_metrics():
             assert draws.mean() == pytest.approx(value, abs=4 * draws.std() / 2000**0.5 + 0.002)
 
 
-@pytest.mark.slow
 def test_the_bootstrap_s_spread_of_an_accuracy_is_rubin_s():
     made = problem(n=300, n_labeled=300)
     share = (made.matrix.probs.argmax(axis=2) == made.matrix.y).mean(axis=1)

@@ -108,7 +108,6 @@ def test_draws_without_a_metric_are_left_out_of_its_mean():
 LABELS = {"tilt": Tilt(), "normal": GaussianMixture(), "student": StudentTMixture()}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", LABELS)
 @pytest.mark.parametrize("make", [problem, many_classes])
 def test_every_model_keeps_its_promises(kind, make):

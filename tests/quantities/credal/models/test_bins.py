@@ -9,7 +9,6 @@ from bayescal.quantities.credal.priors import ImpreciseDirichlet, IncrementIsoto
 from tests.quantities.credal.made import binary, problem
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("concentration", [0.3, 1.0, 2.0])
 @pytest.mark.parametrize(
     ("count", "positives"),
@@ -45,7 +44,6 @@ def test_one_bin_is_conjugate():
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 1000, 10**6])
 @pytest.mark.parametrize("turned", [False, True])
 def test_rates_rise_at_any_size_even_against_the_labels(size, turned):
@@ -120,7 +118,6 @@ def test_one_bin_with_s_1_is_clopper_pearson():
     np.testing.assert_allclose(upper, direct.high, atol=0.01)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("s", [0.5, 2.0])
 def test_bounds_are_the_ends_of_all_beta_priors(s):
     prior = ImpreciseDirichlet(s=s, bins=4)

@@ -85,7 +85,6 @@ def test_the_optimal_number_is_that_number(kind):
         np.testing.assert_array_equal(values, draws[1][name])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("k", "n"), [(1, 10), (3, 10), (5, 10), (30, 40), (99, 100)])
 def test_one_bin_and_s_1_is_clopper_pearson(k, n):
     # Under the improper prior 1 / (g (1 - g)) the posterior is Beta(k, n - k).

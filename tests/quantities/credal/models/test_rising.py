@@ -62,7 +62,6 @@ def test_density_is_the_integral_over_the_scale(square):
     np.testing.assert_allclose(np.exp(log_mixture(square)), expected, rtol=1e-7)
 
 
-@pytest.mark.slow
 def test_tensors_agree_up_to_a_constant():
     gap = log_mixture_tensor(pt.constant(SQUARES)).eval() - log_mixture(SQUARES)
     np.testing.assert_allclose(gap, gap[0], rtol=1e-12)

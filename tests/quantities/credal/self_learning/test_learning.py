@@ -85,7 +85,6 @@ def test_the_network_learns_from_sets_at_once():
     np.testing.assert_array_equal(found.predict_proba(x), expected.predict_proba(x))
 
 
-@pytest.mark.slow
 def test_what_is_given_is_not_changed_and_the_seed_decides():
     x, sets = problem()
     forest = RandomForestClassifier(n_estimators=5)
@@ -134,7 +133,6 @@ def all_states(classifier, rows, settings):
     return states
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("classifier", [LogisticRegression(), NetworkClassifier(2, 0.01)])
 def test_batches_add_up_until_no_row_is_left(method, classifier):
@@ -233,7 +231,6 @@ class StopAfter:
             raise KeyboardInterrupt
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("classifier", "trainings"),
     [
@@ -279,7 +276,6 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert_same(resumed.state, self_learn(LogisticRegression(), started(), SETTINGS).state)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("classifier", "rows", "settings"),
     [

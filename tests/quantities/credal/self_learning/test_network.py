@@ -10,7 +10,6 @@ from bayescal.quantities.credal.self_learning.labels import LabelSets
 from bayescal.quantities.credal.self_learning.network import NetworkClassifier, optimistic_loss
 
 
-@pytest.mark.slow
 @parametrize_with_checks([NetworkClassifier(hidden=4, alpha=0.01, random_state=0)])
 def test_scikit_learn_finds_nothing_to_say(estimator, check):
     check(estimator)
@@ -76,7 +75,6 @@ def test_probabilities_teach_what_weighted_labels_teach():
     np.testing.assert_allclose(by_sets, by_labels, atol=2e-3)
 
 
-@pytest.mark.slow
 def test_probabilities_of_two_normals_are_found():
     rng = np.random.default_rng(9)
     y = rng.integers(2, size=5_000)
