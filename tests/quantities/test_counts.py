@@ -6,7 +6,7 @@ import pytest
 
 import bayescal as bc
 
-FIT = {"method": "direct", "seed": 1}
+FIT = {"method": "direct", "seed": 1, "draws": 300}
 RNG = np.random.default_rng(0)
 N = 20_000
 LOGIT = RNG.normal(0, 2, N)

@@ -15,7 +15,7 @@ from bayescal.report.view import View
 from bayescal.results.measured import with_measures
 from bayescal.results.text import fixed, probability
 
-QUICK: dict[str, Any] = {"method": "direct", "seed": 20}
+QUICK: dict[str, Any] = {"method": "direct", "seed": 20, "draws": 300}
 RNG = np.random.default_rng(4)
 P = RNG.random(400)
 LABEL = (RNG.random(400) < P).astype(int)
@@ -50,7 +50,7 @@ def test_there_is_no_section_without_a_net_benefit(result: xr.DataTree) -> None:
 
 def test_groups_have_a_curve_each_up_to_a_number() -> None:
     scores = bc.Scores(y_true=LABEL, y_prob=P, group=np.arange(400) % 8)
-    grouped = bc.fit(bc.ece, scores, draws=500, **QUICK)
+    grouped = bc.fit(bc.ece, scores, **QUICK)
     text = str(decisions(View(with_measures(grouped, ["net_benefit:.3"]), 0.9)))
     assert text.count("<img") == 6
     assert "draws the other 2" in text

@@ -18,11 +18,10 @@ from tests.synthetic import make_result
 @pytest.mark.parametrize(
     "options",
     [
-        {"classifiers": ("vit",)},
         {"classes": ("cat", "chien é $"), "converged": False},
         {"groups": ("women", "men"), "prior": True},
     ],
-    ids=["one", "classes", "groups"],
+    ids=["classes", "groups"],
 )
 def test_a_result_comes_back_as_it_was(options: dict[str, Any], tmp_path: Path) -> None:
     tree = make_result(**options)

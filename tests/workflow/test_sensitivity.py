@@ -16,15 +16,15 @@ PRIORS = {
     "jeffreys": bc.ece.Priors(BINS(bc.Beta(0.5, 0.5))),
 }
 
+FIT = {"seed": 20, "method": "direct", "draws": 400}
+
 
 def scores(n, seed=1):
     return bc.datasets.ece.truth("over").scores(n, seed=seed)
 
 
 def compare(priors=PRIORS, n=300, **options):
-    return bc.prior_sensitivity(
-        bc.ece, scores(n), priors, **{"seed": 20, "method": "direct", "n_bins": 6, **options}
-    )
+    return bc.prior_sensitivity(bc.ece, scores(n), priors, **{**FIT, "n_bins": 6, **options})
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def grid():
 @pytest.mark.slow
 def test_each_prior_is_the_fit_with_the_same_seed(grid):
     for name, priors in PRIORS.items():
-        alone = bc.fit(bc.ece, scores(300), priors=priors, seed=20, method="direct", n_bins=6)
+        alone = bc.fit(bc.ece, scores(300), priors=priors, n_bins=6, **FIT)
         for group in ("posterior", "point_estimate", "diagnostics"):
             for var, values in grid[group].dataset.data_vars.items():
                 xr.testing.assert_equal(
@@ -172,7 +172,7 @@ def test_without_priors_there_is_a_grid_around_the_default():
     assert names[0] == "default"
     own = compare(bc.ece.Priors(BINS(), calibrated=0.2))
     assert json.loads(own.attrs["priors"])["default"]["calibrated"] == 0.2
-    named = bc.prior_sensitivity("ece", scores(300), seed=20, method="direct", n_bins=6)
+    named = bc.prior_sensitivity("ece", scores(300), n_bins=6, **FIT)
     xr.testing.assert_equal(named["posterior"].dataset, grid["posterior"].dataset)
 
 
@@ -195,7 +195,7 @@ def test_positive_and_unlabelled_rows_under_several_class_priors():
     data = bc.datasets.pu_ece.truth("near").scores((300, 2000), 1)
     curve = bc.pu_ece.SmoothCurve()
     known = {f"{pi:g}": bc.pu_ece.Priors(pi, curve) for pi in (0.5, 0.55)}
-    grid = bc.prior_sensitivity(bc.pu_ece, data, known, seed=20, method="direct")
+    grid = bc.prior_sensitivity(bc.pu_ece, data, known, **FIT)
     assert grid.attrs["robust"] == "false"
     assert grid["sensitivity"]["class_prior"].dims[0] == "prior"
     assert float(grid["point_estimate"]["ece"].std()) > 0

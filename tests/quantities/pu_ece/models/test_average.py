@@ -14,14 +14,14 @@ from tests.quantities.pu_ece.made import of_counts, problem
 BELIEF = bc.Beta(50, 50)
 
 
-def quick(data, class_prior, **options):
+def quick(data, class_prior, draws=400, **options):
     priors = bc.pu_ece.Priors(class_prior)
-    return bc.fit(bc.pu_ece, data, priors=priors, seed=4, method="direct", **options)
+    return bc.fit(bc.pu_ece, data, priors=priors, seed=4, method="direct", draws=draws, **options)
 
 
 @pytest.mark.mcmc
 def test_nuts_finds_what_importance_sampling_does(curve_fit) -> None:
-    direct = quick(truth("less").scores((300, 2000), seed=1), BELIEF, n_bins=6, draws=2000)
+    direct = quick(truth("less").scores((300, 2000), seed=1), BELIEF, n_bins=6, draws=1000)
     assert curve_fit["diagnostics"]["divergences"].item() == 0
     assert curve_fit["diagnostics"]["rhat_max"].item() <= 1.01
     for name in ("tce", "ece", "mce"):
