@@ -12,6 +12,7 @@ from bayescal.curves.rough import CELLS, Rough, RoughBasis, rough_inputs
 from bayescal.curves.smooth import curve_basis
 from bayescal.inference.direct import BinomialCells, variational_gaussian
 from bayescal.quantities.ece.priors import CurveAverage, Priors
+from tests.interpreted import PLAIN
 from tests.quantities.ece.made import of_counts, problem
 
 LENGTH, SCALE = 0.1, 1.5
@@ -192,13 +193,13 @@ def test_density_is_that_of_standard_directions_and_binomial_counts():
     values = model.initial_point()
     point = {name: 0.3 * rng.standard_normal(np.shape(value)) for name, value in values.items()}
     at = model.replace_rvs_by_values([model["roughness"], model["z"]])
-    roughness, z = model.compile_fn(at, mode="FAST_COMPILE")(point)
+    roughness, z = model.compile_fn(at, mode=PLAIN)(point)
     deviation = rough.basis.deviation(z[:3], np.asarray(roughness))
     rate = expit(logit(made.cells.mean_score) + deviation)
     expected = norm.logpdf(z).sum() + halfnorm.logpdf(roughness, scale=1.5)
     expected += binom.logpmf(made.cells.positives, made.cells.count, rate).sum()
     # Of the directions and the roughness themselves, whatever they are sampled as.
-    density = model.compile_logp(jacobian=False, mode="FAST_COMPILE")(point)
+    density = model.compile_logp(jacobian=False, mode=PLAIN)(point)
     assert float(density) == pytest.approx(expected, rel=1e-8)
 
 

@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from bayescal.inference.graph import whitened_normal
+from tests.interpreted import PLAIN
 
 SIZE = 4
 RNG = np.random.default_rng(8)
@@ -13,7 +14,6 @@ MEAN = RNG.normal(size=SIZE)
 SCALE = RNG.uniform(0.5, 2, size=SIZE)
 ROOT = np.triu(RNG.normal(size=(SIZE, SIZE))) + 2 * np.diag([1.0, -1.0, 0.3, 2.0])
 EVENTS = np.array([3, 0, 7, 2])
-INTERPRETED = "FAST_COMPILE"
 
 
 def model(kind):
@@ -41,16 +41,16 @@ def points():
 
 
 def test_density_is_that_of_independent_normals(whitened, points):
-    ours = whitened.compile_logp(jacobian=False, mode=INTERPRETED)
-    theirs = model("normal").compile_logp(mode=INTERPRETED)
+    ours = whitened.compile_logp(jacobian=False, mode=PLAIN)
+    theirs = model("normal").compile_logp(mode=PLAIN)
     for point in points:
         expected = theirs({"coef": MEAN + SCALE * (ROOT @ point)})
         assert ours({"coef_whitened__": point}) == pytest.approx(expected, rel=1e-12)
 
 
 def test_density_in_the_samplers_coordinates_has_their_volume(whitened, points):
-    ours = whitened.compile_logp(mode=INTERPRETED)
-    theirs = model("normal").compile_logp(mode=INTERPRETED)
+    ours = whitened.compile_logp(mode=PLAIN)
+    theirs = model("normal").compile_logp(mode=PLAIN)
     _, volume = np.linalg.slogdet(SCALE[:, None] * ROOT)
     for point in points:
         expected = theirs({"coef": MEAN + SCALE * (ROOT @ point)}) + volume
@@ -58,8 +58,8 @@ def test_density_in_the_samplers_coordinates_has_their_volume(whitened, points):
 
 
 def test_gradient_follows_the_root(whitened, points):
-    ours = whitened.compile_dlogp(mode=INTERPRETED)
-    theirs = model("normal").compile_dlogp(mode=INTERPRETED)
+    ours = whitened.compile_dlogp(mode=PLAIN)
+    theirs = model("normal").compile_dlogp(mode=PLAIN)
     for point in points:
         expected = ROOT.T @ (SCALE * theirs({"coef": MEAN + SCALE * (ROOT @ point)}))
         np.testing.assert_allclose(ours({"coef_whitened__": point}), expected, rtol=1e-9)
@@ -75,7 +75,7 @@ def test_a_gaussian_posterior_is_standard_normal_in_these_coordinates():
         root = np.linalg.inv(np.linalg.cholesky(precision)).T
         coef = whitened_normal("coef", pm.Data("mean", mean), pm.Data("root", root), "basis")
         pm.Normal("x", coef, [1 / 3, 1 / 5, 1.0, 1 / 20], observed=observed, dims="basis")
-    density = built.compile_logp(mode=INTERPRETED)
+    density = built.compile_logp(mode=PLAIN)
     at = np.random.default_rng(3).normal(size=(6, SIZE))
     found = np.array([density({"coef_whitened__": point}) for point in at])
     expected = multivariate_normal(np.zeros(SIZE)).logpdf(at)
@@ -88,16 +88,14 @@ def test_forward_undoes_backward(whitened):
     inputs = coef.owner.inputs
     value = np.array([0.3, -2.0, 1.5, 0.1])
     there = transform.backward(value, *inputs)
-    np.testing.assert_allclose(
-        there.eval(mode=INTERPRETED), MEAN + SCALE * (ROOT @ value), rtol=1e-12
-    )
+    np.testing.assert_allclose(there.eval(mode=PLAIN), MEAN + SCALE * (ROOT @ value), rtol=1e-12)
     back = transform.forward(there, *inputs)
-    np.testing.assert_allclose(back.eval(mode=INTERPRETED), value, rtol=1e-10)
+    np.testing.assert_allclose(back.eval(mode=PLAIN), value, rtol=1e-10)
 
 
 def test_prior_draws_do_not_see_the_posterior(whitened):
     (coef,) = whitened.free_RVs
-    draws = pm.draw(coef, 4000, random_seed=5, mode=INTERPRETED)
+    draws = pm.draw(coef, 4000, random_seed=5, mode=PLAIN)
     assert draws.shape == (4000, SIZE)
     np.testing.assert_allclose(draws.mean(axis=0), 0, atol=4 / np.sqrt(4000))
     np.testing.assert_allclose(np.cov(draws.T), np.eye(SIZE), atol=6 / np.sqrt(4000))

@@ -7,11 +7,11 @@ from scipy.stats import binom
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.inference.graph import logit_binomial
+from tests.interpreted import PLAIN
 
 COUNT = np.array([0, 1, 1, 7, 30, 30, 1000, 10**8, 10**8])
 POSITIVES = np.array([0, 0, 1, 3, 0, 30, 999, 10**7, 5])
 # Compiling would take longer than all else here.
-INTERPRETED = "FAST_COMPILE"
 LOGIT = np.array([0.3, -2.0, 5.0, 0.0, -4.0, 3.0, 6.5, -2.2, -16.0])
 
 
@@ -33,7 +33,7 @@ def model(law):
 
 
 def log_density(built):
-    density = built.compile_logp(vars=built.observed_RVs, sum=False, mode=INTERPRETED)
+    density = built.compile_logp(vars=built.observed_RVs, sum=False, mode=PLAIN)
     return density({"logit": LOGIT})[0]
 
 
@@ -49,7 +49,7 @@ def test_density_is_pymcs():
 
 
 def test_gradient_is_events_less_expected():
-    gradient = model("ours").compile_dlogp(mode=INTERPRETED)({"logit": LOGIT})
+    gradient = model("ours").compile_dlogp(mode=PLAIN)({"logit": LOGIT})
     prior = -LOGIT
     expected = POSITIVES - COUNT * expit(LOGIT) + prior
     np.testing.assert_allclose(gradient, expected, rtol=1e-9, atol=1e-6)
@@ -65,7 +65,7 @@ def test_draws_have_the_binomial_mean_and_variance():
             observed=None,
             dims=None,
         )
-        draws = pm.draw(events, 4000, random_seed=1, mode=INTERPRETED)
+        draws = pm.draw(events, 4000, random_seed=1, mode=PLAIN)
     law = binom([40, 0, 1000], expit([0.5, 2.0, -3.0]))
     assert np.issubdtype(draws.dtype, np.integer)
     np.testing.assert_allclose(draws.mean(axis=0), law.mean(), atol=4 * law.std().max() / 63)

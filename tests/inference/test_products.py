@@ -9,12 +9,13 @@ from pytensor.graph.replace import vectorize_graph
 from scipy.special import logsumexp, softmax
 
 from bayescal.inference.graph import log_sum_exp, product
+from tests.interpreted import PLAIN
 
 RNG = np.random.default_rng(4)
 MATRIX = RNG.normal(size=(5, 5))
 OBLONG = RNG.normal(size=(7, 4))
 BLOCKS = RNG.normal(size=(3, 4, 4))
-MODES = ["FAST_COMPILE", pytest.param("NUMBA", marks=pytest.mark.mcmc)]
+MODES = [PLAIN, pytest.param("NUMBA", marks=pytest.mark.mcmc)]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -48,7 +49,7 @@ def test_many_vectors_at_once(matrix, shape):
     many = RNG.normal(size=(6, *shape))
     one, every = pt.tensor("one", shape=shape), pt.tensor("every", shape=(None, *shape))
     found = vectorize_graph(product(pt.constant(matrix), one), {one: every})
-    values = found.eval({every: many}, mode="FAST_COMPILE")
+    values = found.eval({every: many}, mode=PLAIN)
     for place, vector in enumerate(many):
         expected = np.einsum("...ij,...j->...i", matrix, vector)
         np.testing.assert_allclose(values[place], expected, rtol=1e-13)
@@ -58,7 +59,7 @@ def test_second_derivatives_too():
     def curve(x):
         return pytensor.grad(pt.exp(product(pt.constant(OBLONG / 4), x)).sum(), x)
 
-    verify_grad(curve, [RNG.normal(size=4)], rng=RNG, mode="FAST_COMPILE")
+    verify_grad(curve, [RNG.normal(size=4)], rng=RNG, mode=PLAIN)
 
 
 def test_a_matrix_of_parameters_is_refused():

@@ -17,9 +17,9 @@ from bayescal.curves.smooth import CELLS
 from bayescal.quantities.ece.model import build_model, model_of
 from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
+from tests.interpreted import PLAIN
 from tests.quantities.ece.made import problem
 
-INTERPRETED = "FAST_COMPILE"
 FAMILIES = {
     "curve": SmoothCurve(),
     "independent": IndependentBins(bc.Beta(0.5, 2)),
@@ -62,7 +62,7 @@ def test_deterministics_are_the_quantities_of_the_same_draws(prior, made):
 
     model = model_of(made, labels)
     function = pytensor.function(
-        model.free_RVs, model.deterministics, mode=INTERPRETED, on_unused_input="ignore"
+        model.free_RVs, model.deterministics, mode=PLAIN, on_unused_input="ignore"
     )
     cells = labels.compile_key[-1]
     for draw in range(3):
@@ -85,9 +85,9 @@ def log_density(model, values):
         if transform is not None:
             there = transform.forward(
                 pytensor.tensor.as_tensor(there), *variable.owner.inputs
-            ).eval(mode=INTERPRETED)
+            ).eval(mode=PLAIN)
         point[value.name] = np.asarray(there, dtype=start[value.name].dtype)
-    return float(model.compile_logp(jacobian=False, mode=INTERPRETED)(point))
+    return float(model.compile_logp(jacobian=False, mode=PLAIN)(point))
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_prior_draws_keep_the_law(prior):
     with warnings.catch_warnings(), model:
         # PyMC draws variables of one's own law in Python, and says so.
         warnings.filterwarnings("ignore", message="Numba will use object mode")
-        drawn = pm.sample_prior_predictive(200, random_seed=1, compile_kwargs={"mode": INTERPRETED})
+        drawn = pm.sample_prior_predictive(200, random_seed=1, compile_kwargs={"mode": PLAIN})
     events = drawn["prior_predictive"]["events"].values[0]
     assert events.shape[0] == 200
     assert ((events >= 0) & (events <= pad(made.cells.count, events.shape[1]))).all()

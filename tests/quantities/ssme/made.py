@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import xarray as xr
-from pytensor.compile.mode import Mode
 from scipy.stats import norm
 
 import bayescal as bc
@@ -18,6 +17,7 @@ from bayescal.quantities.ssme.posterior import SSMECase
 from bayescal.quantities.ssme.priors import Priors, Tilt
 from bayescal.results import schema
 from bayescal.results.assemble import assemble
+from tests.interpreted import PLAIN
 
 
 def binary(n=200, m=3, n_labeled=20, seed=0, group=None):
@@ -53,8 +53,6 @@ def multiclass(n=200, m=3, k=4, n_labeled=20, seed=0):
     return bc.Scores.stack({f"c{j}": prob[j] for j in range(m)}, y_true=label), truth
 
 
-# Python alone: compiling takes longer than a few densities.
-PLAIN = Mode(linker="py", optimizer="fast_compile")
 # Sampling where its statistics are not the point.
 TINY = {"draws": 50, "tune": 50, "chains": 2, "seed": 1}
 

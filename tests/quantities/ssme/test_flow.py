@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -152,15 +150,6 @@ def test_labels_that_clusters_tell():
     # A small flow on 300 rows; the standard error of an accuracy of 300 rows is .02.
     np.testing.assert_allclose(found.accuracy, exact.accuracy, atol=0.1)
     assert found.accuracy.shape == (3,)
-
-
-@pytest.mark.mcmc
-def test_nothing_is_loaded_before_it_is_needed():
-    code = (
-        "import sys; import bayescal.quantities.ssme.flow; "
-        "sys.exit(any(name in sys.modules for name in ('jax', 'flowjax', 'pymc')))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def made(n=300, d=2, k=3, seed=0):

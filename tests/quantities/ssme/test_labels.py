@@ -18,7 +18,8 @@ from bayescal.quantities.ssme.metrics import Metrics, expected_metrics, mean_ove
 from bayescal.quantities.ssme.model import label_model, model_of
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
 from bayescal.quantities.ssme.tilt import _draw_classes, power_categorical
-from tests.quantities.ssme.made import PLAIN, in_chains, many_classes, problem
+from tests.interpreted import PLAIN
+from tests.quantities.ssme.made import in_chains, many_classes, problem
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from bayescal.quantities.credal.models.rising import (
 )
 from bayescal.quantities.credal.posterior import CredalCase
 from bayescal.quantities.credal.priors import MonotoneCurve, Priors
+from tests.interpreted import PLAIN
 from tests.quantities.credal.made import binary, multiclass, problem
 
 UNIT = np.linspace(-6, 6, 61)
@@ -160,7 +161,7 @@ def test_density_is_that_of_prior_and_labels():
 def test_the_models_density_is_the_same():
     rates, unit = rates_of(), np.random.default_rng(1).normal(size=(4, N_FREE))
     case_model = bc.credal.build_model(binary(60), Priors(PRIOR))
-    density = case_model.compile_logp(mode="FAST_COMPILE")
+    density = case_model.compile_logp(mode=PLAIN)
     root, centre = rates.inputs()["root"][0], rates.inputs()["centre"][0]
     name = next(iter(case_model.initial_point()))
     found = [float(density({name: np.linalg.solve(root, one - centre)[None]})) for one in unit]

@@ -8,12 +8,12 @@ from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.inference.graph import logit_binomial, whitened_normal
 from bayescal.quantities.ece.models.arrowhead_gaussian import arrow_gaussian
 from bayescal.quantities.ece.models.grouped_whitening import whitened_deviations
+from tests.interpreted import PLAIN
 from tests.quantities.ece.models.test_arrowhead_gaussian import SCALE, moments, regression
 
 GROUPS, BASIS = 3, 4
 PROBLEM = regression(GROUPS, basis=BASIS)
 ARROW = arrow_gaussian(PROBLEM, SCALE)
-INTERPRETED = "FAST_COMPILE"
 
 
 def model(kind):
@@ -72,16 +72,16 @@ def unconstrained(z, own):
 
 
 def test_density_is_that_of_independent_normals(whitened, points):
-    ours = whitened.compile_logp(jacobian=False, mode=INTERPRETED)
-    theirs = model("normal").compile_logp(mode=INTERPRETED)
+    ours = whitened.compile_logp(jacobian=False, mode=PLAIN)
+    theirs = model("normal").compile_logp(mode=PLAIN)
     for point in points:
         expected = theirs(values(*point))
         assert ours(unconstrained(*point)) == pytest.approx(expected, rel=1e-10)
 
 
 def test_density_in_the_samplers_coordinates_has_their_volume(whitened, points):
-    ours = whitened.compile_logp(mode=INTERPRETED)
-    theirs = model("normal").compile_logp(mode=INTERPRETED)
+    ours = whitened.compile_logp(mode=PLAIN)
+    theirs = model("normal").compile_logp(mode=PLAIN)
     _, volume = np.linalg.slogdet(moments(ARROW)[1])
     for point in points:
         expected = theirs(values(*point)) + volume / 2
@@ -89,8 +89,8 @@ def test_density_in_the_samplers_coordinates_has_their_volume(whitened, points):
 
 
 def test_gradient_is_that_of_the_density(whitened, points):
-    gradient = whitened.compile_dlogp(mode=INTERPRETED)
-    density = whitened.compile_logp(mode=INTERPRETED)
+    gradient = whitened.compile_dlogp(mode=PLAIN)
+    density = whitened.compile_logp(mode=PLAIN)
     z, own = points[0]
     found = gradient(unconstrained(z, own))
     step = 1e-5
@@ -109,7 +109,7 @@ def test_gradient_is_that_of_the_density(whitened, points):
 
 def test_near_the_posterior_it_is_close_to_standard_normal(whitened):
     """What whitening is for: the density over that of N(0, I) varies little."""
-    density = whitened.compile_logp(mode=INTERPRETED)
+    density = whitened.compile_logp(mode=PLAIN)
     rng = np.random.default_rng(5)
     ratios = []
     for _ in range(40):
@@ -129,16 +129,16 @@ def test_forward_undoes_backward(whitened, points):
 
     inputs = [pt.as_tensor(value) for value in inputs]
     there = transform.backward(pt.as_tensor(own), *inputs)
-    np.testing.assert_allclose(there.eval(mode=INTERPRETED), expected["deviation"], rtol=1e-10)
+    np.testing.assert_allclose(there.eval(mode=PLAIN), expected["deviation"], rtol=1e-10)
     back = transform.forward(there, *inputs)
-    np.testing.assert_allclose(back.eval(mode=INTERPRETED), own, rtol=1e-8)
-    volume = transform.log_jac_det(pt.as_tensor(own), *inputs).eval(mode=INTERPRETED)
+    np.testing.assert_allclose(back.eval(mode=PLAIN), own, rtol=1e-8)
+    volume = transform.log_jac_det(pt.as_tensor(own), *inputs).eval(mode=PLAIN)
     expected_volume = sum(np.linalg.slogdet(root)[1] for root in ARROW.group_root)
     assert volume == pytest.approx(expected_volume, rel=1e-10)
 
 
 def test_prior_draws_do_not_see_the_posterior(whitened):
-    draws = pm.draw(whitened["deviation"], 4000, random_seed=5, mode=INTERPRETED)
+    draws = pm.draw(whitened["deviation"], 4000, random_seed=5, mode=PLAIN)
     assert draws.shape == (4000, GROUPS, BASIS)
     standard = draws / SCALE
     np.testing.assert_allclose(standard.mean(axis=0), 0, atol=4 / np.sqrt(4000))

@@ -9,6 +9,7 @@ from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.models.case_control import log_sizes_density
 from bayescal.quantities.pu_ece.simulator import truth
+from tests.interpreted import PLAIN
 from tests.quantities.pu_ece.made import of_counts, problem
 
 BELIEF = bc.Beta(50, 50)
@@ -144,7 +145,6 @@ def test_replicated_positives_are_binomial_given_a_draw() -> None:
 
 
 MADE = of_counts([3, 9, 6], [30, 30, 12], [0.25, 0.5, 0.75])
-INTERPRETED = "FAST_COMPILE"
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +159,7 @@ def point_of(model, seed):
 
 def values_at(model, point, names):
     found = model.replace_rvs_by_values([model[name] for name in names])
-    return model.compile_fn(found, mode=INTERPRETED)(point)
+    return model.compile_fn(found, mode=PLAIN)(point)
 
 
 def log_likelihood(average, rate, normal) -> float:
@@ -170,7 +170,7 @@ def log_likelihood(average, rate, normal) -> float:
 
 def test_the_smooth_density_is_that_of_binomial_cells(average) -> None:
     model = member_model(average.members, "smooth")
-    density = model.compile_logp(jacobian=False, mode=INTERPRETED)
+    density = model.compile_logp(jacobian=False, mode=PLAIN)
     for seed in (1, 2):
         point = point_of(model, seed)
         (coef,) = values_at(model, point, ["coef"])
@@ -187,7 +187,7 @@ def test_the_rough_density_is_that_of_binomial_cells(average) -> None:
     regression = average.rough.at(float(roughness))
     rate = expit(regression.logit(z[:3]))
     expected = norm.logpdf(z).sum() + halfnorm.logpdf(roughness, scale=1.5)
-    density = model.compile_logp(jacobian=False, mode=INTERPRETED)(point)
+    density = model.compile_logp(jacobian=False, mode=PLAIN)(point)
     assert float(density) == pytest.approx(
         expected + log_likelihood(average, rate, z[-1]), rel=1e-8
     )
