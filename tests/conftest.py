@@ -39,16 +39,15 @@ def _at_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _without_pictures(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Leave figures out of reports that are read for their words: drawing is most of their time."""
+def _figures_are_not_rendered(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Make the figures of reports that are read for their words, but do not turn them to SVG.
+
+    Most of a report's time is that of rendering; modules with the marker `pictures` look at it.
+    """
     with pytest.MonkeyPatch.context() as patch:
         if request.node.get_closest_marker("pictures") is None:
-            patch.setattr(render, "image", _empty_image)
+            patch.setattr(render, "to_svg", lambda figure: "")
         yield
-
-
-def _empty_image(draw: object, *, alt: str, caption: str = "", name: str = "") -> render.Image:
-    return render.Image("data:,", "", alt, caption, name, 640, 480)
 
 
 def oracle(name: str) -> ModuleType:

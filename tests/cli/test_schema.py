@@ -21,7 +21,8 @@ HONEST = ("--label", "y", "--score", "honest")
 
 
 def printed(*given: object, codes: tuple[int, ...] = (0, 1)) -> Any:
-    found = CliRunner().invoke(cli, [*map(str, given), "--json"])
+    few = ("--draws", "500") if "--quick" in given else ()
+    found = CliRunner().invoke(cli, [*map(str, given), *few, "--json"])
     assert found.exit_code in codes
     return json.loads(found.stdout)
 

@@ -16,6 +16,8 @@ from bayescal.report.render import HEAVIEST_SVG, LONGEST, image, named, plain, t
 from tests.report.pages import HOSTILE, Page
 from tests.synthetic import make_result
 
+pytestmark = pytest.mark.pictures
+
 
 def content(address: str) -> tuple[str, bytes]:
     kind, data = address.split(";base64,")

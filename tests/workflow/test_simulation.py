@@ -33,7 +33,7 @@ def test_an_interval_is_that_of_the_result():
 
 @pytest.mark.slow
 def test_the_truth_is_covered_as_often_as_a_smooth_truth_should_be():
-    found = coverage(bc.ece, TRUTH, 1000, 20, seed=1, draws=1000)
+    found = coverage(bc.ece, TRUTH, 1000, 20, seed=1, draws=400)
     assert binom.cdf(found.covered.sum(), 20, 0.9) > 0.001
     assert abs(found.error.mean()) < 0.3 * found.width.mean()
 
