@@ -1,7 +1,5 @@
 """Small data of three classifiers for each quantity, and draws of their posteriors."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from functools import cache

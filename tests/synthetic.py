@@ -6,8 +6,6 @@ draws in which the rates are the scores. Where asked for, the weights of descrip
 are made up: all but calibrated have these draws.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

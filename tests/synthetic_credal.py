@@ -1,7 +1,5 @@
 """Results of `credal` without NUTS, for the tests of everything that only presents them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 Draws are normal around made-up truths, with noise that the classifiers share, as they share rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

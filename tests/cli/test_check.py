@@ -1,7 +1,5 @@
 """``bayescal check``: sentences, JSON, exit codes, and what it takes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a command loads: nothing that it does not need, module by module."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

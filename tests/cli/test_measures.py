@@ -1,7 +1,5 @@
 """``--measure`` of every command whose result holds a curve, and ``bayescal measures``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

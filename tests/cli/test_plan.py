@@ -1,7 +1,5 @@
 """``bayescal plan``, from a table and from a result."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

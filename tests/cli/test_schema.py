@@ -1,7 +1,5 @@
 """What ``--json`` prints, against the JSON Schema in the package."""
 
-from __future__ import annotations
-
 import json
 from importlib.resources import files as resources
 from pathlib import Path

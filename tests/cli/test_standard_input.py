@@ -1,7 +1,5 @@
 """``-`` is standard input wherever rows are read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is printed fits the terminal: every command, long names, 80 and 120 columns."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

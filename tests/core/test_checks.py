@@ -4,37 +4,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bayescal.core.checks import (
-    check_call,
-    check_choice,
-    check_data,
-    check_flag,
-    check_is,
-    check_known,
-    check_no_nan,
-    check_number,
-    check_row_sums,
-    check_rows,
-    check_same_length,
-    check_seed,
-    check_unique,
-    check_whole,
-    checked_words,
-    clean_probabilities,
-    listing,
-    shown,
-)
+from bayescal.core import checks
 from bayescal.core.errors import InputError
 
 
 def test_listing_cuts_off_after_six():
-    assert listing(range(6)) == "0, 1, 2, 3, 4, 5"
-    assert listing(range(9)) == "0, 1, 2, 3, 4, 5 and 3 more"
+    assert checks.listing(range(6)) == "0, 1, 2, 3, 4, 5"
+    assert checks.listing(range(9)) == "0, 1, 2, 3, 4, 5 and 3 more"
 
 
 @given(arrays(np.float64, st.integers(1, 30), elements=st.floats(0, 1)))
 def test_probabilities_pass_unchanged(values):
-    cleaned = clean_probabilities(values, "y_prob")
+    cleaned = checks.clean_probabilities(values, "y_prob")
     np.testing.assert_array_equal(cleaned, values)
     assert not np.signbit(cleaned).any()
 
@@ -51,21 +32,21 @@ def test_probabilities_pass_unchanged(values):
 )
 def test_no_probability_is_named_with_its_row(bad, message):
     with pytest.raises(InputError, match=message):
-        clean_probabilities(np.array([0.0, 1.0, bad, 0.5]), "y_prob")
+        checks.clean_probabilities(np.array([0.0, 1.0, bad, 0.5]), "y_prob")
 
 
 def test_bad_value_in_a_table_is_named_with_its_column_and_number_of_rows():
     values = np.full((5, 3), 0.5)
     values[2, 1] = values[2, 2] = values[4, 0] = 7.0
     with pytest.raises(InputError, match=r"got 7 at row 2, column 1 \(2 such rows\)"):
-        clean_probabilities(values, "y_prob")
+        checks.clean_probabilities(values, "y_prob")
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rounding_beyond_the_ends_is_clipped(dtype):
     eps = np.finfo(dtype).eps
     values = np.array([1 + 2 * eps, -eps, 0.5], dtype)
-    cleaned = clean_probabilities(values, "y_prob")
+    cleaned = checks.clean_probabilities(values, "y_prob")
     np.testing.assert_array_equal(cleaned, np.array([1, 0, 0.5], dtype))
     assert cleaned.dtype == dtype
     assert values[0] > 1, "the caller's array is left alone"
@@ -73,41 +54,41 @@ def test_rounding_beyond_the_ends_is_clipped(dtype):
 
 def test_more_than_rounding_is_refused():
     with pytest.raises(InputError, match=r"got 1\.00001 at row 0"):
-        clean_probabilities(np.array([1 + 1e-5]), "y_prob")
+        checks.clean_probabilities(np.array([1 + 1e-5]), "y_prob")
 
 
 def test_negative_zero_becomes_zero():
-    assert not np.signbit(clean_probabilities(np.array([-0.0, 0.5]), "y_prob")).any()
+    assert not np.signbit(checks.clean_probabilities(np.array([-0.0, 0.5]), "y_prob")).any()
 
 
 def test_nan_alone_is_found():
-    check_no_nan(np.array([np.inf, 1.0]), "logits")
+    checks.check_no_nan(np.array([np.inf, 1.0]), "logits")
     with pytest.raises(InputError, match=r"logits must not be missing; got NaN at row 1 \(2 such"):
-        check_no_nan(np.array([0.0, np.nan, np.nan]), "logits")
+        checks.check_no_nan(np.array([0.0, np.nan, np.nan]), "logits")
 
 
 def test_row_sums_allow_rounding_and_name_the_row():
-    check_row_sums(np.array([[0.333, 0.333, 0.333], [0.2, 0.3, 0.5]]), "y_prob")
+    checks.check_row_sums(np.array([[0.333, 0.333, 0.333], [0.2, 0.3, 0.5]]), "y_prob")
     with pytest.raises(InputError, match=r"each row of y_prob must sum to 1; got 0\.9 at row 1\."):
-        check_row_sums(np.array([[0.5, 0.5], [0.5, 0.4]]), "y_prob")
+        checks.check_row_sums(np.array([[0.5, 0.5], [0.5, 0.4]]), "y_prob")
 
 
 def test_zero_rows():
-    check_rows(1, "y_prob")
+    checks.check_rows(1, "y_prob")
     with pytest.raises(InputError, match="y_prob must have at least one row; got none"):
-        check_rows(0, "y_prob")
+        checks.check_rows(0, "y_prob")
 
 
 def test_lengths_are_both_named():
-    check_same_length(3, "y_prob", 3, "y_true")
+    checks.check_same_length(3, "y_prob", 3, "y_true")
     with pytest.raises(InputError, match=r"y_prob and y_true .* length; got 3 and 4"):
-        check_same_length(3, "y_prob", 4, "y_true")
+        checks.check_same_length(3, "y_prob", 4, "y_true")
 
 
 def test_a_repeated_name_is_named():
-    check_unique(["a", "b"], "classifier")
+    checks.check_unique(["a", "b"], "classifier")
     with pytest.raises(InputError, match="classifier names must differ; got 'a' twice"):
-        check_unique(["a", "b", "a"], "classifier")
+        checks.check_unique(["a", "b", "a"], "classifier")
 
 
 @pytest.mark.parametrize(
@@ -115,23 +96,23 @@ def test_a_repeated_name_is_named():
 )
 def test_the_nearest_name_is_suggested(asked, suggested):
     with pytest.raises(InputError, match=rf"did you mean '{suggested}'\? It has: 'label', 'score'"):
-        check_known(asked, ["label", "score"], "column", "scores.csv")
+        checks.check_known(asked, ["label", "score"], "column", "scores.csv")
 
 
 def test_nothing_is_suggested_where_nothing_is_near():
     with pytest.raises(InputError, match=r"scores\.csv has no column 'zzz'\. It has: 'label'\."):
-        check_known("zzz", ["label"], "column", "scores.csv")
+        checks.check_known("zzz", ["label"], "column", "scores.csv")
 
 
 def test_choices_are_listed():
-    check_choice("left", ["right", "left"], "closed")
+    checks.check_choice("left", ["right", "left"], "closed")
     with pytest.raises(InputError, match="closed must be one of 'right', 'left'; got 3"):
-        check_choice(3, ["right", "left"], "closed")
+        checks.check_choice(3, ["right", "left"], "closed")
 
 
 @pytest.mark.parametrize("value", [3, np.int8(3)])
 def test_whole_numbers_are_pythons_and_numpys(value):
-    found = check_whole(value, "n", 3)
+    found = checks.check_whole(value, "n", 3)
     assert found == 3
     assert type(found) is int
 
@@ -139,28 +120,28 @@ def test_whole_numbers_are_pythons_and_numpys(value):
 @pytest.mark.parametrize("value", [2, -1, 3.0, True, "3", None, np.nan])
 def test_what_is_no_whole_number_is_refused(value):
     with pytest.raises(InputError, match=r"n must be a whole number >= 3; got .*\. Pass 3 or more"):
-        check_whole(value, "n", 3)
+        checks.check_whole(value, "n", 3)
     with pytest.raises(InputError, match="Pass the rows"):
-        check_whole(value, "n", 3, "Pass the rows.")
+        checks.check_whole(value, "n", 3, "Pass the rows.")
 
 
 def test_a_whole_number_has_a_most():
-    assert check_whole(7, "draws", most=7) == 7
+    assert checks.check_whole(7, "draws", most=7) == 7
     with pytest.raises(InputError, match=r"draws must be 7,000 at most; got 1000\S*\. Pass less"):
-        check_whole(10**30, "draws", most=7000)
+        checks.check_whole(10**30, "draws", most=7000)
 
 
 def test_seeds_are_whole_numbers_of_64_bits():
-    assert check_seed(2**63 - 1) == 2**63 - 1
+    assert checks.check_seed(2**63 - 1) == 2**63 - 1
     for value in (-1, 2**63, 0.5, "7"):
         with pytest.raises(InputError, match="seed must be "):
-            check_seed(value)
+            checks.check_seed(value)
 
 
 def test_a_0d_array_is_its_number():
-    assert check_whole(np.array(3), "n") == 3
-    assert check_number(np.array(0.5), "delta", "(0, 1)", "Pass 0.1.") == 0.5
-    assert check_flag(np.array(True), "soft") is True
+    assert checks.check_whole(np.array(3), "n") == 3
+    assert checks.check_number(np.array(0.5), "delta", "(0, 1)", "Pass 0.1.") == 0.5
+    assert checks.check_flag(np.array(True), "soft") is True
 
 
 @pytest.mark.parametrize(
@@ -174,7 +155,7 @@ def test_a_0d_array_is_its_number():
     ],
 )
 def test_numbers_in_an_interval_are_floats_of_python(value, interval):
-    found = check_number(value, "delta", interval, "Pass 0.1.")
+    found = checks.check_number(value, "delta", interval, "Pass 0.1.")
     assert found == value
     assert type(found) is float
 
@@ -190,7 +171,7 @@ NO_NUMBERS = ["0.5", "", b"0.5", None, True, [0.5], [[0.5]], object(), 1j, np.na
 )
 def test_what_is_no_number_in_the_interval_is_refused(value, interval):
     with pytest.raises(InputError) as refused:
-        check_number(value, "delta", interval, "Pass 0.1, say.")
+        checks.check_number(value, "delta", interval, "Pass 0.1, say.")
     said = str(refused.value)
     assert said.startswith(f"delta must be a number in {interval}; got ")
     assert said.endswith(". Pass 0.1, say.")
@@ -201,19 +182,19 @@ def test_what_is_no_number_in_the_interval_is_refused(value, interval):
 @pytest.mark.parametrize("value", [0, 1, "no", None, 0.5, [True], np.nan])
 def test_flags_are_true_or_false(value):
     with pytest.raises(InputError, match="soft must be True or False; got"):
-        check_flag(value, "soft")
+        checks.check_flag(value, "soft")
 
 
 def test_objects_are_of_a_class():
-    check_is(3, (int, str), "key", "Pass a word.")
+    checks.check_is(3, (int, str), "key", "Pass a word.")
     with pytest.raises(InputError, match=r"^key must be int or str; got float\. Pass a word\.$"):
-        check_is(0.5, (int, str), "key", "Pass a word.")
+        checks.check_is(0.5, (int, str), "key", "Pass a word.")
     with pytest.raises(InputError, match=r"^key must be str; got NoneType\. Pass a word\.$"):
-        check_is(None, str, "key", "Pass a word.")
+        checks.check_is(None, str, "key", "Pass a word.")
     with pytest.raises(
         InputError, match=r"^ece takes str; got int\. Pass bayescal.Scores\(\.\.\.\)\.$"
     ):
-        check_data(3, (str,), "ece", "Scores(...)")
+        checks.check_data(3, (str,), "ece", "Scores(...)")
 
 
 class _Rude:
@@ -225,7 +206,7 @@ class _Rude:
     "value", [np.eye(100), "a" * 9999, 10**5000, [["x" * 99] * 99], _Rude()], ids=list("abcde")
 )
 def test_any_value_is_shown_in_a_few_words_on_one_line(value):
-    said = shown(value)
+    said = checks.shown(value)
     assert "\n" not in said
     assert 0 < len(said) < 500
 
@@ -233,28 +214,28 @@ def test_any_value_is_shown_in_a_few_words_on_one_line(value):
 @pytest.mark.parametrize("interval", ["(0, 1)", "[0, inf)", "(-inf, inf)", "[-3, -2]"])
 def test_the_number_that_is_proposed_lies_in_the_interval(interval):
     with pytest.raises(InputError, match=r"Pass .*, say") as refused:
-        check_number("x", "delta", interval)
+        checks.check_number("x", "delta", interval)
     proposed = float(str(refused.value).rpartition("Pass ")[2].removesuffix(", say."))
-    assert check_number(proposed, "delta", interval) == proposed
+    assert checks.check_number(proposed, "delta", interval) == proposed
 
 
 def test_one_word_or_several():
-    assert checked_words("ab", "score") == ["ab"]
-    assert checked_words(("a", "b"), "score") == ["a", "b"]
-    assert checked_words(np.array(["a", "b"]), "score") == ["a", "b"]
+    assert checks.checked_words("ab", "score") == ["ab"]
+    assert checks.checked_words(("a", "b"), "score") == ["a", "b"]
+    assert checks.checked_words(np.array(["a", "b"]), "score") == ["a", "b"]
     for value in (3, None, [], [3], b"a", ["a", None], np.array(3)):
         with pytest.raises(InputError, match="score must be a word, or a list of words; got"):
-            checked_words(value, "score")
+            checks.checked_words(value, "score")
 
 
 def test_functions_are_callable_or_left_out():
-    check_call(None, "progress")
-    check_call(print, "progress")
+    checks.check_call(None, "progress")
+    checks.check_call(print, "progress")
     with pytest.raises(InputError, match="progress must be a function; got 3"):
-        check_call(3, "progress")
+        checks.check_call(3, "progress")
 
 
 @pytest.mark.parametrize("name", [3, None, ["label"], b"label"])
 def test_names_are_words(name):
     with pytest.raises(InputError, match="a column must be named by a word; got"):
-        check_known(name, ["label"], "column", "scores.csv")
+        checks.check_known(name, ["label"], "column", "scores.csv")

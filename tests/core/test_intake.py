@@ -4,22 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
+from bayescal.core import intake
 from bayescal.core.errors import InputError
-from bayescal.core.intake import (
-    Column,
-    code_binary,
-    code_classes,
-    code_groups,
-    collect,
-    finite_numbers,
-    probabilities,
-    same_label,
-    to_probabilities,
-)
 
 
 def read(values, **options):
-    return probabilities(Column("y_prob", values), **options)
+    return intake.probabilities(intake.Column("y_prob", values), **options)
 
 
 @given(st.lists(st.floats(0.001, 0.999), min_size=1))
@@ -88,10 +78,10 @@ def test_no_rows(values):
 
 
 def gather(scores, label, group=None):
-    return collect(
-        {name: Column(name, values) for name, values in scores.items()},
-        Column("label", label),
-        group=None if group is None else Column("group", group),
+    return intake.collect(
+        {name: intake.Column(name, values) for name, values in scores.items()},
+        intake.Column("label", label),
+        group=None if group is None else intake.Column("group", group),
         pos_label=1,
         from_logits=False,
         classes=None,
@@ -134,15 +124,15 @@ def test_columns_that_do_not_fit(scores, label, group, message):
     [(1, 1), (1, True), (1, "1"), ("-1", -1), (True, "true"), ("False", False), ("a", "a")],
 )
 def test_labels_that_are_one(first, second):
-    assert same_label(first, second)
-    assert same_label(second, first)
+    assert intake.same_label(first, second)
+    assert intake.same_label(second, first)
 
 
 @pytest.mark.parametrize(
     ("first", "second"), [(1, 0), ("a", "A"), (1, "01"), (True, "1"), (1, "one")]
 )
 def test_labels_that_are_two(first, second):
-    assert not same_label(first, second)
+    assert not intake.same_label(first, second)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +153,7 @@ def test_labels_that_are_two(first, second):
     ],
 )
 def test_two_labels(labels, pos_label, codes, classes):
-    found, names = code_binary(labels, pos_label, None, "y_true")
+    found, names = intake.code_binary(labels, pos_label, None, "y_true")
     assert found.tolist() == codes
     assert names == classes
     assert [type(name) for name in names] == [type(name) for name in classes]
@@ -185,7 +175,7 @@ def test_two_labels(labels, pos_label, codes, classes):
     ],
 )
 def test_one_label_seen_is_enough(labels, pos_label, code, classes):
-    found, names = code_binary(labels, pos_label, None, "y_true")
+    found, names = intake.code_binary(labels, pos_label, None, "y_true")
     assert found.tolist() == [code, code]
     assert names == classes
     assert [type(name) for name in names] == [type(name) for name in classes]
@@ -193,9 +183,9 @@ def test_one_label_seen_is_enough(labels, pos_label, code, classes):
 
 def test_one_label_of_another_kind_than_pos_label_is_refused():
     with pytest.raises(InputError, match=r"pos_label must be one of the labels; got 1, .*'ham'"):
-        code_binary(["ham", "ham"], 1, None, "y_true")
+        intake.code_binary(["ham", "ham"], 1, None, "y_true")
     with pytest.raises(InputError, match="pos_label must be one of the labels; got 'spam'"):
-        code_binary([0, 0], "spam", None, "y_true")
+        intake.code_binary([0, 0], "spam", None, "y_true")
 
 
 def test_absent_pos_label_says_what_there_is():
@@ -204,42 +194,42 @@ def test_absent_pos_label_says_what_there_is():
         "pos_label='spam'"
     )
     with pytest.raises(InputError, match=message):
-        code_binary(["ham", "spam"], 1, None, "y_true")
+        intake.code_binary(["ham", "spam"], 1, None, "y_true")
 
 
 def test_pos_label_must_be_a_label():
     with pytest.raises(InputError, match=r"pos_label must be a word.*got 0\.5"):
-        code_binary([0, 1], 0.5, None, "y_true")
+        intake.code_binary([0, 1], 0.5, None, "y_true")
 
 
 def test_more_than_two_labels_name_pos_label():
     with pytest.raises(InputError, match=r"got 3: 0, 1, 2\..*pos_label=1"):
-        code_binary([0, 1, 2], 1, None, "y_true")
+        intake.code_binary([0, 1, 2], 1, None, "y_true")
 
 
 def test_all_labels_missing():
-    found, names = code_binary([None, None], 1, None, "y_true")
+    found, names = intake.code_binary([None, None], 1, None, "y_true")
     assert found.tolist() == [-1, -1]
     assert names == (0, 1)
-    found, names = code_classes([None, np.nan], 3, None, "y_true")
+    found, names = intake.code_classes([None, np.nan], 3, None, "y_true")
     assert found.tolist() == [-1, -1]
     assert names == (0, 1, 2)
 
 
 def test_all_labels_missing_leaves_a_word_its_opposite():
-    assert code_binary([None, None], "spam", None, "y_true")[1] == ("not spam", "spam")
+    assert intake.code_binary([None, None], "spam", None, "y_true")[1] == ("not spam", "spam")
 
 
 def test_binary_classes_are_checked_and_ordered():
-    found, names = code_binary(["b", "a"], "b", ["b", "a"], "y_true")
+    found, names = intake.code_binary(["b", "a"], "b", ["b", "a"], "y_true")
     assert found.tolist() == [1, 0]
     assert names == ("a", "b")
     with pytest.raises(InputError, match="y_true must hold the classes 'a', 'b'; got 'c' at row 1"):
-        code_binary(["a", "c"], "b", ["a", "b"], "y_true")
+        intake.code_binary(["a", "c"], "b", ["a", "b"], "y_true")
     with pytest.raises(InputError, match="got 'z', and classes holds 'a', 'b'"):
-        code_binary(["a", "b"], "z", ["a", "b"], "y_true")
+        intake.code_binary(["a", "b"], "z", ["a", "b"], "y_true")
     with pytest.raises(InputError, match=r"classes must name 2 classes.*got 'a', 'b', 'c'"):
-        code_binary(["a", "b"], "b", ["a", "b", "c"], "y_true")
+        intake.code_binary(["a", "b"], "b", ["a", "b", "c"], "y_true")
 
 
 @pytest.mark.parametrize(
@@ -253,7 +243,7 @@ def test_binary_classes_are_checked_and_ordered():
     ],
 )
 def test_several_classes(labels, classes, codes, names):
-    found, given = code_classes(labels, 3, classes, "y_true")
+    found, given = intake.code_classes(labels, 3, classes, "y_true")
     assert found.tolist() == codes
     assert given == names
 
@@ -273,11 +263,11 @@ def test_several_classes(labels, classes, codes, names):
 )
 def test_labels_that_no_column_has(labels, classes, message):
     with pytest.raises(InputError, match=message):
-        code_classes(labels, 3, classes, "y_true")
+        intake.code_classes(labels, 3, classes, "y_true")
 
 
 def test_groups_are_named_and_sorted():
-    codes, names = code_groups([10, 2, 10], "group", 3, "y_true")
+    codes, names = intake.code_groups([10, 2, 10], "group", 3, "y_true")
     assert codes.tolist() == [1, 0, 1]
     assert names == ("2", "10")
 
@@ -294,23 +284,23 @@ def test_groups_are_named_and_sorted():
 def test_bad_groups(groups, message):
     column = np.array(groups, object)
     with pytest.raises(InputError, match=message):
-        code_groups(column, "group", 3, "y_true")
+        intake.code_groups(column, "group", 3, "y_true")
 
 
 def test_numbers_of_any_shape():
-    assert to_probabilities(0.5, "p").shape == ()
-    assert to_probabilities([[0.25, 1]], "p").tolist() == [[0.25, 1]]
-    assert to_probabilities([], "p").shape == (0,)
-    assert finite_numbers([-3, 4.5], "x").tolist() == [-3, 4.5]
+    assert intake.to_probabilities(0.5, "p").shape == ()
+    assert intake.to_probabilities([[0.25, 1]], "p").tolist() == [[0.25, 1]]
+    assert intake.to_probabilities([], "p").shape == (0,)
+    assert intake.finite_numbers([-3, 4.5], "x").tolist() == [-3, 4.5]
 
 
 @pytest.mark.parametrize("value", [[1.5], [np.nan], ["a"], [[0.5], [0.5, 0.5]], None])
 def test_what_are_no_probabilities_is_refused(value):
     with pytest.raises(InputError, match="p must"):
-        to_probabilities(value, "p")
+        intake.to_probabilities(value, "p")
 
 
 @pytest.mark.parametrize("value", [[1.5, np.inf], np.nan, ["a"], None])
 def test_what_are_no_finite_numbers_is_refused(value):
     with pytest.raises(InputError, match="x must"):
-        finite_numbers(value, "x")
+        intake.finite_numbers(value, "x")

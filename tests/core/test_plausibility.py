@@ -6,19 +6,11 @@ from scipy.special import expit, softmax
 from sklearn.metrics import roc_auc_score
 
 import bayescal as bc
-from bayescal.core.plausibility import (
-    area_under_roc,
-    below_chance,
-    class_signs,
-    contradiction,
-    label_signs,
-    reversed_signs,
-    signs_of_rows,
-)
+from bayescal.core import plausibility
 
 
 def of_rows(score, label):
-    return label_signs(score, label == 0, label == 1)
+    return plausibility.label_signs(score, label == 0, label == 1)
 
 
 def calibrated(rng, n, a=1.0, b=1.0):
@@ -32,7 +24,7 @@ def test_reversed_labels_are_found():
     (sign,) = of_rows(score, 1 - label)
     assert f"AUC is {roc_auc_score(1 - label, score):.3f}, clearly below 1/2" in sign
     assert "pos_label" in sign
-    assert reversed_signs(score, label == 0, label == 1) == []
+    assert plausibility.reversed_signs(score, label == 0, label == 1) == []
 
 
 def test_cells_are_rows_with_one_score():
@@ -40,10 +32,10 @@ def test_cells_are_rows_with_one_score():
     score = score.round(1)
     values = np.unique(score)
     counts = np.array([[np.sum((score == v) & (label == y)) for y in (1, 0)] for v in values])
-    assert label_signs(values, *counts.T) == of_rows(score, 1 - label) != []
-    assert area_under_roc(counts) == pytest.approx(roc_auc_score(1 - label, score))
+    assert plausibility.label_signs(values, *counts.T) == of_rows(score, 1 - label) != []
+    assert plausibility.area_under_roc(counts) == pytest.approx(roc_auc_score(1 - label, score))
     # Scores of cells without rows may be anything.
-    padded = label_signs([*values, np.nan], [*counts[:, 0], 0], [*counts[:, 1], 0])
+    padded = plausibility.label_signs([*values, np.nan], [*counts[:, 0], 0], [*counts[:, 1], 0])
     assert padded == of_rows(score, 1 - label)
 
 
@@ -59,7 +51,7 @@ def test_chance_seldom_looks_reversed(n, share, spread):
         score = rng.random(n)
         if spread:
             score = np.where(label, rng.choice([0.0, 1.0], n), spread + 0.1 * score)
-        found += bool(reversed_signs(score, label == 0, label == 1))
+        found += bool(plausibility.reversed_signs(score, label == 0, label == 1))
     assert found <= 12
 
 
@@ -76,9 +68,9 @@ def test_a_softmax_of_probabilities_is_found(n_classes):
     rng = np.random.default_rng(5)
     prob = rng.dirichlet(np.full(n_classes, 0.3), 500)
     label = np.array([rng.choice(n_classes, p=p) for p in prob])
-    (sign,) = signs_of_rows(softmax(prob, axis=1), label)
+    (sign,) = plausibility.signs_of_rows(softmax(prob, axis=1), label)
     assert "Leave from_logits out" in sign
-    assert signs_of_rows(prob, label) == []
+    assert plausibility.signs_of_rows(prob, label) == []
 
 
 def test_calibrated_scores_in_the_range_of_a_sigmoid_seldom_look_like_one():
@@ -102,23 +94,23 @@ def test_accuracy_clearly_below_chance_is_found():
     prob = rng.dirichlet(np.full(5, 0.3), 400)
     label = np.array([rng.choice(5, p=p) for p in prob])
     moved = bc.Scores(y_true=(label + 1) % 5, y_prob=prob)
-    (sign,) = class_signs(moved, "classifier")
+    (sign,) = plausibility.class_signs(moved, "classifier")
     right = int((prob.argmax(axis=1) == moved.y_true).sum())
     assert f"right in {right} of 400 labelled rows" in sign
-    assert class_signs(bc.Scores(y_true=label, y_prob=prob), "classifier") == []
+    assert plausibility.class_signs(bc.Scores(y_true=label, y_prob=prob), "classifier") == []
 
 
 @pytest.mark.parametrize(("n", "n_classes"), [(5, 3), (60, 3), (300, 10)])
 def test_guesses_are_seldom_clearly_below_chance(n, n_classes):
     rng = np.random.default_rng(9)
     right = rng.binomial(n, 1 / n_classes, 4000)
-    assert sum(bool(below_chance(int(r), n, n_classes)) for r in right) <= 12
+    assert sum(bool(plausibility.below_chance(int(r), n, n_classes)) for r in right) <= 12
 
 
 def test_nothing_is_said_of_no_rows():
-    assert label_signs([], [], []) == []
-    assert signs_of_rows(np.empty((0, 3)), np.empty(0, int)) == []
-    assert label_signs([0.2, 0.8], [3, 4], [0, 0]) == []
+    assert plausibility.label_signs([], [], []) == []
+    assert plausibility.signs_of_rows(np.empty((0, 3)), np.empty(0, int)) == []
+    assert plausibility.label_signs([0.2, 0.8], [3, 4], [0, 0]) == []
 
 
 DRAWN = np.arange(10_000.0).reshape(4, 2500) / 10_000
@@ -126,7 +118,7 @@ DRAWN = np.arange(10_000.0).reshape(4, 2500) / 10_000
 
 @pytest.mark.parametrize("seen", [0.0, 0.0005, 0.9995, 1.5, -1.0])
 def test_an_estimate_outside_is_a_contradiction(seen):
-    (sentence,) = contradiction(seen, DRAWN)
+    (sentence,) = plausibility.contradiction(seen, DRAWN)
     assert f"{seen:.4f}" in sentence
     # A twentieth is left out at either end.
     assert "0.0500 to 0.9499" in sentence
@@ -134,8 +126,8 @@ def test_an_estimate_outside_is_a_contradiction(seen):
 
 @pytest.mark.parametrize("seen", [0.0015, 0.5, 0.998])
 def test_an_estimate_among_the_draws_is_none(seen):
-    assert contradiction(seen, DRAWN) == []
+    assert plausibility.contradiction(seen, DRAWN) == []
 
 
 def test_an_estimate_that_all_draws_equal_is_none():
-    assert contradiction(0.0, np.zeros((2, 50))) == []
+    assert plausibility.contradiction(0.0, np.zeros((2, 50))) == []

@@ -6,64 +6,57 @@ from pathlib import Path
 
 import pytest
 
+from bayescal.core import writing
 from bayescal.core.errors import InputError, OutputError
-from bayescal.core.writing import (
-    check_writable,
-    checked_path,
-    replacing,
-    write_bytes,
-    write_text,
-    writing_to,
-)
 
 
 def test_a_missing_directory_is_found_before_the_work(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"there is no directory .*Make it first"):
-        check_writable(tmp_path / "nowhere" / "result.nc")
+        writing.check_writable(tmp_path / "nowhere" / "result.nc")
 
 
 def test_a_directory_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"it is a directory\. Add a file name"):
-        check_writable(tmp_path)
+        writing.check_writable(tmp_path)
 
 
 def test_a_place_where_nobody_can_write() -> None:
     with pytest.raises(OutputError, match="cannot be written"):
-        check_writable("/proc/result.nc")
+        writing.check_writable("/proc/result.nc")
 
 
 def test_checking_leaves_an_existing_file_alone(tmp_path: Path) -> None:
     path = tmp_path / "result.nc"
     path.write_text("precious")
-    check_writable(path)
+    writing.check_writable(path)
     assert path.read_text() == "precious"
     assert [path.name for path in tmp_path.iterdir()] == ["result.nc"]
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a" * 300, "\ud800"])
 def test_a_path_that_the_system_cannot_hold(name: str, tmp_path: Path) -> None:
-    for check in (check_writable, checked_path):
+    for check in (writing.check_writable, writing.checked_path):
         with pytest.raises(InputError, match="path must be a path that the system can hold"):
             check(tmp_path / name)
 
 
 def test_a_path_is_named_as_its_argument_is() -> None:
     with pytest.raises(InputError, match="store must be a path"):
-        checked_path(3.5, "store")  # type: ignore[arg-type]  # what a user may pass
+        writing.checked_path(3.5, "store")  # type: ignore[arg-type]  # what a user may pass
 
 
 def test_a_path_in_a_place_that_is_not_there_can_be_held(tmp_path: Path) -> None:
-    assert checked_path(tmp_path / "no" / "where") == tmp_path / "no" / "where"
+    assert writing.checked_path(tmp_path / "no" / "where") == tmp_path / "no" / "where"
 
 
 def test_a_file_is_replaced_once_the_new_one_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with replacing(path) as draft:
+    with writing.replacing(path) as draft:
         draft.write_text("new")
         assert path.read_text() == "old"
     assert path.read_text() == "new"
-    with pytest.raises(ZeroDivisionError), replacing(path) as draft:
+    with pytest.raises(ZeroDivisionError), writing.replacing(path) as draft:
         draft.write_text("half")
         raise ZeroDivisionError
     assert path.read_text() == "new"
@@ -72,13 +65,13 @@ def test_a_file_is_replaced_once_the_new_one_is_complete(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["n" * 240 + ".csv", "\u6570" * 80 + ".csv"])
 def test_long_names_have_drafts(name: str, tmp_path: Path) -> None:
-    write_bytes(tmp_path / name, b"a")
+    writing.write_bytes(tmp_path / name, b"a")
     assert (tmp_path / name).read_bytes() == b"a"
 
 
 def test_two_writers_of_one_process_have_drafts_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "a"
-    with replacing(path) as first, replacing(path) as second:
+    with writing.replacing(path) as first, writing.replacing(path) as second:
         assert first != second
         first.write_text("first")
         second.write_text("second")
@@ -86,7 +79,7 @@ def test_two_writers_of_one_process_have_drafts_of_their_own(tmp_path: Path) -> 
 
 
 def test_halves_of_characters_are_spelled_out(tmp_path: Path) -> None:
-    write_text(tmp_path / "a", "\xe9\ud800\n")
+    writing.write_text(tmp_path / "a", "\xe9\ud800\n")
     assert (tmp_path / "a").read_bytes() == b"\xc3\xa9\\ud800\n"
 
 
@@ -97,7 +90,7 @@ def test_what_may_not_grow_is_an_error_with_its_remedy(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, former[1]))
     try:
         with pytest.raises(OutputError, match=r"File too large\. Free some space, or choose"):
-            write_bytes(tmp_path / "a", bytes(1000))
+            writing.write_bytes(tmp_path / "a", bytes(1000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, former)
         signal.signal(signal.SIGXFSZ, ignored)
@@ -110,7 +103,7 @@ def test_a_full_device_names_the_file_and_the_remedy() -> None:
     said = r"a\.csv cannot be written: No space left on device\. Free some space"
     with (
         pytest.raises(OutputError, match=said),
-        writing_to(Path("a.csv")),
+        writing.writing_to(Path("a.csv")),
         open("/dev/full", "wb") as file,
     ):
         file.write(b"a")

@@ -1,7 +1,5 @@
 """What a result keeps of rows that classifiers share, against the rows and their counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -4,8 +4,6 @@ Arguments are made by the name and the type of the parameter, so that a new func
 without an edit here, or fails the test that all parameters are known.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from functools import cache, partial

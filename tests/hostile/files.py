@@ -1,7 +1,5 @@
 """Hostile files, handed to every command and reader."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import tempfile

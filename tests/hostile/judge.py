@@ -1,7 +1,5 @@
 """What is wrong with a call: an undocumented exception, or NaN as a number."""
 
-from __future__ import annotations
-
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Small results of every quantity, and objects whose methods are called."""
 
-from __future__ import annotations
-
 import warnings
 from functools import cache
 from typing import Any

@@ -4,8 +4,6 @@ A new function is swept without an edit here where its parameters have defaults 
 the test that the right call works fails, and says so.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator
 from copy import deepcopy

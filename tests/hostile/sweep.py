@@ -3,8 +3,6 @@
 All other arguments are right. A call may end in a result or in a documented exception.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

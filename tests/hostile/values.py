@@ -1,7 +1,5 @@
 """Values that are wrong, or nearly right, where an array, a number or a word belongs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What can be asked of any figure without comparing pictures."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from matplotlib.axes import Axes

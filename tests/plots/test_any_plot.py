@@ -1,7 +1,5 @@
 """What holds for every plot and every result."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Callable

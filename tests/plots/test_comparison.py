@@ -1,7 +1,5 @@
 """Forests of errors, metrics and differences, and ranks: what is drawn, in which order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Decision curves as figures: what is drawn is what the table says."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

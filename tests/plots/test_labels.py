@@ -1,7 +1,5 @@
 """The figure of a plan of labels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

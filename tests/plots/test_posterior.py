@@ -1,7 +1,5 @@
 """Posteriors of calibration errors, densities, and the prior beside them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import trapezoid

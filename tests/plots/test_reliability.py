@@ -1,7 +1,5 @@
 """Reliability diagrams of a case and of each predicted class."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import numpy as np

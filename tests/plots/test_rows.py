@@ -1,7 +1,5 @@
 """Plots of class probabilities row by row: what is drawn, said and refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

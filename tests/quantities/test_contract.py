@@ -3,8 +3,6 @@
 The rules are those of `bayescal.core.quantity`; nothing is fitted here.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import re

@@ -1,7 +1,5 @@
 """Pages of the report as the tests read them: parsed strictly, by the standard library."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """The answer in words and on one scale, and the numbers beside it."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

@@ -1,7 +1,5 @@
 """Decision curves in the report: where a net benefit is among the measures."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of errors, shapes of curves, differences and groups."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

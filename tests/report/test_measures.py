@@ -1,7 +1,5 @@
 """Further measures in the report: who has them, what is said of each, names from others."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

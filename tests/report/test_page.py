@@ -1,7 +1,5 @@
 """The whole page: its form, its safety, its sections, and the file it is written to."""
 
-from __future__ import annotations
-
 import base64
 import itertools
 import re

@@ -1,7 +1,5 @@
 """Sections that only some quantities have: assumptions, models, classes, costs and curves."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

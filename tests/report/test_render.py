@@ -1,7 +1,5 @@
 """Figures as images, valid, the same each time and harmless; names as users gave them."""
 
-from __future__ import annotations
-
 import base64
 import warnings
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """The report on class probabilities of rows: words, rows, refits, and hostile names."""
 
-from __future__ import annotations
-
 import pytest
 import xarray as xr
 

@@ -1,7 +1,5 @@
 """Sections of every result: alerts, table, diagnostics, priors, bounds, provenance, glossary."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,17 +9,8 @@ from markupsafe import Markup
 
 from bayescal.core.plausibility import contradiction
 from bayescal.plots import gallery as plots
+from bayescal.report import sections
 from bayescal.report.errors import groups
-from bayescal.report.sections import (
-    alerts,
-    bounds,
-    diagnostics,
-    glossary,
-    linked,
-    priors,
-    provenance,
-    references,
-)
 from bayescal.report.sections import plots as figures
 from bayescal.report.sections import results as table
 from bayescal.report.view import View
@@ -31,11 +20,11 @@ from tests.synthetic import make_result
 
 
 def kinds(tree: xr.DataTree) -> list[str]:
-    return [alert.kind for alert in alerts(View(tree, 0.9))]
+    return [alert.kind for alert in sections.alerts(View(tree, 0.9))]
 
 
 def test_nothing_to_say() -> None:
-    assert alerts(View(make_result(("a",), draws=20), 0.9)) == []
+    assert sections.alerts(View(make_result(("a",), draws=20), 0.9)) == []
 
 
 def test_the_loudest_comes_first() -> None:
@@ -46,7 +35,7 @@ def test_the_loudest_comes_first() -> None:
 
 def test_the_status_with_its_remedy_is_said_once() -> None:
     tree = make_result(("a", "b"), draws=20, converged=False, p_calibrated=0.1, shape=(0, 1, 0))
-    texts = [alert.text for alert in alerts(View(tree, 0.9))]
+    texts = [alert.text for alert in sections.alerts(View(tree, 0.9))]
     assert texts[0] == tree.attrs["status"]
     assert tree.attrs["status"] not in texts[1:]
 
@@ -54,7 +43,7 @@ def test_the_status_with_its_remedy_is_said_once() -> None:
 def test_a_remark_is_shown_although_the_fit_converged() -> None:
     tree = make_result(("a",), draws=20)
     tree.attrs["status"] = "All labels are of one class."
-    (alert,) = alerts(View(tree, 0.9))
+    (alert,) = sections.alerts(View(tree, 0.9))
     assert (alert.kind, alert.text) == ("warn", "All labels are of one class.")
 
 
@@ -62,7 +51,7 @@ def test_one_case_that_failed_is_enough() -> None:
     """The flag of a case is believed even where the summary of all says otherwise."""
     tree = make_result(("a", "b"), draws=20, converged=False)
     tree.attrs["converged"], tree.attrs["status"] = "true", "ok"
-    (alert,) = alerts(View(tree, 0.9))
+    (alert,) = sections.alerts(View(tree, 0.9))
     assert (alert.kind, alert.names) == ("bad", "a")
     assert "target_accept" in alert.text
 
@@ -72,7 +61,7 @@ def test_a_contradiction_of_estimate_and_posterior_is_a_warning_beside_the_shape
     tree = make_result(("a",), draws=20, p_calibrated=0.1, shape=(0, 1, 0))
     (sentence,) = contradiction(0.5, np.linspace(0.01, 0.02, 5000))
     tree.attrs["status"] = f"a: {sentence}"
-    warning, note = alerts(View(tree, 0.9))
+    warning, note = sections.alerts(View(tree, 0.9))
     assert (warning.kind, warning.text) == ("warn", f"a: {sentence}")
     assert note.kind == "note"
 
@@ -89,7 +78,7 @@ def test_a_curve_that_is_not_smooth_is_told_case_by_case(
 ) -> None:
     tree = make_result(("a", "b"), draws=20, p_calibrated=0.1, shape=shape)
     tree["model_average"]["weight"].loc[{"classifier": "b"}] = [0.1, 0.9, 0, 0]
-    (alert,) = alerts(View(tree, 0.9))
+    (alert,) = sections.alerts(View(tree, 0.9))
     assert alert.kind == "note"
     assert said in alert.text
     assert "b: " not in alert.text
@@ -98,7 +87,7 @@ def test_a_curve_that_is_not_smooth_is_told_case_by_case(
 def test_many_curves_that_are_not_smooth_are_counted() -> None:
     names = [f"model {k}" for k in range(7)]
     tree = make_result(names, draws=20, p_calibrated=0.1, shape=(0, 1, 0))
-    (alert,) = alerts(View(tree, 0.9))
+    (alert,) = sections.alerts(View(tree, 0.9))
     assert alert.text.count("is rough") == 4
     assert "The same holds for 3 more cases" in alert.text
 
@@ -106,13 +95,13 @@ def test_many_curves_that_are_not_smooth_are_counted() -> None:
 @pytest.mark.parametrize("shape", [None, (1.0, 0.0, 0.0)])
 def test_a_smooth_curve_needs_no_note(shape: tuple[float, float, float] | None) -> None:
     tree = make_result(("a",), draws=20, p_calibrated=0.1, shape=shape)
-    assert alerts(View(tree, 0.9)) == []
+    assert sections.alerts(View(tree, 0.9)) == []
 
 
 def test_draws_without_mcmc_are_said_to_be() -> None:
     tree = make_result(("a",), draws=20)
     tree.attrs["method"] = "direct"
-    (alert,) = alerts(View(tree, 0.9))
+    (alert,) = sections.alerts(View(tree, 0.9))
     assert alert.kind == "quick"
     assert "without MCMC" in alert.text
 
@@ -174,30 +163,32 @@ def test_groups_from_the_worst_to_the_best(tree: xr.DataTree) -> None:
 
 def test_diagnostics_mark_what_breaks_its_rule() -> None:
     tree = make_result(("a", "b"), draws=50, converged=False)
-    page = parsed(diagnostics(View(tree, 0.9)))
+    page = parsed(sections.diagnostics(View(tree, 0.9)))
     assert cells(page, "a")[:3] == ["1.530 ✗", "7 ✗", "31 ✗"]
     assert cells(page, "b")[:3] == ["1.002", "1,834", "0"]
-    assert "Not converged: a." in text(diagnostics(View(tree, 0.9)))
-    assert "Sample longer" in text(diagnostics(View(tree, 0.9)))
+    assert "Not converged: a." in text(sections.diagnostics(View(tree, 0.9)))
+    assert "Sample longer" in text(sections.diagnostics(View(tree, 0.9)))
 
 
 def test_diagnostics_say_when_all_is_well() -> None:
     well = make_result(("a",), draws=20)
-    assert text(diagnostics(View(well, 0.9))).startswith("All checks passed. The chains agree")
+    assert text(sections.diagnostics(View(well, 0.9))).startswith(
+        "All checks passed. The chains agree"
+    )
     well.attrs["method"] = "direct"
     well["diagnostics"]["rhat_max"] = well["diagnostics"]["rhat_max"] * float("nan")
-    assert "chains" not in text(diagnostics(View(well, 0.9)))
-    assert "R-hat" not in text(diagnostics(View(well, 0.9)))
+    assert "chains" not in text(sections.diagnostics(View(well, 0.9)))
+    assert "R-hat" not in text(sections.diagnostics(View(well, 0.9)))
 
 
 def test_priors_in_words_and_as_json(tree: xr.DataTree) -> None:
-    said = text(priors(View(tree, 0.9)))
+    said = text(sections.priors(View(tree, 0.9)))
     assert said.startswith("Intercept and slope of the recalibration are normal")
     assert '"slope": "Normal(0, 0.6)"' in said
 
 
 def test_bounds_state_kind_and_assumption(tree: xr.DataTree) -> None:
-    page = parsed(bounds(View(tree, 0.9)))
+    page = parsed(sections.bounds(View(tree, 0.9)))
     value, meaning = cells(page, "total bias")
     assert value == "0.1225"
     assert meaning == "upper bound on |E[ECE] - TCE|Assumes: the calibration curve is Lipschitz"
@@ -208,10 +199,10 @@ def test_bounds_of_many_cases_are_shown_by_their_range() -> None:
     tree = make_result(tuple("abcdefg"), draws=20)
     values = tree["bounds"]["total_bias"]
     tree["bounds"]["total_bias"] = values.copy(data=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 1.7])
-    page = parsed(bounds(View(tree, 0.9)))
+    page = parsed(sections.bounds(View(tree, 0.9)))
     assert cells(page, "total bias")[0] == "0.1000 to 1.7000"
     assert "No calibration error is above 1" in page.elements[0].text
-    few = text(bounds(View(make_result(("a", "b"), draws=20), 0.9)))
+    few = text(sections.bounds(View(make_result(("a", "b"), draws=20), 0.9)))
     assert "No calibration error is above 1" not in few
 
 
@@ -219,13 +210,13 @@ def test_bounds_of_few_cases_stand_side_by_side() -> None:
     tree = make_result(("a", "b"), draws=20)
     values = tree["bounds"]["total_bias"]
     tree["bounds"]["total_bias"] = values.copy(data=[0.1, 0.2])
-    page = parsed(bounds(View(tree, 0.9)))
+    page = parsed(sections.bounds(View(tree, 0.9)))
     assert cells(page, "total bias")[:2] == ["0.1000", "0.2000"]
     assert [e.text for e in page.all("th")][:4] == ["Bound", "a", "b", "Kind and assumption"]
 
 
 def test_provenance_reproduces_the_run(tree: xr.DataTree) -> None:
-    said = text(provenance(View(tree, 0.9)))
+    said = text(sections.provenance(View(tree, 0.9)))
     for fact in (
         "Data 2,000 labelled rows",
         "Groups men, women",
@@ -236,29 +227,29 @@ def test_provenance_reproduces_the_run(tree: xr.DataTree) -> None:
     ):
         assert fact in said
     tree.attrs["n_labeled"] = 1900
-    assert "Data 1,900 labelled rows, 100 without" in text(provenance(View(tree, 0.9)))
+    assert "Data 1,900 labelled rows, 100 without" in text(sections.provenance(View(tree, 0.9)))
 
 
 def test_papers_are_listed_once_with_all_that_was_used() -> None:
     first, second = make_result(("a",), draws=20), make_result(("a",), draws=20)
     second.attrs["references"] = second.attrs["references"].replace("metrics", "curves")
-    said = text(references([View(first, 0.9), View(second, 0.9)]))
+    said = text(sections.references([View(first, 0.9), View(second, 0.9)]))
     assert said.count("Naeini") == 1
     assert said.endswith("Used: section 'Calibration metrics'; section 'Calibration curves'.")
 
 
 def test_links_are_of_the_web_only() -> None:
-    assert "<a" not in linked("javascript:alert(1) and <a href='x'>")
-    page = parsed(linked('See (https://doi.org/10.1/"><script>alert(1)</script>).'))
+    assert "<a" not in sections.linked("javascript:alert(1) and <a href='x'>")
+    page = parsed(sections.linked('See (https://doi.org/10.1/"><script>alert(1)</script>).'))
     assert page.all("script") == []
     assert page.all("a")[0].attrs["href"] == "https://doi.org/10.1/"
 
 
 def test_the_glossary_explains_what_is_shown(tree: xr.DataTree) -> None:
     single = View(make_result(("a",), draws=20), 0.95)
-    assert "95% credible interval" in text(glossary([single]))
-    assert "Paired difference" not in text(glossary([single]))
-    assert "Paired difference" in text(glossary([single, View(tree, 0.9)]))
+    assert "95% credible interval" in text(sections.glossary([single]))
+    assert "Paired difference" not in text(sections.glossary([single]))
+    assert "Paired difference" in text(sections.glossary([single, View(tree, 0.9)]))
 
 
 def test_too_many_diagrams_are_cut_to_the_worst(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """The section on prior sensitivity."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

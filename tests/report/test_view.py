@@ -1,7 +1,5 @@
 """One result read case by case, and sections of several results."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from markupsafe import Markup

@@ -1,7 +1,5 @@
 """How a result, and a selection of one, is read; what is said of its cases."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """ArviZ works on a result as it stands: every function of a DataTree, or the docs say why not."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import warnings

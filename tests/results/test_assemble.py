@@ -1,7 +1,5 @@
 """From arrays of cases to a result, and refits under several priors side by side."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

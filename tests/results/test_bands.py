@@ -1,7 +1,5 @@
 """Bands: against quantiles, a search, and curves inside boxes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,26 +8,14 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.results.bands import (
-    FPR,
-    Above,
-    Band,
-    RocRegion,
-    band_of_boxes,
-    boxes,
-    pointwise_band,
-    roc_band,
-    roc_boxes,
-    simultaneous_band,
-    tpr_at,
-)
+from bayescal.results import bands
 from tests.quantities.agnostic.made import rows
 from tests.synthetic import make_result
 
 
 def test_the_pointwise_band_is_of_quantiles():
     curves = np.random.default_rng(3).normal(size=(20_000, 4))
-    band = pointwise_band(curves, 0.9)
+    band = bands.pointwise_band(curves, 0.9)
     assert band.upper == pytest.approx(norm.ppf(0.95), abs=0.05)
     assert band.lower == pytest.approx(-norm.ppf(0.95), abs=0.05)
 
@@ -37,7 +23,7 @@ def test_the_pointwise_band_is_of_quantiles():
 def test_the_simultaneous_band_of_independent_points():
     # Inside at all of 10 points with probability .9: at each with .9 ** (1 / 10).
     curves = np.random.default_rng(4).normal(size=(20_000, 10))
-    band = simultaneous_band(curves, 0.9)
+    band = bands.simultaneous_band(curves, 0.9)
     expected = norm.ppf((1 + 0.9**0.1) / 2)
     assert band.upper == pytest.approx(expected, abs=0.12)
     assert band.lower == pytest.approx(-expected, abs=0.12)
@@ -48,7 +34,7 @@ def test_the_simultaneous_band_of_independent_points():
 def test_the_simultaneous_band_holds_its_share_of_draws_and_no_narrower_one_does(seed, prob):
     curves = np.cumsum(np.random.default_rng(seed).normal(size=(400, 12)), axis=1)
     curves[:, 5] = 1.0
-    band = simultaneous_band(curves, prob)
+    band = bands.simultaneous_band(curves, prob)
     inside = ((curves >= band.lower) & (curves <= band.upper)).all(axis=1)
     assert inside.mean() >= prob
     ordered = np.sort(curves, axis=0)
@@ -59,7 +45,7 @@ def test_the_simultaneous_band_holds_its_share_of_draws_and_no_narrower_one_does
 
 def test_one_point_is_the_pointwise_band():
     curves = np.random.default_rng(5).random((1001, 1))
-    one, other = simultaneous_band(curves, 0.9), pointwise_band(curves, 0.9)
+    one, other = bands.simultaneous_band(curves, 0.9), bands.pointwise_band(curves, 0.9)
     assert one.lower == pytest.approx(other.lower, abs=0.003)
     assert one.upper == pytest.approx(other.upper, abs=0.003)
 
@@ -69,7 +55,7 @@ def _boxes(rng, n):
     ends = np.sort(rng.random((2, 2, n)), axis=2)
     (x, also_x), (y, also_y) = ends
     lower, upper = np.minimum, np.maximum
-    return RocRegion(
+    return bands.RocRegion(
         *(
             np.concatenate([[0.0], values, [1.0]])
             for values in (lower(x, also_x), upper(x, also_x), lower(y, also_y), upper(y, also_y))
@@ -103,7 +89,7 @@ def test_curves_through_all_boxes_lie_in_the_band(seed, n):
     region = _boxes(rng, n)
     straight = np.append(True, rng.random(n + 1) < 0.5)
     fpr = np.linspace(0, 1, 41)
-    band = band_of_boxes(region, straight, fpr)
+    band = bands.band_of_boxes(region, straight, fpr)
     for _ in range(5):
         tpr = np.interp(fpr, *_curve_through(region, straight, rng))
         assert (band.lower[:-1] <= tpr[:-1] + 1e-12).all()
@@ -112,7 +98,9 @@ def test_curves_through_all_boxes_lie_in_the_band(seed, n):
 
 def test_boxes_without_extent_leave_one_curve_where_it_is_straight():
     x, y = np.array([0.0, 0.25, 0.5, 1.0]), np.array([0.0, 0.5, 1.0, 1.0])
-    band = band_of_boxes(RocRegion(x, x, y, y), np.array([True] * 4), np.array([0.125, 0.4]))
+    band = bands.band_of_boxes(
+        bands.RocRegion(x, x, y, y), np.array([True] * 4), np.array([0.125, 0.4])
+    )
     assert band.lower.tolist() == pytest.approx([0.25, 0.8])
     assert band.upper.tolist() == pytest.approx([0.25, 0.8])
 
@@ -120,15 +108,15 @@ def test_boxes_without_extent_leave_one_curve_where_it_is_straight():
 def test_between_points_that_no_line_joins_the_curve_may_be_anywhere():
     x, y = np.array([0.0, 0.25, 0.5, 1.0]), np.array([0.0, 0.5, 0.75, 1.0])
     straight = np.array([True, True, False, True])
-    band = band_of_boxes(RocRegion(x, x, y, y), straight, np.array([0.125, 0.4, 0.75]))
+    band = bands.band_of_boxes(bands.RocRegion(x, x, y, y), straight, np.array([0.125, 0.4, 0.75]))
     assert band.lower.tolist() == pytest.approx([0.25, 0.5, 0.875])
     assert band.upper.tolist() == pytest.approx([0.25, 0.75, 0.875])
 
 
 def test_a_side_with_one_label_only_excludes_nothing():
-    rate = Band(np.array([0.0, 0.2, 0.4, 1.0]), np.array([0.0, 0.3, 0.9, 1.0]))
-    above = Above(positive=np.array([0, 2, 5, 5]), negative=np.array([0, 0, 3, 6]))
-    found = boxes(rate, rate, above)
+    rate = bands.Band(np.array([0.0, 0.2, 0.4, 1.0]), np.array([0.0, 0.3, 0.9, 1.0]))
+    above = bands.Above(positive=np.array([0, 2, 5, 5]), negative=np.array([0, 0, 3, 6]))
+    found = bands.boxes(rate, rate, above)
     assert found.fpr_lower.tolist() == [0.0, 0.0, 0.4, 1.0]
     assert found.fpr_upper.tolist() == [0.0, 0.3, 0.9, 1.0]
     assert found.tpr_lower.tolist() == [0.0, 0.2, 0.4, 1.0]
@@ -155,7 +143,7 @@ def _draws(tree, name, points):
 
 @pytest.mark.parametrize("prefix", ["", "unlabeled_"])
 def test_boxes_hold_their_share_of_draws(result, prefix):
-    found = roc_boxes(result, 0.9, unlabeled=bool(prefix))
+    found = bands.roc_boxes(result, 0.9, unlabeled=bool(prefix))
     inside = np.ones(1200, bool)
     for name in ("fpr", "tpr"):
         draws = _draws(result, prefix + name, found.sizes["threshold"])
@@ -167,11 +155,13 @@ def test_boxes_hold_their_share_of_draws(result, prefix):
 
 @pytest.mark.parametrize("unlabeled", [False, True])
 def test_bands(result, unlabeled):
-    whole = roc_band(result, 0.9, unlabeled=unlabeled)
-    each = roc_band(result, 0.9, unlabeled=unlabeled, simultaneous=False)
-    points = roc_boxes(result, unlabeled=unlabeled).sizes["threshold"]
+    whole = bands.roc_band(result, 0.9, unlabeled=unlabeled)
+    each = bands.roc_band(result, 0.9, unlabeled=unlabeled, simultaneous=False)
+    points = bands.roc_boxes(result, unlabeled=unlabeled).sizes["threshold"]
     prefix = "unlabeled_" * unlabeled
-    draws = tpr_at(*(_draws(result, prefix + name, points) for name in ("fpr", "tpr")), FPR)
+    draws = bands.tpr_at(
+        *(_draws(result, prefix + name, points) for name in ("fpr", "tpr")), bands.FPR
+    )
     inside = ((draws >= whole.lower.values - 1e-6) & (draws <= whole.upper.values + 1e-6))[:, :-1]
     assert inside.all(axis=1).mean() >= 0.9
     assert (whole.lower <= each.lower + 1e-6).all()
@@ -180,23 +170,23 @@ def test_bands(result, unlabeled):
 
 
 def test_thresholds_are_the_scores_of_a_classifier_of_few(panel):
-    found = roc_boxes(panel, classifier="few").threshold.values
+    found = bands.roc_boxes(panel, classifier="few").threshold.values
     distinct = np.unique(rows(n_unlabeled=0).y_prob[0].round(1))
     # 0 and 1 are cells of their own; above 1, and above the largest score below 1, is nothing.
     assert set(distinct[(distinct > 0) & (distinct < 1)]) <= set(found.round(12))
     assert found[-1] == -np.inf
     assert (np.diff(found) <= 0).all()
-    first = roc_boxes(panel, classifier="few").isel(threshold=0)
+    first = bands.roc_boxes(panel, classifier="few").isel(threshold=0)
     assert float(first.tpr_upper) == float(first.fpr_upper) == 0.0
 
 
 def test_a_classifier_must_be_named(panel):
-    assert roc_band(panel, classifier="many").attrs["prob"] == 0.9
+    assert bands.roc_band(panel, classifier="many").attrs["prob"] == 0.9
     with pytest.raises(InputError, match="classifier must be one of the result's; got none"):
-        roc_band(panel)
+        bands.roc_band(panel)
 
 
-@pytest.mark.parametrize("read", [roc_band, roc_boxes])
+@pytest.mark.parametrize("read", [bands.roc_band, bands.roc_boxes])
 def test_bad_input(panel, read):
     with pytest.raises(InputError, match="prob must be a number in"):
         read(panel, 0.0, classifier="few")

@@ -1,7 +1,5 @@
 """The Bayesian bootstrap of rows with two rows added: closed forms, pairing, many rows, weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

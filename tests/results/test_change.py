@@ -1,7 +1,5 @@
 """Change over windows: against normal posteriors, whose differences are known."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, ClassVar
 

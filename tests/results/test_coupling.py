@@ -1,7 +1,5 @@
 """Rows that classifiers share in a result, and how measures correlate over them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

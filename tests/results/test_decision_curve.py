@@ -1,7 +1,5 @@
 """Decision curves: against rows, the conjugate answer of a binary test, and the bootstrap."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

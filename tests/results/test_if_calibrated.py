@@ -1,7 +1,5 @@
 """Which results say what their plug-in ECE would be under calibration."""
 
-from __future__ import annotations
-
 import bayescal as bc
 from bayescal.results import access
 from bayescal.results.intervals import if_calibrated

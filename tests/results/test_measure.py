@@ -1,7 +1,5 @@
 """Measures of a result: by hand from its curve, as its variables, and of many fits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

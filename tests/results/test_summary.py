@@ -1,7 +1,5 @@
 """Tables of errors, metrics and rows, and what else each form of result answers."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A plan of labels: the samples it simulates, what it says, what it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

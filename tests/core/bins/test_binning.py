@@ -6,15 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 
+from bayescal.core.bins import binning
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import (
-    _BLOCK_BYTES,
-    Binning,
-    bin_scores,
-    count_into,
-    fine_counts,
-    tally,
-)
 from bayescal.core.bins.edges import bin_edges, weight_units
 from bayescal.core.errors import InputError
 from bayescal.core.rounding import round_scores
@@ -30,11 +23,11 @@ def make_task(n=500, seed=0, decimals=None):
 
 def test_ties_and_the_ends():
     scores = Scores(y_true=[0, 0, 1, 0, 1, 1], y_prob=[0.0, 0.5, 0.5, 0.25, 0.75, 1.0])
-    right = bin_scores(scores, n_bins=4, strategy="uniform")
+    right = binning.bin_scores(scores, n_bins=4, strategy="uniform")
     assert right.count.tolist() == [2, 2, 1, 1]
     assert right.positives.tolist() == [0, 1, 1, 1]
     assert right.mean_score.tolist() == [0.125, 0.5, 0.75, 1.0]
-    left = bin_scores(scores, n_bins=4, strategy="uniform", closed="left")
+    left = binning.bin_scores(scores, n_bins=4, strategy="uniform", closed="left")
     assert left.count.tolist() == [1, 1, 2, 2]
     assert left.positives.tolist() == [0, 0, 1, 2]
 
@@ -44,29 +37,29 @@ def test_ties_and_the_ends():
 @pytest.mark.parametrize("closed", ["right", "left"])
 def test_constant_scores_are_one_bin(value, strategy, closed):
     task = Task({}, np.full(20, value), np.arange(20).astype(np.uint8) % 2)
-    bins = bin_scores(task, n_bins=5, strategy=strategy, closed=closed)
+    bins = binning.bin_scores(task, n_bins=5, strategy=strategy, closed=closed)
     assert sorted(bins.count.tolist()) == [0, 0, 0, 0, 20]
     assert bins.mean_score[bins.count > 0] == pytest.approx(value)
 
 
 def test_rows_without_a_label_are_left_out():
     scores = Scores(y_true=[0, None, 1], y_prob=[0.1, 0.2, 0.9])
-    assert bin_scores(scores, n_bins=2).count.tolist() == [1, 1]
+    assert binning.bin_scores(scores, n_bins=2).count.tolist() == [1, 1]
 
 
 def test_no_row():
     with pytest.raises(InputError, match="at least one row"):
-        bin_scores(Task({}, np.empty(0), np.empty(0, np.uint8)))
+        binning.bin_scores(Task({}, np.empty(0), np.empty(0, np.uint8)))
 
 
 def test_one_binary_problem_is_asked_for():
     panel = Scores.stack({"a": [0.1, 0.9], "b": [0.2, 0.8]}, y_true=[0, 1])
     with pytest.raises(InputError, match=r"got 2. Take one with .select\('a'\)"):
-        bin_scores(panel)
+        binning.bin_scores(panel)
     many = Scores(y_true=[0, 2], y_prob=[[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]])
     with pytest.raises(InputError, match=r"got 3 classes. Take .top_label\(\)"):
-        bin_scores(many)
-    assert bin_scores(many.top_label()).n == 2
+        binning.bin_scores(many)
+    assert binning.bin_scores(many.top_label()).n == 2
 
 
 @pytest.mark.parametrize("decimals", [None, 1, 2])
@@ -75,7 +68,7 @@ def test_scikit_learn_bins_alike(decimals):
     # scikit-learn's edges are linspace's, which differ from b / B in the last bit.
     for n_bins in (5, 10, 15):
         rate, mean = calibration_curve(task.event, task.score, n_bins=n_bins)
-        bins = bin_scores(task, strategy=np.linspace(0, 1, n_bins + 1))
+        bins = binning.bin_scores(task, strategy=np.linspace(0, 1, n_bins + 1))
         held = bins.count > 0
         np.testing.assert_allclose(bins.mean_score[held], mean, rtol=1e-12)
         np.testing.assert_allclose((bins.positives / np.maximum(bins.count, 1))[held], rate)
@@ -85,7 +78,7 @@ def test_scikit_learn_percentiles_by_given_edges():
     task = make_task()
     rate, mean = calibration_curve(task.event, task.score, n_bins=8, strategy="quantile")
     inner = np.percentile(task.score, np.linspace(0, 100, 9))[1:-1]
-    bins = bin_scores(task, strategy=[0, *inner, 1])
+    bins = binning.bin_scores(task, strategy=[0, *inner, 1])
     np.testing.assert_allclose(bins.mean_score, mean, rtol=1e-12)
     np.testing.assert_allclose(bins.positives / bins.count, rate, rtol=1e-12)
 
@@ -94,7 +87,7 @@ def test_scikit_learn_percentiles_by_given_edges():
 def test_numpy_histogram_is_the_left_closed_convention(decimals):
     task = make_task(decimals=decimals)
     edges = np.linspace(0, 1, 11)
-    bins = bin_scores(task, strategy=edges, closed="left")
+    bins = binning.bin_scores(task, strategy=edges, closed="left")
     np.testing.assert_array_equal(bins.count, np.histogram(task.score, edges)[0])
     positives = np.histogram(task.score, edges, weights=task.event)[0]
     np.testing.assert_array_equal(bins.positives, positives)
@@ -106,8 +99,8 @@ def test_numpy_histogram_is_the_left_closed_convention(decimals):
 @pytest.mark.parametrize("n", [3, 80, 1000])
 def test_fine_counts_hold_the_bins(decimals, strategy, closed, n):
     task = make_task(n, decimals=decimals)
-    bins = bin_scores(task, n_bins=15, strategy=strategy, closed=closed)
-    fine = fine_counts(task, bins.edges, closed=closed)
+    bins = binning.bin_scores(task, n_bins=15, strategy=strategy, closed=closed)
+    fine = binning.fine_counts(task, bins.edges, closed=closed)
     back = fine.merge(bins.edges)
     np.testing.assert_array_equal(back.edges, bins.edges)
     np.testing.assert_array_equal(back.count, bins.count)
@@ -139,7 +132,7 @@ def by_row(score, event, edges, closed):
 
 
 def check(score, event, edges, closed):
-    found = tally(score, event, np.asarray(edges, float), closed)
+    found = binning.tally(score, event, np.asarray(edges, float), closed)
     rows, positives, score_sum = by_row(score, event, edges, closed)
     np.testing.assert_array_equal(found.rows, rows)
     np.testing.assert_array_equal(found.positives, positives)
@@ -190,7 +183,7 @@ def test_neighbours_of_an_edge_are_told_apart(dtype):
 
 
 def test_negative_zero_is_zero_and_no_event():
-    found = tally(
+    found = binning.tally(
         np.array([-0.0, 0.0, 0.7], np.float32), np.array([0, 1, 0]), np.array([0, 0, 1.0]), "right"
     )
     assert found.rows.tolist() == [2, 1]
@@ -212,11 +205,11 @@ def test_labels_of_any_type(event_type):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_many_blocks_and_a_rest(dtype):
     rng = np.random.default_rng(5)
-    n = 3 * _BLOCK_BYTES // np.dtype(dtype).itemsize + 17
+    n = 3 * binning._BLOCK_BYTES // np.dtype(dtype).itemsize + 17
     score = rng.beta(0.3, 0.5, n).astype(dtype)
     event = rng.integers(0, 2, n).astype(np.uint8)
     edges = np.array([0, 0.001, 0.2, 0.2, 0.7, 1])
-    found = tally(score[::-1], event[::-1], edges, "right")
+    found = binning.tally(score[::-1], event[::-1], edges, "right")
     place = np.searchsorted(edges[1:-1], score.astype(float), side="left")
     np.testing.assert_array_equal(found.rows, np.bincount(place, minlength=5))
     np.testing.assert_array_equal(found.positives, np.bincount(place[event == 1], minlength=5))
@@ -227,12 +220,12 @@ def test_many_blocks_and_a_rest(dtype):
 def test_float32_sums_do_not_drift():
     # 10 million copies of one float32: a float32 sum is off in the third digit.
     score = np.full(10_000_000, 0.1, np.float32)
-    found = tally(score, np.zeros(len(score), np.uint8), np.array([0, 0.5, 1]), "right")
+    found = binning.tally(score, np.zeros(len(score), np.uint8), np.array([0, 0.5, 1]), "right")
     assert found.score_sum[0] / len(score) == pytest.approx(float(np.float32(0.1)), rel=1e-13)
 
 
 def test_no_rows():
-    found = tally(np.empty(0), np.empty(0, np.uint8), np.array([0, 0.5, 1]), "left")
+    found = binning.tally(np.empty(0), np.empty(0, np.uint8), np.array([0, 0.5, 1]), "left")
     assert found.rows.tolist() == [0, 0]
     assert found.score_sum.tolist() == [0.0, 0.0]
 
@@ -312,7 +305,7 @@ def test_units_are_whole_weights_or_a_small_part_of_the_sum():
 @given(st.one_of(WHOLE, REAL), st.integers(1, 9), CLOSED)
 def test_bins_hold_the_sums_of_the_formulas(rows, n_bins, closed):
     score, event, weight = columns(rows)
-    bins = Binning(n_bins, closed=closed).count(score, event=event, weight=weight)
+    bins = binning.Binning(n_bins, closed=closed).count(score, event=event, weight=weight)
     place = bins.find(score)
     for b in range(bins.n_bins):
         inside = place == b
@@ -333,8 +326,8 @@ def test_bins_hold_the_sums_of_the_formulas(rows, n_bins, closed):
 def test_cells_merge_to_the_bins_of_the_rows(rows, n_bins, n_cells, closed):
     score, event, weight = columns(rows)
     task = Task({}, score, event, weight=weight)
-    bins = bin_scores(task, n_bins=n_bins, closed=closed)
-    cells = fine_counts(task, bins.edges, n_cells, closed)
+    bins = binning.bin_scores(task, n_bins=n_bins, closed=closed)
+    cells = binning.fine_counts(task, bins.edges, n_cells, closed)
     same(cells.merge(bins.edges), bins)
     if len(np.unique(score)) <= n_cells:
         assert cells.mean_score[cells.count > 0].tolist() == np.unique(score).tolist()
@@ -345,27 +338,27 @@ def test_parts_add_up_to_the_whole(first, second, closed):
     score, event, weight = columns(first + second)
     edges, k = bin_edges(score, 5, "quantile"), len(first)
     parts = [
-        count_into(score[part], event[part], edges, closed, weight=weight[part])
+        binning.count_into(score[part], event[part], edges, closed, weight=weight[part])
         for part in (slice(k), slice(k, None))
     ]
-    same(parts[0] + parts[1], count_into(score, event, edges, closed, weight=weight))
+    same(parts[0] + parts[1], binning.count_into(score, event, edges, closed, weight=weight))
 
 
 def test_rows_without_weights_weigh_1_beside_others():
     score, event, weight = made(200)
     edges = np.linspace(0, 1, 6)
-    plain = count_into(score, event, edges)
-    both = plain + count_into(score, event, edges, weight=weight)
+    plain = binning.count_into(score, event, edges)
+    both = plain + binning.count_into(score, event, edges, weight=weight)
     twice = [np.tile(values, 2) for values in (score, event)]
-    whole = count_into(*twice, edges, weight=np.append(np.ones(200), weight))
+    whole = binning.count_into(*twice, edges, weight=np.append(np.ones(200), weight))
     same(both, whole)
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile", [0, 0.1, 0.1, 1]], ids=str)
 def test_weights_of_1_change_nothing(strategy):
     score, event, _ = made(500)
-    plain = Binning(strategy=strategy).count(score, event=event)
-    ones = Binning(strategy=strategy).count(score, event=event, weight=np.ones(500))
+    plain = binning.Binning(strategy=strategy).count(score, event=event)
+    ones = binning.Binning(strategy=strategy).count(score, event=event, weight=np.ones(500))
     np.testing.assert_array_equal(ones.edges, plain.edges)
     np.testing.assert_array_equal(ones.count, plain.count)
     np.testing.assert_array_equal(ones.positives, plain.positives)
@@ -375,7 +368,7 @@ def test_weights_of_1_change_nothing(strategy):
 
 def test_counts_of_rows_without_weights_stay_whole():
     score, event, _ = made(50)
-    bins = bin_scores(Task({}, score, event))
+    bins = binning.bin_scores(Task({}, score, event))
     assert bins.count.dtype == bins.positives.dtype == np.int64
     assert (bins.mass, bins.rows, bins.weighted) == (None, None, False)
     assert bins.weight is bins.count
@@ -410,7 +403,7 @@ def test_impossible_weighted_counts(change, message):
 @given(REAL, CLOSED)
 def test_neighbours_share_their_effective_rows_by_weight(rows, closed):
     score, event, weight = columns(rows)
-    cells = fine_counts(Task({}, score, event, weight=weight), [0, 1], closed=closed)
+    cells = binning.fine_counts(Task({}, score, event, weight=weight), [0, 1], closed=closed)
     even = cells.evened()
     # So few rows are one block: the factor from weight to effective rows is one number.
     n_eff = weight.sum() ** 2 / (weight**2).sum()
@@ -423,7 +416,7 @@ def test_neighbours_share_their_effective_rows_by_weight(rows, closed):
 
 def test_blocks_of_neighbours_are_tenths_of_many_rows():
     score, event, weight = made(4000)
-    cells = fine_counts(Task({}, score, event, weight=weight), [0, 1])
+    cells = binning.fine_counts(Task({}, score, event, weight=weight), [0, 1])
     factor = cells.evened().count / cells.mass
     held = cells.rows > 0
     assert len(np.unique(factor[held].round(12))) == 10
@@ -433,7 +426,7 @@ def test_blocks_of_neighbours_are_tenths_of_many_rows():
 def test_equal_weights_are_shared_out_as_rows():
     score, event, _ = made(700)
     for weight in (1.0, 0.25):
-        cells = fine_counts(Task({}, score, event, weight=np.full(700, weight)), [0, 1])
+        cells = binning.fine_counts(Task({}, score, event, weight=np.full(700, weight)), [0, 1])
         np.testing.assert_allclose(cells.evened().count, cells.rows, rtol=1e-12)
-    plain = fine_counts(Task({}, score, event), [0, 1])
+    plain = binning.fine_counts(Task({}, score, event), [0, 1])
     assert plain.evened() is plain

@@ -1,7 +1,5 @@
 """Bounds against brute force and simulation, and the test of c = 0."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Calibration methods."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rules, costs and the best rules."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

@@ -1,7 +1,5 @@
 """The theory in numbers, and the measure of three classes."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations, product
 
@@ -10,14 +8,8 @@ import pytest
 from scipy.special import expit
 
 from bayescal.core.errors import InputError
+from bayescal.quantities.agnostic import theory
 from bayescal.quantities.agnostic.intervals import interval_measure
-from bayescal.quantities.agnostic.theory import (
-    half_plane_measure,
-    hidden_labels,
-    interleaved_classifiers,
-    shattering_weights,
-    untestable_distance,
-)
 
 
 def test_b_f_is_the_distance_to_the_nearest_fixed_labels():
@@ -25,10 +17,10 @@ def test_b_f_is_the_distance_to_the_nearest_fixed_labels():
     score = rng.random(8)
     # Over all classifiers with P(Y = 1 | x) of 0 or 1.
     least = min(np.abs(score - labels).mean() for labels in product((0, 1), repeat=8))
-    assert untestable_distance(score) == pytest.approx(least)
+    assert theory.untestable_distance(score) == pytest.approx(least)
     weight = rng.random(8)
     expected = (weight * np.minimum(score, 1 - score)).sum() / weight.sum()
-    assert untestable_distance(score, weight) == pytest.approx(expected)
+    assert theory.untestable_distance(score, weight) == pytest.approx(expected)
 
 
 @pytest.mark.slow
@@ -41,7 +33,7 @@ def test_lemma_1_no_verifier_sees_fixed_labels():
         spread = math.sqrt((p * (1 - p) * (1 - 2 * p) ** 2).sum())
         return abs(((label - p) ** 2 - p * (1 - p)).sum()) < 0.5 * spread
 
-    found = hidden_labels(near, chance, n=50, draws=500, seed=1)
+    found = theory.hidden_labels(near, chance, n=50, draws=500, seed=1)
     # P(a feature occurs twice) is at most n**2 / (2 N) = .0125.
     assert found.repeats < 0.0125 + 4 * math.sqrt(0.0125 / 500)
     error = 4 * math.sqrt(2 * 0.25 / 500)
@@ -53,7 +45,7 @@ def test_repeats_do_tell_fixed_labels():
     def agree(feature, label):
         return len(set(zip(feature, label, strict=True))) == len(set(feature))
 
-    found = hidden_labels(agree, [0.5] * 5, n=20, draws=200, seed=2)
+    found = theory.hidden_labels(agree, [0.5] * 5, n=20, draws=200, seed=2)
     assert (found.fixed_labels, found.repeats) == (1.0, 1.0)
     assert found.random_labels < 0.05
 
@@ -70,7 +62,7 @@ def dimension(sets, n):
 
 def test_example_2():
     n = 3
-    score = interleaved_classifiers(n)
+    score = theory.interleaved_classifiers(n)
     assert score.shape == (8, 3)
     assert ((score >= 0) & (score <= 1)).all()
     ends = [-1.0, *np.unique(score)]
@@ -86,7 +78,7 @@ def test_claim_3_every_sign_is_fitted():
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     best = []
     for sign in product((-1, 1), repeat=6):
-        weights = shattering_weights(rows, sign, norm=2.0)
+        weights = theory.shattering_weights(rows, sign, norm=2.0)
         assert np.linalg.norm(weights) == pytest.approx(2.0)
         score = expit(1e3 * rows @ weights)
         best.append((np.array(sign) * (score > 0.5)).sum())
@@ -97,8 +89,8 @@ def test_claim_3_every_sign_is_fitted():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: interleaved_classifiers(13), "12 at most"),
-        (lambda: shattering_weights([[1.0], [2.0]], [1, 1]), "linearly independent"),
+        (lambda: theory.interleaved_classifiers(13), "12 at most"),
+        (lambda: theory.shattering_weights([[1.0], [2.0]], [1, 1]), "linearly independent"),
     ],
 )
 def test_bad_input(call, message):
@@ -131,7 +123,7 @@ def over_directions(prob, label, directions):
 @pytest.mark.parametrize("seed", range(3))
 def test_many_directions(seed, decimals):
     prob, label = drawn(seed, decimals=decimals)
-    found = half_plane_measure(prob, label=label)
+    found = theory.half_plane_measure(prob, label=label)
     searched = over_directions(prob, label, 720)
     # The search may miss a narrow angle, and never finds more than there is.
     assert found >= searched - 1e-12
@@ -145,11 +137,11 @@ def test_one_class_that_never_occurs_leaves_prefixes():
     prob = np.column_stack([1 - score, score, np.zeros(30)])
     prefixes = interval_measure(score, label=label).ks
     suffixes = interval_measure(1 - score, label=1 - label).ks
-    assert half_plane_measure(prob, label=label) == pytest.approx(max(prefixes, suffixes))
+    assert theory.half_plane_measure(prob, label=label) == pytest.approx(max(prefixes, suffixes))
 
 
 def test_one_place_only():
-    assert half_plane_measure([[0.5, 0.25, 0.25]] * 2, label=[0, 0]) == 0.5
+    assert theory.half_plane_measure([[0.5, 0.25, 0.25]] * 2, label=[0, 0]) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -164,4 +156,4 @@ def test_one_place_only():
 )
 def test_bad_rows_of_three_classes(prob, label, message):
     with pytest.raises(InputError, match=message):
-        half_plane_measure(prob, label=label)
+        theory.half_plane_measure(prob, label=label)

@@ -4,35 +4,22 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal.credal_sets import (
-    discount,
-    divergence,
-    expectation,
-    imprecision,
-    is_proper,
-    probability,
-    project,
-    reachable,
-)
-from bayescal.quantities.credal.decisions import (
-    e_admissible,
-    interval_dominance,
-    maximin,
-    zero_one,
-)
+from bayescal.quantities.credal import credal_sets, decisions
 from bayescal.quantities.credal.venn_abers import fit_ivap, fit_one_vs_rest, merged
 
 NEED_BOUNDS = {
-    "is_proper": is_proper,
-    "discount": discount,
-    "reachable": reachable,
-    "imprecision": imprecision,
-    "probability": lambda low, high: probability(np.array([True, False]), low, high),
-    "expectation": lambda low, high: expectation([1, 2], low, high),
-    "project": lambda low, high: project(np.full(np.shape(low), 0.5), low, high),
-    "maximin": lambda low, high: maximin(zero_one(2), low, high),
-    "interval_dominance": lambda low, high: interval_dominance(zero_one(2), low, high),
-    "e_admissible": lambda low, high: e_admissible(zero_one(2), low, high),
+    "is_proper": credal_sets.is_proper,
+    "discount": credal_sets.discount,
+    "reachable": credal_sets.reachable,
+    "imprecision": credal_sets.imprecision,
+    "probability": lambda low, high: credal_sets.probability(np.array([True, False]), low, high),
+    "expectation": lambda low, high: credal_sets.expectation([1, 2], low, high),
+    "project": lambda low, high: credal_sets.project(np.full(np.shape(low), 0.5), low, high),
+    "maximin": lambda low, high: decisions.maximin(decisions.zero_one(2), low, high),
+    "interval_dominance": lambda low, high: decisions.interval_dominance(
+        decisions.zero_one(2), low, high
+    ),
+    "e_admissible": lambda low, high: decisions.e_admissible(decisions.zero_one(2), low, high),
 }
 NEED_MEMBERS = {k: v for k, v in NEED_BOUNDS.items() if k not in ("is_proper", "discount")}
 
@@ -54,7 +41,10 @@ def test_bounds_that_are_none(function, lower, upper, message):
         function(lower, upper)
 
 
-@pytest.mark.parametrize("function", [is_proper, discount, reachable, imprecision])
+@pytest.mark.parametrize(
+    "function",
+    [credal_sets.is_proper, credal_sets.discount, credal_sets.reachable, credal_sets.imprecision],
+)
 @pytest.mark.parametrize("lower", [[0.5], [[0.5], [0.4]], 0.5])
 def test_a_single_class(function, lower):
     with pytest.raises(InputError, match="at least two classes, in the last dimension"):
@@ -68,7 +58,7 @@ def test_a_set_empty_after_rounding(function):
     rounded[0] = [0.3, 0.6]
     with pytest.raises(InputError, match=r"got sums 0.9 and 0.9 at row 0 \(1 such rows\)"):
         function(rounded, rounded)
-    function(*discount(rounded, rounded))
+    function(*credal_sets.discount(rounded, rounded))
 
 
 @pytest.mark.parametrize("function", NEED_BOUNDS.values(), ids=NEED_BOUNDS)
@@ -122,20 +112,20 @@ def test_new_scores_that_are_none():
 
 def test_a_single_calibration_row_of_classes():
     lower, upper = fit_one_vs_rest([[0.2, 0.3, 0.5]], label=[2]).predict([[0.1, 0.1, 0.8]])
-    low, high = discount(lower, upper)
-    assert is_proper(low, high).all()
+    low, high = credal_sets.discount(lower, upper)
+    assert credal_sets.is_proper(low, high).all()
 
 
 def test_probabilities_that_are_none():
     low, high = np.zeros(2), np.ones(2)
     with pytest.raises(InputError, match=r"prob must lie in \[0, 1\]; got -0.5"):
-        project([-0.5, 1], low, high)
+        credal_sets.project([-0.5, 1], low, high)
     with pytest.raises(InputError, match="prob must be finite; got nan"):
-        project([np.nan, 1], low, high)
+        credal_sets.project([np.nan, 1], low, high)
     with pytest.raises(InputError, match=r"got shape \(3,\) for \(2,\)"):
-        project([0.2, 0.3, 0.5], low, high)
+        credal_sets.project([0.2, 0.3, 0.5], low, high)
     with pytest.raises(InputError, match=r"p must lie in \[0, 1\]; got 2"):
-        divergence([2, 0], [0.5, 0.5])
+        credal_sets.divergence([2, 0], [0.5, 0.5])
     with pytest.raises(InputError, match=r"p0 0\.5 and p1 0\.4 at row 0"):
         merged(0.5, 0.4)
 
@@ -143,12 +133,12 @@ def test_probabilities_that_are_none():
 def test_costs_and_events_that_are_none():
     low, high = np.zeros(2), np.ones(2)
     with pytest.raises(InputError, match="cost must be finite"):
-        expectation([1, np.nan], low, high)
+        credal_sets.expectation([1, np.nan], low, high)
     with pytest.raises(InputError, match=r"with 2 classes; got \(3,\)"):
-        expectation([1, 2, 3], low, high)
+        credal_sets.expectation([1, 2, 3], low, high)
     with pytest.raises(InputError, match=r"cost must have shape \(action, class\); got \(2,\)"):
-        maximin([1, 2], low, high)
+        decisions.maximin([1, 2], low, high)
     with pytest.raises(InputError, match="event must hold true or false for each of the 2 classes"):
-        probability([1, 0], low, high)
+        credal_sets.probability([1, 0], low, high)
     with pytest.raises(InputError, match="n_classes must be a whole number >= 2; got 1"):
-        zero_one(1)
+        decisions.zero_one(1)

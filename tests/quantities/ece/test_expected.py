@@ -1,7 +1,5 @@
 """The plug-in ECE under calibration: against every set of labels, and from a result."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scores, models and results that tests of the quantity share."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Labelled rows, active testing and AutoEval."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

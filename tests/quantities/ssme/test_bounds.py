@@ -1,7 +1,5 @@
 """Bounds of labelled rows, and the number of labels that an error is worth."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From scores to the rows that estimate and model see."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

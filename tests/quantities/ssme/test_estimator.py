@@ -1,7 +1,5 @@
 """SSME-KDE: settings, EM, and the estimates."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Metrics of draws, and what they are read beside."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

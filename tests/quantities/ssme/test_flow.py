@@ -1,7 +1,5 @@
 """SSME-NF: settings, bases, the flow, EM of normals, and the estimate."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Methods that impute the labels that are missing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit

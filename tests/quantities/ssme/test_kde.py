@@ -1,7 +1,5 @@
 """Kernel densities: coordinates, bandwidths and sums of kernels."""
 
-from __future__ import annotations
-
 from math import factorial, pi, sqrt
 
 import numpy as np
@@ -9,39 +7,27 @@ import pytest
 from scipy.special import logit, softmax
 from scipy.stats import iqr
 
-from bayescal.quantities.ssme.kde import (
-    MOST_PAIRS,
-    DenseKernel,
-    GridKernel,
-    NeighborKernel,
-    alr,
-    bandwidth,
-    fixed_point,
-    improved_sheather_jones,
-    kernel_of,
-    near_pairs,
-    normal_reference,
-)
+from bayescal.quantities.ssme import kde
 from tests.conftest import oracle
 from tests.quantities.ssme.made import by_hand, contrasts, made
 
 
 def test_binary_is_the_log_odds():
     s = np.random.default_rng(1).uniform(0.01, 0.99, (3, 20))
-    np.testing.assert_allclose(alr(np.stack([1 - s, s], axis=-1)), logit(s).T, atol=1e-12)
+    np.testing.assert_allclose(kde.alr(np.stack([1 - s, s], axis=-1)), logit(s).T, atol=1e-12)
 
 
 @pytest.mark.parametrize(("reference", "place"), [("first", 0), ("last", 3)])
 def test_softmax_takes_it_back(reference, place):
     probs = np.random.default_rng(2).dirichlet(np.ones(4), (2, 10))
-    ratios = alr(probs, reference).reshape(10, 2, 3)
+    ratios = kde.alr(probs, reference).reshape(10, 2, 3)
     logits = np.insert(ratios, place, 0, axis=2)
     np.testing.assert_allclose(softmax(logits, axis=2).transpose(1, 0, 2), probs, atol=1e-12)
 
 
 def test_exact_0_and_1_are_clipped_and_keep_their_order():
     s = np.array([0.0, 1e-7, 1e-5, 0.5, 1 - 1e-5, 1.0])
-    z = alr(np.stack([1 - s, s], axis=-1)[np.newaxis], epsilon=1e-6)[:, 0]
+    z = kde.alr(np.stack([1 - s, s], axis=-1)[np.newaxis], epsilon=1e-6)[:, 0]
     edge = logit(1e-6)
     np.testing.assert_allclose(z, [edge, edge, logit(1e-5), 0, -logit(1e-5), -edge], atol=1e-9)
 
@@ -49,8 +35,8 @@ def test_exact_0_and_1_are_clipped_and_keep_their_order():
 def test_the_reference_turns_signs_of_two_classes_and_distances_of_more():
     rng = np.random.default_rng(3)
     two, three = rng.dirichlet(np.ones(2), (1, 5)), rng.dirichlet(np.ones(3), (1, 5))
-    np.testing.assert_array_equal(alr(two, "last"), -alr(two, "first"))
-    first, last = (alr(three, name) for name in ("first", "last"))
+    np.testing.assert_array_equal(kde.alr(two, "last"), -kde.alr(two, "first"))
+    first, last = (kde.alr(three, name) for name in ("first", "last"))
     # log p1/p3 = -log p3/p1, and log p2/p3 = log p2/p1 - log p3/p1.
     np.testing.assert_allclose(last, np.stack([-first[:, 1], first[:, 0] - first[:, 1]], axis=1))
     assert not np.isclose(np.linalg.norm(first[0] - first[1]), np.linalg.norm(last[0] - last[1]))
@@ -71,7 +57,7 @@ def test_isj_equals_kdepy_but_for_the_unit(shape, n):
     x = SHAPES[shape](np.random.default_rng(1), n)
     # 5%: the coarser grid, which matters at the jump of the skewed density only.
     expected = 2 * rule.improved_sheather_jones(x[:, np.newaxis])
-    assert improved_sheather_jones(x) == pytest.approx(expected, rel=0.05)
+    assert kde.improved_sheather_jones(x) == pytest.approx(expected, rel=0.05)
 
 
 def fixed_point_by_hand(t, n, squared):
@@ -95,7 +81,7 @@ def fixed_point_by_hand(t, n, squared):
 @pytest.mark.parametrize("t", [1e-4, 1e-3, 0.02])
 def test_fixed_point_follows_the_paper(t):
     squared = np.random.default_rng(3).random(40)
-    assert fixed_point(t, 70, squared) == pytest.approx(
+    assert kde.fixed_point(t, 70, squared) == pytest.approx(
         fixed_point_by_hand(t, 70, squared), rel=1e-10
     )
 
@@ -103,7 +89,7 @@ def test_fixed_point_follows_the_paper(t):
 def test_isj_solves_its_equation():
     """Cosine coefficients straight from the points, on a grid from -1/2 to 3/2 of their range."""
     x = np.random.default_rng(4).random(400)
-    h = improved_sheather_jones(x)
+    h = kde.improved_sheather_jones(x)
     length = 2 * np.ptp(x)
     places = (x - x.min()) / length + 0.25
     a = 2 * np.cos(pi * np.outer(np.arange(1, 400), places)).mean(axis=1)
@@ -115,48 +101,50 @@ def test_isj_solves_its_equation():
 @pytest.mark.parametrize("shape", SHAPES)
 def test_isj_moves_and_stretches_with_the_data(shape):
     x = SHAPES[shape](np.random.default_rng(5), 300)
-    h = improved_sheather_jones(x)
-    assert improved_sheather_jones(0.1 * x - 7) == pytest.approx(0.1 * h, rel=1e-6)
+    h = kde.improved_sheather_jones(x)
+    assert kde.improved_sheather_jones(0.1 * x - 7) == pytest.approx(0.1 * h, rel=1e-6)
 
 
 def test_isj_without_a_solution_is_the_normal_reference():
     x = np.array([0.0, 1.0])
-    assert improved_sheather_jones(x) == normal_reference(x)
+    assert kde.improved_sheather_jones(x) == kde.normal_reference(x)
 
 
 def test_normal_reference_by_definition():
     x = np.random.default_rng(7).standard_t(2, size=200)
     spread = min(x.std(ddof=1), iqr(x, scale="normal"))
-    assert normal_reference(x) == pytest.approx(spread * (4 / (3 * 200)) ** 0.2, rel=1e-12)
+    assert kde.normal_reference(x) == pytest.approx(spread * (4 / (3 * 200)) ** 0.2, rel=1e-12)
 
 
 def test_normal_reference_where_half_the_numbers_are_tied():
     x = np.r_[np.zeros(30), 1.0]
-    assert normal_reference(x) == pytest.approx(x.std(ddof=1) * (4 / (3 * 31)) ** 0.2, rel=1e-12)
+    assert kde.normal_reference(x) == pytest.approx(
+        x.std(ddof=1) * (4 / (3 * 31)) ** 0.2, rel=1e-12
+    )
 
 
 def test_the_narrowest_coordinate_decides():
     rng = np.random.default_rng(8)
     narrow = rng.normal(size=100)
     points = np.stack([5 * rng.normal(size=100), narrow, np.zeros(100)], axis=1)
-    expected = 0.25 * normal_reference(narrow)
-    assert bandwidth(points, "normal-reference", 0.25) == pytest.approx(expected, rel=1e-12)
+    expected = 0.25 * kde.normal_reference(narrow)
+    assert kde.bandwidth(points, "normal-reference", 0.25) == pytest.approx(expected, rel=1e-12)
 
 
 def test_points_that_are_all_the_same():
-    assert bandwidth(np.zeros((5, 2)), "isj", 0.5) == 0.5
+    assert kde.bandwidth(np.zeros((5, 2)), "isj", 0.5) == 0.5
 
 
 @pytest.mark.parametrize(
     ("n", "n_coords", "widths", "kind"),
     [
-        (60, 1, [0.1, 0.1], DenseKernel),
-        (61, 1, [0.1, 0.1], GridKernel),
-        (60, 3, [0.1, 0.1], DenseKernel),
-        (61, 3, [0.1, 0.1], NeighborKernel),
+        (60, 1, [0.1, 0.1], kde.DenseKernel),
+        (61, 1, [0.1, 0.1], kde.GridKernel),
+        (60, 3, [0.1, 0.1], kde.DenseKernel),
+        (61, 3, [0.1, 0.1], kde.NeighborKernel),
         # Two bandwidths need two kernel matrices.
-        (48, 3, [0.1, 0.2], DenseKernel),
-        (49, 3, [0.1, 0.2], NeighborKernel),
+        (48, 3, [0.1, 0.2], kde.DenseKernel),
+        (49, 3, [0.1, 0.2], kde.NeighborKernel),
     ],
 )
 def test_choice(monkeypatch, n, n_coords, widths, kind):
@@ -164,24 +152,24 @@ def test_choice(monkeypatch, n, n_coords, widths, kind):
     monkeypatch.setattr("bayescal.quantities.ssme.kde.MOST_PAIRS", 7_200)
     coords = np.random.default_rng(1).normal(size=(n, n_coords))
     for leave_one_out in (False, True):
-        kernel = kernel_of(coords, np.array(widths), leave_one_out)
+        kernel = kde.kernel_of(coords, np.array(widths), leave_one_out)
         assert isinstance(kernel, kind)
         assert kernel.leave_one_out is leave_one_out
 
 
 def test_five_thousand_rows_are_the_most_of_one_bandwidth():
-    assert MOST_PAIRS == 2 * 5000**2
+    assert kde.MOST_PAIRS == 2 * 5000**2
 
 
 # Rounding in sums of 60 terms; a reach of 5.5 widths loses 3e-7 of a kernel's height for each row.
-@pytest.mark.parametrize(("kernel", "atol"), [(DenseKernel, 1e-10), (NeighborKernel, 1e-4)])
+@pytest.mark.parametrize(("kernel", "atol"), [(kde.DenseKernel, 1e-10), (kde.NeighborKernel, 1e-4)])
 @pytest.mark.parametrize("leave_one_out", [False, True])
 @pytest.mark.parametrize("widths", [[0.5, 0.5, 0.5], [0.3, 0.6, 1.2], [0.3, 0.6, 0.3]])
 def test_sums_pair_by_pair(kernel, atol, leave_one_out, widths):
     coords, weight = made()
     widths = np.array(widths)
     expected = np.log(by_hand(coords, widths, weight, leave_one_out))
-    all_of_them = {"n_neighbors": 60} if kernel is NeighborKernel else {}
+    all_of_them = {"n_neighbors": 60} if kernel is kde.NeighborKernel else {}
     found = kernel(coords, widths, leave_one_out, **all_of_them).log_sums(weight)
     # Rows left out have no reach: their nearest count however far they are.
     atol = 1e-10 if leave_one_out else atol
@@ -191,12 +179,12 @@ def test_sums_pair_by_pair(kernel, atol, leave_one_out, widths):
 def test_narrow_kernels_are_kept_sparse_without_loss():
     coords, weight = made(n=200, spread=50)
     widths = np.full(3, 0.4)
-    found = DenseKernel(coords, widths).log_sums(weight)
+    found = kde.DenseKernel(coords, widths).log_sums(weight)
     expected = np.log(by_hand(coords, widths, weight))
     np.testing.assert_allclose(contrasts(found), contrasts(expected), atol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", [DenseKernel, NeighborKernel])
+@pytest.mark.parametrize("kernel", [kde.DenseKernel, kde.NeighborKernel])
 def test_far_out_left_out_rows_still_see_their_nearest(kernel):
     """exp(-distance^2 / 2) is 0 in double precision from distance 39 on."""
     coords = np.array([[0.0, 0.0], [1e4, 0.0], [1e4, 50.0]])
@@ -205,7 +193,9 @@ def test_far_out_left_out_rows_still_see_their_nearest(kernel):
     np.testing.assert_allclose(found[:, 1], np.log([0.4 / 0.6, 1.0, 0.4 / 0.6]), atol=1e-12)
 
 
-@pytest.mark.parametrize(("kernel", "d"), [(DenseKernel, 2), (GridKernel, 1), (NeighborKernel, 2)])
+@pytest.mark.parametrize(
+    ("kernel", "d"), [(kde.DenseKernel, 2), (kde.GridKernel, 1), (kde.NeighborKernel, 2)]
+)
 def test_a_class_without_weight_is_nowhere(kernel, d):
     coords, weight = made(d=d)
     weight[:, 1] = 0
@@ -216,7 +206,7 @@ def test_a_class_without_weight_is_nowhere(kernel, d):
 def test_sums_on_a_grid(leave_one_out):
     coords, weight = made(n=300, d=1)
     widths = np.array([0.1, 0.2, 0.1])
-    kernel = GridKernel(coords, widths, leave_one_out)
+    kernel = kde.GridKernel(coords, widths, leave_one_out)
     found = kernel.log_sums(weight)
     expected = by_hand(coords, widths, weight, leave_one_out)
     # Rows whose neighbours weigh next to nothing are left out: there the grid's rounding shows.
@@ -229,7 +219,7 @@ def test_sums_on_a_grid(leave_one_out):
 
 def test_a_score_that_does_not_vary_gives_shares_of_weight():
     _, weight = made(n=40)
-    found = np.exp(GridKernel(np.full((40, 1), 0.7), np.full(3, 0.2)).log_sums(weight))
+    found = np.exp(kde.GridKernel(np.full((40, 1), 0.7), np.full(3, 0.2)).log_sums(weight))
     expected = weight.sum(axis=0) / weight.sum()
     shares = found / found.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(shares, np.tile(expected, (40, 1)), atol=1e-12)
@@ -238,7 +228,7 @@ def test_a_score_that_does_not_vary_gives_shares_of_weight():
 def test_nothing_within_nine_widths_is_seen_by_a_row_left_out():
     coords = np.array([[0.0], [1.0], [1000.0]])
     weight = np.full((3, 2), 0.5)
-    found = GridKernel(coords, np.ones(2), leave_one_out=True).log_sums(weight)
+    found = kde.GridKernel(coords, np.ones(2), leave_one_out=True).log_sums(weight)
     assert np.isfinite(found[:2]).all()
     assert np.isneginf(found[2]).all()
 
@@ -248,8 +238,8 @@ def test_tied_rows_cost_no_neighbours(leave_one_out):
     rng = np.random.default_rng(3)
     coords = rng.integers(0, 4, (300, 2)).astype(float)
     weight = rng.dirichlet(np.ones(2), 300)
-    dense = DenseKernel(coords, np.ones(2), leave_one_out)
-    near = NeighborKernel(coords, np.ones(2), leave_one_out, n_neighbors=16)
+    dense = kde.DenseKernel(coords, np.ones(2), leave_one_out)
+    near = kde.NeighborKernel(coords, np.ones(2), leave_one_out, n_neighbors=16)
     np.testing.assert_allclose(
         contrasts(near.log_sums(weight)), contrasts(dense.log_sums(weight)), atol=1e-10
     )
@@ -257,7 +247,7 @@ def test_tied_rows_cost_no_neighbours(leave_one_out):
 
 def test_near_pairs_are_those_within_reach():
     coords, _ = made(n=100)
-    squared, column, ends = near_pairs(coords, 0.7, 100)
+    squared, column, ends = kde.near_pairs(coords, 0.7, 100)
     distance = np.sqrt(((coords[:, None] - coords) ** 2).sum(axis=2))
     for i in range(100):
         mine = column[ends[i] : ends[i + 1]]
@@ -268,7 +258,7 @@ def test_near_pairs_are_those_within_reach():
 
 def test_near_pairs_are_no_more_than_asked_for():
     coords, _ = made(n=100)
-    squared, column, ends = near_pairs(coords, np.inf, 7)
+    squared, column, ends = kde.near_pairs(coords, np.inf, 7)
     distance = ((coords[:, None] - coords) ** 2).sum(axis=2)
     np.testing.assert_array_equal(np.diff(ends), 7)
     np.testing.assert_array_equal(column.reshape(100, 7), distance.argsort(axis=1)[:, :7])

@@ -1,7 +1,5 @@
 """Labels drawn from their probabilities, and their likelihood."""
 
-from __future__ import annotations
-
 import numpy as np
 import pymc as pm
 import pytest

@@ -1,7 +1,5 @@
 """Metrics against scikit-learn, brute force and closed forms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

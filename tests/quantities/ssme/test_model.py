@@ -1,7 +1,5 @@
 """The PyMC model, and the mixture."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

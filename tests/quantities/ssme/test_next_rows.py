@@ -1,7 +1,5 @@
 """Rows to label next, and rows on which all are wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

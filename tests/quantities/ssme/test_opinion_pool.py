@@ -1,7 +1,5 @@
 """The opinion pool, and the prior of the slope by agreement."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Simulated panels against their truth, and refits of simulated labels."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

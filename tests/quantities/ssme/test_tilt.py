@@ -1,7 +1,5 @@
 """The tilt of the pooled classifiers: features, units and the model."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import arviz as az

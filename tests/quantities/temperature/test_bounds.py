@@ -1,7 +1,5 @@
 """Deviations of the loss, and the paper's two constructions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binom

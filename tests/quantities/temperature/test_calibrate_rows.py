@@ -1,7 +1,5 @@
 """Calibrated probabilities of rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

@@ -1,7 +1,5 @@
 """Calibration errors by class, of rows and of draws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import betabinom, binom

@@ -1,7 +1,5 @@
 """Log loss of multiplied logits, and its table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize_scalar

@@ -1,7 +1,5 @@
 """The models of temperatures, and their average."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import quad

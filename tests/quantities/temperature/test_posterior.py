@@ -1,7 +1,5 @@
 """Plans, and the arrays of a result."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

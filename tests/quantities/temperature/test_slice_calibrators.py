@@ -1,7 +1,5 @@
 """Calibrators made of others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize

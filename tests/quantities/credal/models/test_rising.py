@@ -10,19 +10,7 @@ from scipy.special import logsumexp
 from scipy.stats import binom, halfnorm, norm
 
 import bayescal as bc
-from bayescal.quantities.credal.models.rising import (
-    N_FREE,
-    SPLINES,
-    Monotone,
-    half_normal,
-    half_normal_slope,
-    half_normal_tensor,
-    i_splines,
-    log_mixture,
-    log_mixture_tensor,
-    mixture_slope,
-    sample_rising,
-)
+from bayescal.quantities.credal.models import rising
 from bayescal.quantities.credal.posterior import CredalCase
 from bayescal.quantities.credal.priors import MonotoneCurve, Priors
 from tests.interpreted import PLAIN
@@ -33,19 +21,21 @@ UNIT = np.linspace(-6, 6, 61)
 
 def test_quantiles_are_kept():
     # SciPy's way through survival functions keeps its digits where these are small.
-    np.testing.assert_allclose(half_normal(UNIT), halfnorm.isf(norm.sf(UNIT)), rtol=1e-9)
+    np.testing.assert_allclose(rising.half_normal(UNIT), halfnorm.isf(norm.sf(UNIT)), rtol=1e-9)
 
 
 def test_tensors_agree():
     np.testing.assert_allclose(
-        half_normal_tensor(pt.constant(UNIT)).eval(), half_normal(UNIT), rtol=1e-8
+        rising.half_normal_tensor(pt.constant(UNIT)).eval(), rising.half_normal(UNIT), rtol=1e-8
     )
 
 
 def test_slope_is_the_derivative():
     step = 1e-3
-    slope = (half_normal(UNIT + step) - half_normal(UNIT - step)) / (2 * step)
-    np.testing.assert_allclose(half_normal_slope(UNIT), slope, rtol=1e-4)  # of the step's square
+    slope = (rising.half_normal(UNIT + step) - rising.half_normal(UNIT - step)) / (2 * step)
+    np.testing.assert_allclose(
+        rising.half_normal_slope(UNIT), slope, rtol=1e-4
+    )  # of the step's square
 
 
 SQUARES = np.array([0.05, 0.5, 4.0, 30.0, 400.0])
@@ -60,18 +50,18 @@ def test_density_is_the_integral_over_the_scale(square):
         return halfnorm.pdf(tau) * halfnorm.pdf(weight, scale=tau).prod() * tau
 
     expected = quad(joint, -12, 4, limit=400, epsabs=0, epsrel=1e-10)[0]
-    np.testing.assert_allclose(np.exp(log_mixture(square)), expected, rtol=1e-7)
+    np.testing.assert_allclose(np.exp(rising.log_mixture(square)), expected, rtol=1e-7)
 
 
 def test_tensors_agree_up_to_a_constant():
-    gap = log_mixture_tensor(pt.constant(SQUARES)).eval() - log_mixture(SQUARES)
+    gap = rising.log_mixture_tensor(pt.constant(SQUARES)).eval() - rising.log_mixture(SQUARES)
     np.testing.assert_allclose(gap, gap[0], rtol=1e-12)
 
 
 def test_slope_of_the_mixture_is_the_derivative():
     step = 1e-6 * SQUARES
-    slope = (log_mixture(SQUARES + step) - log_mixture(SQUARES - step)) / (2 * step)
-    np.testing.assert_allclose(mixture_slope(SQUARES), slope, rtol=1e-5)
+    slope = (rising.log_mixture(SQUARES + step) - rising.log_mixture(SQUARES - step)) / (2 * step)
+    np.testing.assert_allclose(rising.mixture_slope(SQUARES), slope, rtol=1e-5)
 
 
 GRID = np.linspace(0, 1, 20_001)
@@ -80,16 +70,16 @@ GRID = np.linspace(0, 1, 20_001)
 def test_they_are_integrals_of_m_splines():
     # Ramsay's Eq. (5): an I-spline of degree 2 integrates the M-spline of degree 1, a linear
     # B-spline scaled to mass 1.
-    knots = np.concatenate([[0.0], np.sin(np.linspace(0, np.pi / 2, SPLINES)) ** 2, [1.0]])
+    knots = np.concatenate([[0.0], np.sin(np.linspace(0, np.pi / 2, rising.SPLINES)) ** 2, [1.0]])
     linear = BSpline.design_matrix(GRID, knots, 1).toarray()
     area = cumulative_trapezoid(linear, GRID, axis=0, initial=0)
     # The trapezoid rule is exact but for the cells that a knot cuts: 1e-4 of the rise.
-    np.testing.assert_allclose(i_splines(GRID), area / area[-1], atol=1e-4)
+    np.testing.assert_allclose(rising.i_splines(GRID), area / area[-1], atol=1e-4)
 
 
 def test_they_rise_from_0_to_1():
-    found = i_splines(GRID)
-    assert found[0].tolist() == [0.0] * SPLINES
+    found = rising.i_splines(GRID)
+    assert found[0].tolist() == [0.0] * rising.SPLINES
     np.testing.assert_allclose(found[-1], 1, rtol=1e-15)
     assert (np.diff(found, axis=0) >= -1e-15).all()
     assert (np.diff(found, axis=1) <= 1e-15).all()
@@ -100,7 +90,7 @@ RISE = MonotoneCurve(intercept=1.5, spread=3.0)
 
 @pytest.mark.parametrize("truth", ["logistic", "wave"])
 def test_evidence_and_means_are_those_of_the_weighted_prior(truth):
-    rates = Monotone.of(problem(binary(12, truth=truth), RISE), RISE)
+    rates = rising.Monotone.of(problem(binary(12, truth=truth), RISE), RISE)
     count, positives = rates.problem.count[0], rates.problem.positives[0]
     prior = rates.prior_draws(100_000, np.random.default_rng(1))
     rate = rates.cell_prob(prior)[:, 0]
@@ -122,15 +112,15 @@ def test_evidence_and_means_are_those_of_the_weighted_prior(truth):
 
 
 def test_proposals_adapt_where_the_first_do_not_serve():
-    rates = Monotone.of(problem(binary(20, truth="wave"), RISE), RISE)
-    assert sample_rising(rates, 0, 1000, np.random.default_rng(1)).ess > 400
+    rates = rising.Monotone.of(problem(binary(20, truth="wave"), RISE), RISE)
+    assert rising.sample_rising(rates, 0, 1000, np.random.default_rng(1)).ess > 400
 
 
 PRIOR = MonotoneCurve(intercept=1.5, spread=3.0)
 
 
 def rates_of(n=60, truth="logistic"):
-    return Monotone.of(problem(binary(n, truth=truth), PRIOR), PRIOR)
+    return rising.Monotone.of(problem(binary(n, truth=truth), PRIOR), PRIOR)
 
 
 def test_prior_density_integrates_the_scale_out():
@@ -146,7 +136,7 @@ def test_prior_density_integrates_the_scale_out():
 
 
 def test_density_is_that_of_prior_and_labels():
-    rates, unit = rates_of(), np.random.default_rng(1).normal(size=(5, N_FREE))
+    rates, unit = rates_of(), np.random.default_rng(1).normal(size=(5, rising.N_FREE))
     intercept, weight = rates.variables_at(unit, 0)
     draws = {"intercept": intercept[:, None], "weight": weight[:, None]}
     rate = rates.cell_prob(draws)[:, 0]
@@ -159,7 +149,7 @@ def test_density_is_that_of_prior_and_labels():
 
 
 def test_the_models_density_is_the_same():
-    rates, unit = rates_of(), np.random.default_rng(1).normal(size=(4, N_FREE))
+    rates, unit = rates_of(), np.random.default_rng(1).normal(size=(4, rising.N_FREE))
     case_model = bc.credal.build_model(binary(60), Priors(PRIOR))
     density = case_model.compile_logp(mode=PLAIN)
     root, centre = rates.inputs()["root"][0], rates.inputs()["centre"][0]
@@ -172,12 +162,12 @@ def test_the_models_density_is_the_same():
 @pytest.mark.parametrize("n", [2, 60, 1000])
 def test_the_mode_is_one_and_the_gradient_a_derivative(n):
     rates = rates_of(n)
-    unit = np.random.default_rng(1).normal(size=N_FREE)
+    unit = np.random.default_rng(1).normal(size=rising.N_FREE)
     slope = approx_fprime(unit, lambda at: rates.log_density(at[None], 0)[0], 1e-6)
     np.testing.assert_allclose(rates._expansion(unit, 0)[1], slope, atol=1e-3)
     mode, root = rates.gaussian(0)
     best = rates.log_density(mode[None], 0)[0]
-    around = mode + 0.3 * np.random.default_rng(2).normal(size=(200, N_FREE)) @ root.T
+    around = mode + 0.3 * np.random.default_rng(2).normal(size=(200, rising.N_FREE)) @ root.T
     assert (rates.log_density(around, 0) <= best + 1e-4).all()
     np.testing.assert_allclose(root, np.triu(root), atol=1e-12)
 
@@ -204,7 +194,7 @@ def test_the_compile_key_does_not_depend_on_the_rows():
     ]
     assert shapes[0] == shapes[1]
     assert rates_of(2).compile_key == rates_of(10_000).compile_key
-    several = Monotone.of(problem(multiclass(), PRIOR), PRIOR)
+    several = rising.Monotone.of(problem(multiclass(), PRIOR), PRIOR)
     assert several.compile_key == ("monotone", 3)
 
 
@@ -222,7 +212,9 @@ def test_nuts_agrees_with_weighted_draws_of_the_prior():
     weight = np.exp(binom.logpmf(k, n, rate[:, held]).sum(axis=1))
     weight /= weight.sum()
     assert 1 / (weight**2).sum() > 2000
-    at = Monotone.with_pseudo_observations(rates, prior, case.problem.target_rank).prob[..., 0]
+    at = rising.Monotone.with_pseudo_observations(rates, prior, case.problem.target_rank).prob[
+        ..., 0
+    ]
     posterior = fit["posterior"]["prob"]
     # Four standard errors with some 1000 effective draws on one side, 2000 on the other.
     mean = weight @ at
