@@ -6,7 +6,8 @@ import pytest
 
 import bayescal as bc
 
-FIT = {"method": "direct", "seed": 1, "draws": 300}
+FIT = {"method": "direct", "seed": 1}
+FEW = FIT | {"draws": 300}
 RNG = np.random.default_rng(0)
 N = 20_000
 LOGIT = RNG.normal(0, 2, N)
@@ -59,7 +60,7 @@ def test_intervals_are_those_of_the_rows(var, fitted):
 def test_groups_are_those_of_rows(options):
     rows = bc.Scores.stack(SCORES, y_true=LABEL, group=GROUP)
     results = [
-        bc.fit(bc.ece, data, **FIT, **options) for data in (rows, bc.Counts.from_scores(rows))
+        bc.fit(bc.ece, data, **FEW, **options) for data in (rows, bc.Counts.from_scores(rows))
     ]
     one, other = (bc.summary(result) for result in results)
     columns = ["classifier", "group", "n", "ece_point", "tce_lower", "tce_upper"]
@@ -71,7 +72,7 @@ def test_groups_are_those_of_rows(options):
 def test_a_group_without_labels_is_left_out():
     label = np.where(GROUP == "x", LABEL, np.nan)
     rows = bc.Scores.stack(SCORES, y_true=label, group=GROUP)
-    result = bc.fit(bc.ece, bc.Counts.from_scores(rows), **FIT)
+    result = bc.fit(bc.ece, bc.Counts.from_scores(rows), **FEW)
     assert "group y has no labelled row and is left out" in result.attrs["status"]
     assert list(result["posterior"].group.to_numpy()) == ["x"]
 
@@ -89,14 +90,14 @@ def test_metrics_without_labels_are_compared_as_on_rows(metric):
     label = np.where(RNG.random(N) < 0.3, LABEL, np.nan)
     rows = bc.Scores.stack(SCORES, y_true=label)
     found = [
-        bc.difference(bc.fit(bc.agnostic, data, **FIT), "a", "b", metric)
+        bc.difference(bc.fit(bc.agnostic, data, **FEW), "a", "b", metric)
         for data in (rows, bc.Counts.from_scores(rows, pairs=True))
     ]
     assert found[1].correlation == pytest.approx(found[0].correlation, abs=0.05)
 
 
 def test_without_pairs_there_is_no_comparison():
-    result = bc.fit(bc.ece, dict(TABLE), **FIT)
+    result = bc.fit(bc.ece, dict(TABLE), **FEW)
     with pytest.raises(bc.InputError, match="comparing classifiers"):
         bc.difference(result, "a", "b")
 
@@ -106,10 +107,10 @@ def test_without_pairs_there_is_no_comparison():
     [
         lambda: bc.plan_labels(ONE, n=100, replications=2).text,
         lambda: bc.ece.expected_if_calibrated(TABLE, n_simulations=20)[1].text,
-        lambda: bc.fit_many(bc.ece, {"monday": ONE, "tuesday": TABLE}, **FIT),
+        lambda: bc.fit_many(bc.ece, {"monday": ONE, "tuesday": TABLE}, **FEW),
         lambda: bc.ece.build_model(ONE, n_bins=4),
         lambda: bc.agnostic.build_model(ONE),
-        lambda: bc.fit("agnostic", ONE, **FIT),
+        lambda: bc.fit("agnostic", ONE, **FEW),
     ],
 )
 def test_counts_are_taken(use):
@@ -130,7 +131,7 @@ def test_positive_and_unlabelled_counts_are_those_of_the_rows():
     priors = bc.pu_ece.Priors(bc.Beta(40, 80), bc.pu_ece.SmoothCurve())
     rows = bc.PUScores(positive=score[known], unlabeled=score[~known])
     counts = bc.Counts.from_arrays(np.where(known, 1, np.nan), score)
-    found = [bc.fit(bc.pu_ece, data, priors=priors, **FIT) for data in (rows, counts)]
+    found = [bc.fit(bc.pu_ece, data, priors=priors, **FEW) for data in (rows, counts)]
     one, other = (result["point_estimate"]["ece"].to_numpy() for result in found)
     np.testing.assert_allclose(other, one, atol=1e-4)
 
@@ -140,7 +141,7 @@ def test_positive_and_unlabelled_counts_are_those_of_the_rows():
     [
         *(
             (
-                lambda name=name: bc.fit(name, TABLE, **FIT),
+                lambda name=name: bc.fit(name, TABLE, **FEW),
                 rf"hold no rows: keep these.*{name}.count_rows",
             )
             for name in ("ssme", "temperature", "credal")
@@ -148,7 +149,7 @@ def test_positive_and_unlabelled_counts_are_those_of_the_rows():
         (lambda: bc.bin_scores(ONE), "hold no rows: keep these"),
         (lambda: bc.pu_ece.estimate(ONE, class_prior=0.3), "hold no rows"),
         (lambda: bc.fit(bc.pu_ece, ONE, priors=bc.pu_ece.Priors(bc.Beta(4, 6))), "negative rows"),
-        (lambda: bc.fit(bc.agnostic, GROUPED, **FIT), "agnostic has no groups; got 2"),
+        (lambda: bc.fit(bc.agnostic, GROUPED, **FEW), "agnostic has no groups; got 2"),
         (
             lambda: bc.fit(bc.pu_ece, GROUPED, priors=bc.pu_ece.Priors(bc.Beta(4, 6))),
             "pu_ece has no groups; got 2",
