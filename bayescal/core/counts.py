@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
 from bayescal.core.bins.edges import resolved_number, strategy_name
+from bayescal.core.bins.tied_rows import TiedRows
 from bayescal.core.cell_sums import (
     NEGATIVE,
     ONE,
@@ -40,7 +41,6 @@ from bayescal.core.rounding import round_scores
 from bayescal.core.scores import Scores, check_unweighted
 from bayescal.core.shared_counts import SharedCounts
 from bayescal.core.shown import Showing, Shown
-from bayescal.core.tied_rows import TiedRows
 
 MOST_CELLS: Final = 100_000
 

@@ -21,11 +21,11 @@ from bayescal.core.bins.edges import (
     resolved_number,
     strategy_name,
 )
+from bayescal.core.bins.tied_rows import TiedRows
 from bayescal.core.checks import check_choice, check_data, check_rows, listing
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
 from bayescal.core.tasks import Task
-from bayescal.core.tied_rows import TiedRows
 
 # Scores that are sorted at a time.
 _BLOCK_BYTES: Final = 1 << 18

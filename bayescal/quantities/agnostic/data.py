@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import fine_counts
+from bayescal.core.bins.tied_rows import TiedRows
 from bayescal.core.checks import check_rows, shown
 from bayescal.core.columns import MISSING, to_numpy
 from bayescal.core.counts import Counts
@@ -19,7 +20,6 @@ from bayescal.core.errors import InputError
 from bayescal.core.plausibility import label_signs
 from bayescal.core.scores import Scores, check_unweighted
 from bayescal.core.tasks import Task, binary_problems
-from bayescal.core.tied_rows import TiedRows
 from bayescal.curves.cells import Problem, fingerprint
 from bayescal.quantities.agnostic.decisions import DecisionRule
 from bayescal.quantities.agnostic.figures import CountFigures, Figures, RowFigures

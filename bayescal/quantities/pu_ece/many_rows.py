@@ -11,6 +11,7 @@ import numpy as np
 
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.bins.edges import cell_edges, strategy_name
+from bayescal.core.bins.tied_rows import TiedRows
 from bayescal.core.cell_sums import NEGATIVE, POSITIVE, UNLABELED, CellSums
 from bayescal.core.checks import check_columns, check_rows
 from bayescal.core.columns import to_numpy
@@ -19,7 +20,6 @@ from bayescal.core.errors import InputError
 from bayescal.core.intake import probabilities
 from bayescal.core.many_rows import counted_by
 from bayescal.core.partial_sums import Batch, Several
-from bayescal.core.tied_rows import TiedRows
 from bayescal.quantities.pu_ece.data import CELLS, PUCounts
 from bayescal.quantities.pu_ece.tables import selected
 
