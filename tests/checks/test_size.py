@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 4320,
     "quantities/credal": 7330,
     "quantities/ece": 3460,
-    "quantities/pu_ece": 5590,
+    "quantities/pu_ece": 5650,
     "quantities/ssme": 6130,
     "quantities/temperature": 5410,
     "report": 3550,

@@ -29,11 +29,11 @@ from bayescal.quantities.pu_ece.models.case_control import (
 )
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
     CurveAndClassPrior,
-    MovingGaussian,
     Nodes,
     RoughMember,
     SmoothMember,
 )
+from bayescal.quantities.pu_ece.models.moving_gaussian import MovingGaussian
 from bayescal.quantities.pu_ece.priors import LAST, ClassPrior, PriorMap
 
 BOUNDARY_MEAN, BOUNDARY_SPREAD = -4.0, 2.5
@@ -142,7 +142,7 @@ class CaseControlAverage(Average):
     @cached_property
     def smooth_gaussian(self) -> MovingGaussian:
         """Where the smooth component is."""
-        return self.smooth_joint.moving_gaussian(*self.smooth_joint.place())
+        return self.smooth_joint.moving_gaussian()
 
     @cached_property
     def rough_nodes(self) -> Floats:
@@ -161,7 +161,7 @@ class CaseControlAverage(Average):
             mean = (1 - share) * curve[..., low, :] + share * curve[..., high, :]
             root = (1 - share) * found.root[..., low, :, :] + share * found.root[..., high, :, :]
             between = Gaussian(mean / own, root)
-            gaussians.append(MovingGaussian(smooth.middle, smooth.spread, between))
+            gaussians.append(MovingGaussian(smooth.quantiles, between))
         return gaussians
 
     @cached_property
@@ -174,11 +174,11 @@ class CaseControlAverage(Average):
         guide = (smooth.gaussians.mean @ self.rough.basis.smooth.T)[..., None, :] / spread
         start: Floats | Gaussian | None = None
         if self.near is not None:
-            before, other = self.near._rough_knots, self.near.smooth_gaussian.gaussians.mean
-            guided = other @ self.rough.basis.smooth.T / spread
+            before, other = self.near._rough_knots[0], self.near.smooth_gaussian.gaussians.mean
+            guided = other[0] @ self.rough.basis.smooth.T / spread
             ratio = self.near._rough_spread[::_EVERY] / spread
-            start = Gaussian(before.mean * ratio + guide - guided, before.root)
-        return self._rough_joint(spread).knots(smooth.middle, smooth.spread, guide, start)
+            start = Gaussian(before.mean * ratio + guide[0] - guided, before.root)
+        return self._rough_joint(spread).follow(smooth.quantiles.normal, guide, start)
 
     @property
     def _rough_spread(self) -> Floats:
@@ -304,10 +304,10 @@ class CaseControlAverage(Average):
         """The class prior under segments: near that of a smooth curve or of no deviation."""
         if self.class_prior.known:
             return Nodes(np.zeros(1), np.array([self._segments_at(0.0).log_evidence]))
-        centres = [calibrated.moments, (0.0, 1.0)]
-        if SMOOTH in self.fitted:
-            centres[1] = (self.smooth_gaussian.middle, self.smooth_gaussian.spread)
-        normal = np.sort(np.concatenate([mean + spread * _NODES for mean, spread in centres]))
+        mean, spread = calibrated.moments
+        smooth = SMOOTH in self.fitted
+        other = self.smooth_gaussian.quantiles(_NODES)[0] if smooth else _NODES
+        normal = np.sort(np.concatenate([mean + spread * _NODES, other]))
         evidence = np.array([self._segments_at(at).log_evidence for at in normal.tolist()])
         width = np.gradient(normal)
         return Nodes(normal, evidence - normal**2 / 2 - _LOG_ROOT + np.log(width))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicHermiteSpline
 from scipy.linalg import cholesky, inv
 from scipy.special import expit, logsumexp
 
@@ -28,6 +27,7 @@ from bayescal.inference.direct import (
     variational_gaussian,
 )
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells, SampleSizes
+from bayescal.quantities.pu_ece.models.moving_gaussian import MovingGaussian
 from bayescal.quantities.pu_ece.priors import INTERVALS, STEP, PriorMap
 from bayescal.quantities.pu_ece.priors import LAST as LAST_NORMAL
 
@@ -60,62 +60,6 @@ class Nodes(NamedTuple):
         return np.asarray(self.normal[choose(self._share, draws, rng)])
 
 
-# How early tails are stretched.
-_BEND = 0.5
-# Knots of the class prior's normal before they are stretched over its posterior.
-LAST = 6
-KNOTS = np.linspace(-LAST, LAST, 2 * LAST + 1)
-
-
-@dataclass(frozen=True, eq=False)
-class MovingGaussian:
-    """The curve's Gaussian at knots of the class prior's normal, and between them.
-
-    Notes
-    -----
-    Where the class prior rises, high label rates come near 1: the coefficients' conditional mean
-    bends, and their spread changes. Means between knots are cubic. Roots are blended, so that
-    their diagonals keep their signs, by shares that are level at the knots. A known class prior
-    has one Gaussian.
-    """
-
-    middle: float
-    spread: float
-    gaussians: Gaussian  # stacked by knot; or one
-
-    @cached_property
-    def mean(self) -> CubicHermiteSpline:
-        """Mean as a function of the knots' normal."""
-        means = self.gaussians.mean
-        return CubicHermiteSpline(KNOTS, means, np.gradient(means, axis=0))
-
-    def placed(self, value: Floats) -> tuple[Floats, Floats]:
-        """Coefficients at standard normal values, the normal's last, and the log volume."""
-        last = value[:, -1]
-        normal = self.middle + self.spread * stretched(last)
-        log_volume = np.log(self.spread * np.cosh(_BEND * last))
-        if self.gaussians.mean.ndim == 1:
-            coef = self.gaussians.mean + value[:, :-1] @ self.gaussians.root.T
-            return np.column_stack([coef, normal]), log_volume + self.gaussians.log_volume
-        place = np.clip(last, KNOTS[0], KNOTS[-1])
-        coef = self.mean(place)
-        left = np.minimum((place - KNOTS[0]).astype(int), len(KNOTS) - 2)
-        part = place - KNOTS[left]
-        share = (part * part * (3 - 2 * part))[:, None]
-        for knot in np.unique(left).tolist():
-            own, low, high = np.flatnonzero(left == knot), *self.gaussians.root[knot : knot + 2]
-            standard, part = value[own, :-1], share[own]
-            coef[own] += (1 - part) * (standard @ low.T) + part * (standard @ high.T)
-            diagonal = (1 - part) * np.diag(low) + part * np.diag(high)
-            log_volume[own] += np.log(np.abs(diagonal)).sum(axis=1)
-        return np.column_stack([coef, normal]), log_volume
-
-
-def stretched(value: Floats) -> Floats:
-    """Stretch the tails: `value` itself near 0, exponential far out."""
-    return np.asarray(np.sinh(_BEND * value) / _BEND)
-
-
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 # Expected information is not the curvature: the last digits come slowly, and are not needed.
@@ -128,13 +72,6 @@ _SIZES_STEPS = 3
 _STEPS, _FULL_STEPS, _CLOSE, _LONGEST = 12, 100, 0.05, 1.0
 # The class prior has longer tails than a Gaussian, where few positives bound it.
 _WIDER = 1.3
-# The posterior of the normal is looked for on grids, each about the points of the last one that
-# saw some of it, until enough do: sums over points as far apart as its spread are exact.
-_POINTS, _ZOOMS, _SEEN, _ENOUGH = 13, 8, 0.02, 4
-# How far from the mode the first grid goes, in standard deviations.
-_REACH = 12.0
-# The normal is no farther out, by its prior, nor where its density is so far below the largest.
-_FARTHEST, _NEGLIGIBLE = 5.0, 12.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,73 +125,38 @@ class CurveAndClassPrior:
         root[:size, :size], root[:size, -1], root[-1, -1] = own.root, spread * path, spread
         return Gaussian(np.append(own.mean, normal), root)
 
-    def place(self) -> tuple[float, float]:
-        """Mean and standard deviation of the class prior's normal, about."""
+    def moving_gaussian(self) -> MovingGaussian:
+        """Find the curve's Gaussian wherever the class prior's normal may be."""
+        start = np.zeros(self.regression.design.shape[-1])
         if self.prior.known:
-            return 0.0, 1.0
-        # With very many rows the posterior is a needle, which a grid over the whole prior misses.
-        found = self.gaussian()
-        centre, reach = float(found.mean[-1]), _REACH * float(found.root[-1, -1])
-        grid = np.linspace(max(centre - reach, -_FARTHEST), min(centre + reach, _FARTHEST), _POINTS)
-        start = found.mean[:-1]
-        for _ in range(_ZOOMS):
-            own = self._given(grid, np.broadcast_to(start, (_POINTS, len(start))))
-            density = self._log_density(self._sized(own, grid), grid)
-            weight = np.exp(density - density.max())
-            kept = np.flatnonzero(weight > _SEEN)
-            if len(kept) >= _ENOUGH:
-                break
-            low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, _POINTS - 1)]
-            grid, start = np.linspace(low, high, _POINTS), own.mean[density.argmax()]
-        middle = np.average(grid, weights=weight)
-        return float(middle), float(np.sqrt(np.average((grid - middle) ** 2, weights=weight)))
+            return MovingGaussian.known(self.follow(np.zeros(2), np.stack([start, start])))
+        return MovingGaussian.sought(self._solved, start)
 
-    def moving_gaussian(self, middle: float, spread: float) -> MovingGaussian:
-        """Find the curve's Gaussian at knots of the class prior's normal, over its posterior."""
-        knots = () if self.prior.known else (len(KNOTS),)
-        guide = np.zeros((*knots, self.regression.design.shape[-1]))
-        return MovingGaussian(middle, spread, self.knots(middle, spread, guide))
+    def _solved(self, normal: Floats, start: Floats) -> tuple[Floats, ...]:
+        own = self._sized(self._given(normal, start), normal)
+        return normal, self._log_density(own, normal), own.mean, own.root
 
-    def knots(
-        self, middle: float, spread: float, guide: Floats, start: Floats | Gaussian | None = None
+    def follow(
+        self, normal: Floats, guide: Floats, start: Floats | Gaussian | None = None
     ) -> Gaussian:
-        """Follow the curve's Gaussian from knot to knot as far as the data allow, (knot, ...).
+        """Follow the Gaussians of a stack from knot to knot, (knot, ...).
 
         Notes
         -----
-        Both ways at once; `guide` is about where the mean is, or moves as it does. A known class
-        prior has no knots, and may have a `start` better than the guide.
+        `guide` is about where the mean is, or moves as it does; `start` may be better than it
+        where the class prior is known.
         """
+        at = normal.reshape(-1, *[1] * (guide.ndim - 2))
+        middle = len(normal) // 2
+        found = {middle: self._given(at[middle], guide[middle] if start is None else start)}
         if self.prior.known:
-            middles = np.full(guide.shape[:-1], middle)
-            return self._sized(self._given(middles, guide if start is None else start), middles)
-        stack = guide.shape[1:-1]
-        middles = np.full(stack, middle)
-        own = self._given(middles, guide[LAST])
-        normal = np.clip(middle + spread * stretched(KNOTS), -_FARTHEST, _FARTHEST)
-        own, sized = _twice(own), _twice(self._sized(own, middles))
-        found = [sized]
-        most, follows = np.full((2, *stack), -np.inf), np.ones((2, *stack), dtype=bool)
-        for step in range(1, LAST + 1):
-            if follows.any():
-                ways, before = [LAST - step, LAST + step], [LAST - step + 1, LAST + step - 1]
-                at = np.broadcast_to(normal[ways].reshape(2, *[1] * len(stack)), most.shape)
-                start = Gaussian(own.mean + guide[ways] - guide[before], own.root)
-                own = self._given(at, start)
-                moved = self._sized(own, at)
-                density = self._log_density(moved, at)
-                most = np.maximum(most, density)
-                follows &= density >= most - _NEGLIGIBLE
-                sized = Gaussian(
-                    np.where(follows[..., None], moved.mean, sized.mean),
-                    np.where(follows[..., None, None], moved.root, sized.root),
-                )
-            found.append(sized)
-        ordered = [(one, 0) for one in found[:0:-1]] + [(one, 1) for one in found]
-        return Gaussian(
-            np.stack([one.mean[way] for one, way in ordered]),
-            np.stack([one.root[way] for one, way in ordered]),
-        )
+            one = self._sized(found[middle], at[middle])
+            return _stacked([one] * len(normal))
+        for knot in (*range(middle + 1, len(normal)), *range(middle - 1, -1, -1)):
+            near = knot - 1 if knot > middle else knot + 1
+            moved = found[near].mean + guide[knot] - guide[near]
+            found[knot] = self._given(at[knot], Gaussian(moved, found[near].root))
+        return self._sized(_stacked([found[knot] for knot in range(len(normal))]), at)
 
     def sample(
         self,
@@ -352,9 +254,10 @@ class CurveAndClassPrior:
         return float(slope), float(max(precision, 1e-3)), np.asarray(path)
 
 
-def _twice(one: Gaussian) -> Gaussian:
-    """Stack a Gaussian on itself, one for each way from the middle."""
-    return Gaussian(np.stack([one.mean, one.mean]), np.stack([one.root, one.root]))
+def _stacked(gaussians: Sequence[Gaussian]) -> Gaussian:
+    return Gaussian(
+        np.stack([one.mean for one in gaussians]), np.stack([one.root for one in gaussians])
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

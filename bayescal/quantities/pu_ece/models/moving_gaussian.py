@@ -1,0 +1,154 @@
+"""The curve's Gaussian as it moves along the class prior, and the class prior's own quantiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
+from scipy.special import ndtri
+
+from bayescal.core.quantity import Floats
+from bayescal.inference.direct import Gaussian
+
+_MOST = 24
+# Where knots are sought, and how many there are at first.
+_FARTHEST, _FIRST = 5.0, 9
+# Intervals are halved where the log density, or the mean in standard deviations, is so far from the
+# line between their ends; but not where the density is this far below the largest.
+_OFF, _NEGLIGIBLE = 2.0, 9.0
+# Power of the class prior's density that is stretched to a normal one: tails stay within reach.
+_WIDER = 0.7
+# Points between two knots at which the density is summed.
+_FINE = 20
+
+
+class Quantiles(NamedTuple):
+    """A rising function through knots: from a standard normal to the class prior's normal.
+
+    Notes
+    -----
+    Rational quadratic [1]_, and linear beyond the knots.
+
+    References
+    ----------
+    .. [1] C. Durkan, A. Bekasov, I. Murray and G. Papamakarios, "Neural Spline Flows", NeurIPS
+       2019, section 3.1.
+    """
+
+    standard: Floats  # (knot,)
+    normal: Floats  # (knot,)
+    slope: Floats  # (knot,)
+
+    @classmethod
+    def of(cls, normal: Floats, log_density: Floats) -> Quantiles:
+        """Stretch a density, given at knots, to a standard normal one."""
+        steps = np.arange(_FINE * (len(normal) - 1) + 1) / _FINE
+        fine = np.interp(steps, np.arange(len(normal)), normal)
+        log_density = log_density - log_density.max()
+        density = np.exp(_WIDER * PchipInterpolator(normal, log_density)(fine))
+        mass = np.diff(fine) * (density[1:] + density[:-1]) / 2
+        # The ends hold a little, too.
+        mass = np.concatenate([mass[:1], mass, mass[-1:]])
+        total = mass.sum()
+        below, above = np.cumsum(mass)[:-1:_FINE], np.cumsum(mass[::-1])[:-1:_FINE][::-1]
+        standard = np.where(below < above, ndtri(below / total), -ndtri(above / total))
+        at = density[::_FINE] / total
+        return cls(standard, normal, np.exp(-(standard**2) / 2) / np.sqrt(2 * np.pi) / at)
+
+    def left(self, value: Floats) -> NDArray[np.int64]:
+        """Place of the knot to the left."""
+        return np.searchsorted(self.standard[1:-1], value)
+
+    def __call__(self, value: Floats) -> tuple[Floats, Floats]:
+        """Normal and its derivative, (...)."""
+        left = self.left(value)
+        low, high = self.slope[left], self.slope[left + 1]
+        width = self.standard[left + 1] - self.standard[left]
+        rise = self.normal[left + 1] - self.normal[left]
+        inside = value.clip(self.standard[0], self.standard[-1])
+        t = (inside - self.standard[left]) / width
+        mean, both = rise / width, t * (1 - t)
+        below = mean + (low + high - 2 * mean) * both
+        normal = self.normal[left] + rise * (mean * t**2 + low * both) / below
+        slope = mean**2 * (high * t**2 + 2 * mean * both + low * (1 - t) ** 2) / below**2
+        return normal + slope * (value - inside), slope
+
+
+@dataclass(frozen=True, eq=False)
+class MovingGaussian:
+    """A map of standard normal values to the curve's coefficients and the class prior's normal.
+
+    Notes
+    -----
+    Where the class prior rises, high label rates come near 1: the coefficients' conditional mean
+    bends, and their spread changes. The class prior itself may have a peak there, and a plateau
+    below it. Means between knots are cubic. Roots are blended, so that their diagonals keep their
+    signs, by shares that are level at the knots.
+    """
+
+    quantiles: Quantiles
+    gaussians: Gaussian  # stacked by knot
+
+    @classmethod
+    def known(cls, gaussians: Gaussian) -> MovingGaussian:
+        """Stay where a known class prior puts the curve: two knots that are alike."""
+        ends = np.array([-1.0, 1.0])
+        return cls(Quantiles(ends, ends, np.ones(2)), gaussians)
+
+    @classmethod
+    def sought(
+        cls, solve: Callable[[Floats, Floats], Sequence[Floats]], start: Floats
+    ) -> MovingGaussian:
+        """Place knots where the class prior's density and the curve need them.
+
+        Notes
+        -----
+        ``solve(normal, mean)`` gives the normals, their log density, and the means and roots of the
+        curve's Gaussians, sought from `mean`; at first from `start`.
+        """
+        found = solve(np.linspace(-_FARTHEST, _FARTHEST, _FIRST), np.tile(start, (_FIRST, 1)))
+        off = np.full(_FIRST - 1, np.inf)
+        while True:
+            density = found[1]
+            kept = np.flatnonzero(density > density.max() - _NEGLIGIBLE)
+            first, last = max(kept[0] - 1, 0), min(kept[-1] + 1, len(density) - 1)
+            place = first + np.flatnonzero(off[first:last] > _OFF)
+            if not len(place) or last - first + 1 + len(place) > _MOST:
+                break
+            normal, line, mean = ((one[place] + one[place + 1]) / 2 for one in found[:3])
+            new = solve(normal, mean)
+            missed = np.linalg.solve(new[3], (new[2] - mean)[..., None])[..., 0]
+            off[place] = np.maximum(np.abs(new[1] - line), np.linalg.norm(missed, axis=-1))
+            off = np.insert(off, place, off[place])
+            found = [
+                np.insert(one, place + 1, more, axis=0)
+                for one, more in zip(found, new, strict=True)
+            ]
+        normal, density, mean, root = (one[first : last + 1] for one in found)
+        return cls(Quantiles.of(normal, density), Gaussian(mean, root))
+
+    @cached_property
+    def slope(self) -> Floats:
+        """Slope of the mean by the class prior's normal at the knots."""
+        return np.gradient(self.gaussians.mean, self.quantiles.normal, axis=0)
+
+    def placed(self, value: Floats) -> tuple[Floats, Floats]:
+        """Coefficients at standard normal values, the normal's last, and the log volume."""
+        knots, (_, normal, _) = self.gaussians, self.quantiles
+        at, rise = self.quantiles(value[:, -1])
+        left = self.quantiles.left(value[:, -1])
+        part = ((at - normal[left]) / (normal[left + 1] - normal[left])).clip(0, 1)
+        coef = CubicHermiteSpline(normal, knots.mean, self.slope)(at.clip(normal[0], normal[-1]))
+        share, log_volume = (part * part * (3 - 2 * part))[:, None], np.log(rise)
+        for knot in np.unique(left).tolist():
+            own, low, high = np.flatnonzero(left == knot), *knots.root[knot : knot + 2]
+            standard, part = value[own, :-1], share[own]
+            coef[own] += (1 - part) * (standard @ low.T) + part * (standard @ high.T)
+            diagonal = (1 - part) * np.diag(low) + part * np.diag(high)
+            log_volume[own] += np.log(np.abs(diagonal)).sum(axis=1)
+        return np.column_stack([coef, at]), log_volume
