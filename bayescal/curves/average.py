@@ -32,7 +32,7 @@ POWER: Final = 0.35
 
 The evidence of components none of which is true is surer of one than it should be.
 """
-BOUNDARY_MEAN, BOUNDARY_SPREAD = -5.0, 2.0
+BOUNDARY_MEAN, BOUNDARY_SPREAD = -4.0, 2.5
 """Logit of the error rate of a score of exactly 0 or 1 that is not calibrated."""
 # A component of less weight than this may rest on few effective draws, and needs no NUTS.
 _MATTERS: Final = 0.01
@@ -117,8 +117,6 @@ class Average:
     cells: CellLikelihood
     prior: CurveAverage
     calibrated: float
-    boundary_mean: float = BOUNDARY_MEAN
-    boundary_spread: float = BOUNDARY_SPREAD
     power: float = POWER
     more: Mapping[str, Component] = field(default_factory=dict)
     shares: Mapping[str, float] = field(default_factory=dict)
@@ -150,8 +148,8 @@ class Average:
             int(place): BoundaryScore(
                 float(self.score[place]),
                 self.cells.at(np.array([place])),
-                self.boundary_mean,
-                self.boundary_spread,
+                BOUNDARY_MEAN,
+                BOUNDARY_SPREAD,
             )
             for place in np.flatnonzero(on_boundary)
         }

@@ -15,7 +15,7 @@ from bayescal.inference.direct import CellLikelihood
 type Floats = NDArray[np.float64]
 
 # Prior probability, should some score not be calibrated, that only scores of 0 or 1 are not. At
-# 0.05 rows of such a score that are all right hardly move P(calibrated): by -5 % to +9 %.
+# 0.05 rows of such a score that are all right hardly move P(calibrated): 100 of them to .55.
 ONLY_BOUNDARY = 0.05
 
 

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from bayescal.core.quantity import Draws
-from bayescal.curves.average import Average, State, in_chains
+from bayescal.curves.average import (
+    BOUNDARY_MEAN,
+    BOUNDARY_SPREAD,
+    Average,
+    State,
+    in_chains,
+)
 from bayescal.curves.priors import CALIBRATED, SEGMENTS
 
 type Floats = NDArray[np.float64]
@@ -76,7 +82,7 @@ class CurvePosterior:
         place = rng.permutation((np.arange(number) + rng.random()) / number).reshape(shape)
         # No number of the stream goes to what most curves never need.
         own = rng.spawn(1)[0]
-        unseen = own.normal(average.boundary_mean, average.boundary_spread, (*shape, 2))
+        unseen = own.normal(BOUNDARY_MEAN, BOUNDARY_SPREAD, (*shape, 2))
         errs = own.random((*shape, 2)) >= average.calibrated
         return cls(average, draws, average.states, log_weight, place, unseen, errs)
 

@@ -148,7 +148,7 @@ class CurveAverage:
     calibrated.
 
     Rows whose score is exactly 0 or 1 stand apart in every description: such a score is calibrated,
-    and never errs, or it has an error rate of its own, whose logit is Normal(-5, 2). "Every score
+    and never errs, or it has an error rate of its own, whose logit is Normal(-4, 2.5). "Every score
     is calibrated" has one prior probability, 1/2. Of the rest, .05 is that the scores between 0 and
     1 are calibrated and only a score of 0 or 1 errs; with .95 they are not, and then each of the
     scores 0 and 1 errs with probability 1/2.

@@ -113,7 +113,7 @@ class AveragedCurve(_RatePrior):
     Each distinct score is a cell where at most 100 of them lie between 0 and 1, else cells are cut
     at quantiles. Between cells the logit of the curve is linear in that of the score. Scores of
     exactly 0 and 1 stand apart in every description: they never err with probability 1/2, else the
-    logit of their error rate is Normal(-5, 2).
+    logit of their error rate is Normal(-4, 2.5).
 
     Examples
     --------

@@ -126,7 +126,7 @@ def tilted_quantile(level):
     """Quantile of the error rate's prior after one more error."""
 
     def mass(upto):
-        return quad(lambda x: expit(x) * norm.pdf(x, -5, 2), -30, upto)[0]
+        return quad(lambda x: expit(x) * norm.pdf(x, -4, 2.5), -30, upto)[0]
 
     return expit(brentq(lambda x: mass(x) / mass(30) - level, -20, 10))
 

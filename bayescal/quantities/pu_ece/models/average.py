@@ -36,8 +36,6 @@ from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
 from bayescal.quantities.pu_ece.models.moving_gaussian import MovingGaussian
 from bayescal.quantities.pu_ece.priors import LAST, ClassPrior, PriorMap
 
-BOUNDARY_MEAN, BOUNDARY_SPREAD = -4.0, 2.5
-"""Logit of the error rate of a score of exactly 0 or 1: wider than with labels, which say more."""
 _LOG_ROOT = np.log(2 * np.pi) / 2
 _FINE = 201
 _ZOOMS = 4
@@ -113,8 +111,6 @@ class CaseControlAverage(Average):
             CaseControlCells(problem.total, problem.positive, log_odds),
             prior,
             calibrated,
-            BOUNDARY_MEAN,
-            BOUNDARY_SPREAD,
             problem=problem,
             class_prior=found,
             near=near,
