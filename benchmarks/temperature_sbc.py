@@ -22,6 +22,7 @@ from bayescal.workflow.simulation import sbc
 
 NAME = "temperature_sbc"
 PRIORS = {
+    "default": bc.temperature.Priors(),
     "predicted classes": bc.temperature.Priors(shared=0, vector=0),
     "one temperature or one a class": bc.temperature.Priors(shared=0.5, vector=0),
 }
