@@ -110,7 +110,9 @@ def _split_rhat(draws: Floats) -> Floats:
     n = draws.shape[2]
     between = n * draws.mean(axis=2).var(axis=1, ddof=1)
     within = draws.var(axis=2, ddof=1).mean(axis=1)
-    return np.asarray(np.sqrt((between / within + n - 1) / n))
+    # Draws of two values, as many of each, are equally far from the median: folded, a constant.
+    ratio = np.divide(between, within, out=np.where(between > 0, np.inf, 0.0), where=within > 0)
+    return np.asarray(np.sqrt((ratio + n - 1) / n))
 
 
 def _ess(draws: Floats) -> Floats:

@@ -86,6 +86,15 @@ def test_what_never_varies_has_converged():
     assert health.converged
 
 
+def test_draws_of_two_values_as_often_do_not_hide_others():
+    rng = np.random.default_rng(3)
+    coin = rng.permuted(np.tile([0.0, 1.0], (CHAINS, DRAWS // 2)), axis=1)
+    assert check([coin], [stats()]).rhat_max == pytest.approx(1, abs=0.01)
+    apart = rng.normal(size=(CHAINS, DRAWS)) + 3 * np.arange(CHAINS)[:, None]
+    alone = check([apart], [stats()]).rhat_max
+    assert check([coin, apart], [stats()]).rhat_max == alone > 1.5
+
+
 def test_divergences_are_counted():
     health = check([autoregressive(0.0)], [stats(diverging=3)])
     assert health.divergences == 3
