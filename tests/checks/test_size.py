@@ -8,27 +8,27 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "bayescal"
 # Lines of .py and .pyi. What a change adds to one folder it takes from there or says why not.
 BUDGET = {
-    "": 150,
-    "quantities": 300,
-    "cli": 2270,
-    "core": 8960,
-    "curves": 2230,
-    "inference": 1600,
-    "measures": 820,
-    "plots": 3710,
-    "quantities/agnostic": 4320,
-    "quantities/credal": 7330,
+    "": 110,
+    "quantities": 280,
+    "cli": 2220,
+    "core": 8700,
+    "curves": 2220,
+    "inference": 1490,
+    "measures": 760,
+    "plots": 3440,
+    "quantities/agnostic": 4140,
+    "quantities/credal": 7130,
     "quantities/ece": 3460,
     "quantities/pu_ece": 5650,
     "quantities/ssme": 6130,
-    "quantities/temperature": 5410,
-    "report": 3550,
-    "results": 6640,
-    "workflow": 2870,
+    "quantities/temperature": 5210,
+    "report": 3330,
+    "results": 6360,
+    "workflow": 2790,
 }
-MOST_FILES = 295
+MOST_FILES = 282
 LONGEST = 600
-TEST_LINES = 47_300
+TEST_LINES = 47_000
 
 
 def lines(path: Path) -> int:
