@@ -84,7 +84,8 @@ def figures(name: str, found: Sbc) -> dict[str, Any]:
         },
         "divergences": int(found.divergences.sum()),
         "fits_with_divergences": int((found.divergences > 0).sum()),
-        "rhat_max": float(found.rhat_max.max()),
+        # Of fits whose draws are all independent there is no R-hat.
+        "rhat_max": float(np.nanmax(found.rhat_max)),
         "rhat_over": int((found.rhat_max > MAX_RHAT).sum()),
         "ess_min": float(found.ess_min.min()),
         "ess_under": int((found.ess_min < MIN_ESS).sum()),
