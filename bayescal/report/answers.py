@@ -339,10 +339,12 @@ def scale(answers: Sequence[CaseAnswer]) -> Scale:
 
 
 def _logarithmic(answers: Sequence[CaseAnswer], largest: float) -> Scale:
-    """A scale of at most four decades, and before it a place for 0, which intervals may reach."""
+    """A scale of one to four decades, and before it a place for 0, which intervals may reach."""
     shown = [number for one in answers for number in (one.low, one.point, one.plug_in or 0.0)]
-    smallest = min(number for number in shown if number >= largest / 1e4)
-    powers = range(math.floor(math.log10(smallest)), math.ceil(math.log10(largest)) + 1)
+    smallest = min(number for number in (*shown, largest / 10) if number > 0)
+    smallest = max(smallest, largest / 1e4)
+    # One power to spare at either end: the logarithm of a power of ten may be off by a rounding.
+    powers = range(math.floor(math.log10(smallest)) - 1, math.ceil(math.log10(largest)) + 2)
     steps = [float(f"{m}e{power}") for power in powers for m in (1, 2, 5)]
     least = max(step for step in steps if step <= smallest)
     top = min(step for step in steps if step >= largest)
