@@ -162,6 +162,7 @@ def calibration_band(
 
 def curve_band(result: xr.DataTree, case: ResultSlice, prob: float, simultaneous: bool) -> Band:
     """Band of the calibration curve of one case."""
+    tail(prob)  # refuses what is no probability
     name = schema.CALIBRATION_CURVE
     groups = [schema.POSTERIOR]
     groups += [schema.GIVEN_MISCALIBRATION] if may_be_calibrated(result, name) else []

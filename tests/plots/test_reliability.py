@@ -45,6 +45,12 @@ def test_the_bands_are_those_of_the_curve_and_of_each_point() -> None:
         np.testing.assert_allclose(ends, [expected.lower, expected.upper])
 
 
+@pytest.mark.parametrize("prob", [2, np.nan, "high"])
+def test_what_is_no_probability_is_refused(prob) -> None:
+    with pytest.raises(InputError, match=r"prob must be a number in \(0, 1\); got"):
+        plot_reliability(make_result(("vit",)), prob=prob)
+
+
 def test_bars_are_the_histogram_of_the_scores_by_label() -> None:
     rng = np.random.default_rng(4)
     score = rng.beta(0.6, 0.9, 4000)
