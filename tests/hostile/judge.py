@@ -84,6 +84,9 @@ NAN_SAYS_NONE: Mapping[str, tuple[str, ...]] = {
         for against in ("previous", "baseline")
         for figure in ("mean", "lower", "upper", "prob_worse")
     ),  # of the first window
+    "bayescal.decision_curve": tuple(
+        f".table.{column}" for column in ("p_best", "p_best_all", "p_best_none", "evpi")
+    ),  # without shared rows
     "bayescal.difference": (".correlation",),
     "bayescal.summary": (".rhat_max",),  # of direct draws
     "fit agnostic": tuple(
