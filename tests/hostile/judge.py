@@ -92,6 +92,10 @@ NAN_SAYS_NONE: Mapping[str, tuple[str, ...]] = {
     "fit agnostic": tuple(
         f"posterior.unlabeled_{name}" for name in ("auc", "fpr", "tpr")
     ),  # where all labels drawn are alike
+    "fit temperature": (
+        "posterior.class_ece",
+        "posterior.class_ece_uncalibrated",
+    ),  # of a class never predicted
 }
 
 
