@@ -55,8 +55,8 @@ def _count(files: tuple[Path, ...], output: Path, **given: Any) -> None:
                 part = read_counts(path) if path not in tables else _counted(path, given)
                 found = part if found is None else found + part
             except InputError as error:
-                told = str(error)
-                raise InputError(told if path.name in told else f"{path.name}: {told}") from None
+                text = str(error)
+                raise InputError(text if path.name in text else f"{path.name}: {text}") from None
             if update is not None:
                 update(path.name, done + 1, len(files))
     assert found is not None

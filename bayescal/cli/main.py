@@ -155,5 +155,5 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line."""
     if argv is None:
         # A process of its own: xarray would load Dask, which no command uses, where it finds it.
-        sys.modules.setdefault("dask", None)  # type: ignore[arg-type]
+        sys.modules.setdefault("dask", None)  # type: ignore[arg-type]  # None: not there
     return int(cli.main(argv, standalone_mode=False))

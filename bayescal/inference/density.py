@@ -76,7 +76,7 @@ def graph_of(core: pm.Model) -> Graph:
     shared: Any
     for shared in graph_inputs(outputs):
         if isinstance(shared, SharedVariable) and isinstance(shared.type, TensorType):
-            array = shared.get_value(borrow=True)  # type: ignore[no-untyped-call]
+            array = shared.get_value(borrow=True)  # type: ignore[no-untyped-call]  # no types there
             if shared in core.data_vars:
                 fixed[shared] = _fixed(shared, array.shape)
                 data[fixed[shared]] = array
@@ -146,7 +146,7 @@ def compile_outputs(graph: Graph) -> Callable[..., Sequence[NDArray[Any]]]:
 
 def _interpreted(inputs: Sequence[Any], outputs: Sequence[Any]) -> Callable[..., Any]:
     """Function that NumPy carries out step by step, for one thread at a time."""
-    function = pytensor.function(  # type: ignore[attr-defined]
+    function = pytensor.function(  # type: ignore[attr-defined]  # set on import
         list(inputs), list(outputs), mode=_INTERPRETED, on_unused_input="ignore"
     )
     turn = Lock()

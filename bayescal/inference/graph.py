@@ -60,7 +60,7 @@ class _Product(Op):
         back = _Product(not self.transposed, self.upper)
         return [_no_gradient(self, 0, matrix, "it is data"), back(matrix, slopes[0])]
 
-    L_op = pullback  # type: ignore[assignment]
+    L_op = pullback  # type: ignore[assignment]  # its older name
 
 
 @_vectorize_node.register(_Product)
