@@ -275,8 +275,15 @@ def check_is(
     """Check that an object is of one of the classes it may be of."""
     if not isinstance(value, kinds):
         known = kinds if isinstance(kinds, tuple) else (kinds,)
-        names = " or ".join(kind.__name__ for kind in known)
-        raise InputError(f"{name} {rule} {names}; got {type(value).__name__}. {remedy}")
+        names = " or ".join(map(class_name, known))
+        raise InputError(f"{name} {rule} {names}; got {class_name(type(value))}. {remedy}")
+
+
+def class_name(kind: type) -> str:
+    """Name a class for a message; one of a quantity with it, as each has its own `Priors`."""
+    package = kind.__module__.split(".")
+    quantity = package[2:3] if package[:2] == ["bayescal", "quantities"] else []
+    return ".".join([*quantity, kind.__name__])
 
 
 def checked_words(value: object, name: str) -> list[str]:

@@ -17,7 +17,7 @@ import xarray as xr
 
 from bayescal._version import __version__
 from bayescal.core.bins.binning import BINNING_FIELDS, Binning
-from bayescal.core.checks import check_call, check_flag, listing
+from bayescal.core.checks import check_call, check_flag, class_name, listing
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError
 from bayescal.core.health import REMEDY, problems
 from bayescal.core.plausibility import Sign
@@ -208,7 +208,7 @@ def priors_of(quantity: Quantity, priors: Any) -> Any:
     chosen = quantity.Priors() if priors is None else priors
     if not isinstance(chosen, quantity.Priors):
         raise InputError(
-            f"priors must be {quantity.NAME}.Priors; got {type(chosen).__name__}. "
+            f"priors must be {quantity.NAME}.Priors; got {class_name(type(chosen))}. "
             f"Pass bayescal.{quantity.NAME}.Priors(...)."
         )
     return chosen

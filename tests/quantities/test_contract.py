@@ -4,6 +4,7 @@ The rules are those of `bayescal.core.quantity`; nothing is fitted here.
 """
 
 import dataclasses
+import functools
 import inspect
 import re
 import subprocess
@@ -153,6 +154,14 @@ def test_plan_and_build_model_take_data_and_priors(quantity: Any) -> None:
 def test_other_data_are_refused_with_the_right_class(quantity: Any, made: Made) -> None:
     with pytest.raises(bc.InputError, match=f"{quantity.NAME} takes .*got list. Pass bayescal"):
         quantity.plan([0.5], made.priors)
+
+
+def test_priors_of_another_quantity_are_named_with_it(quantity: Any, made: Made) -> None:
+    other = "agnostic" if quantity.NAME == "credal" else "credal"
+    rule = f"priors must be {quantity.NAME}.Priors; got {other}.Priors. Pass bayescal"
+    for call in (quantity.plan, quantity.build_model, functools.partial(bc.fit, quantity)):
+        with pytest.raises(bc.InputError, match=re.escape(rule)):
+            call(made.data, priors=quantities()[other].Priors())
 
 
 def test_every_bound_has_a_value_a_kind_and_an_assumption(quantity: Any) -> None:
