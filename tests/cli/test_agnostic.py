@@ -10,6 +10,7 @@ from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic import command
 from bayescal.quantities.agnostic.command import priors_from_text, rule_from_file
 from bayescal.quantities.agnostic.intervals import interval_measure
+from bayescal.quantities.ece.command import priors_from_text as ece_priors
 from tests.quantities.agnostic.made import rows
 
 TABLES = """
@@ -142,6 +143,12 @@ def test_bad_priors(text):
         priors_from_text(text)
 
 
-def test_priors():
-    assert priors_from_text("curve").label_rate.curve.scale == 0.7
-    assert priors_from_text("curve:0.3").label_rate.curve.scale == 0.3
+@pytest.mark.parametrize("text", ["curve", "curve:0.3"])
+def test_a_word_is_the_same_prior_as_of_the_calibration_error(text):
+    assert priors_from_text(text).label_rate == ece_priors(text).label_rate
+
+
+def test_a_smooth_curve_alone():
+    prior = priors_from_text("smooth:0.3").label_rate
+    assert prior.weights == {"smooth": 1}
+    assert prior.curve == ece_priors("smooth:0.3").label_rate

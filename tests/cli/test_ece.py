@@ -20,7 +20,9 @@ from bayescal.quantities.ece.estimator import estimate
     ("text", "expected"),
     [
         ("curve", bc.ece.CurveAverage()),
-        ("curve:0.7", bc.ece.SmoothCurve()),
+        ("curve:0.3", bc.ece.CurveAverage(curve=bc.ece.SmoothCurve(0.3))),
+        ("smooth", bc.ece.SmoothCurve()),
+        ("smooth:0.3", bc.ece.SmoothCurve(0.3)),
         ("hierarchical", bc.ece.HierarchicalBins()),
         ("flat", bc.ece.IndependentBins(bc.Beta(1, 1))),
         ("Jeffreys", bc.ece.IndependentBins(bc.Beta(0.5, 0.5))),
@@ -32,7 +34,7 @@ def test_words_name_priors(text: str, expected: object) -> None:
     assert priors_from_text(text) == bc.ece.Priors(label_rate=expected)
 
 
-@pytest.mark.parametrize("text", ["", "smooth", "beta:4", "beta:a,b", "beta:-1,2", "normal:0,1"])
+@pytest.mark.parametrize("text", ["", "rough", "beta:4", "beta:a,b", "beta:-1,2", "normal:0,1"])
 def test_other_words_are_refused(text: str) -> None:
     with pytest.raises(bc.InputError):
         priors_from_text(text)

@@ -31,7 +31,7 @@ def test_it_prints_and_keeps_what_python_computes(files: Path, tmp_path: Path) -
         "ece",
         files / "scores.csv",
         *HONEST,
-        *prior("curve", "curve:0.2"),
+        *prior("curve", "smooth:0.2"),
         "--seed",
         3,
         "-o",
@@ -43,7 +43,7 @@ def test_it_prints_and_keeps_what_python_computes(files: Path, tmp_path: Path) -
     expected = bc.prior_sensitivity(
         bc.ece,
         scores,
-        {"curve": bc.ece.Priors(), "curve:0.2": bc.ece.Priors(bc.ece.SmoothCurve(scale=0.2))},
+        {"curve": bc.ece.Priors(), "smooth:0.2": bc.ece.Priors(bc.ece.SmoothCurve(scale=0.2))},
         seed=3,
         method="direct",
     )
@@ -109,7 +109,7 @@ def test_without_several_priors_there_is_a_grid(files: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (prior("curve", "curve:wide"), "--prior must be curve, curve:SCALE"),
+        (prior("curve", "curve:wide"), "--prior must be curve or smooth"),
         (prior("curve", "curve:-1"), "scale must be"),
         ([*prior("curve", "flat"), "-o", "grid.txt"], "must end in .nc"),
     ],

@@ -50,13 +50,17 @@ def rule_from_file(path: str) -> DecisionRule:
 
 
 def priors_from_text(text: str) -> Priors:
-    """Read the prior of the curve from a word: curve, or curve:SCALE."""
+    """Read the prior of the curve from a word: curve or smooth, each with or without :SCALE."""
     from bayescal.quantities.agnostic.priors import CurveAverage, Priors, SmoothCurve
 
     def curve(scale: str = "0.7") -> Priors:
         return Priors(CurveAverage(curve=SmoothCurve(scale=float(scale))))
 
-    return in_words(text, {"curve": curve}, "curve or curve:SCALE")
+    def smooth(scale: str = "0.7") -> Priors:
+        return Priors(CurveAverage(curve=SmoothCurve(scale=float(scale)), rough=0, segments=0))
+
+    known = "curve or smooth, each with or without :SCALE"
+    return in_words(text, {"curve": curve, "smooth": smooth}, known)
 
 
 def read(given: Given) -> Scores | Mapping[str, Counts]:
@@ -136,8 +140,8 @@ COMMAND = Command(
         flags=("--prior",),
         default="curve",
         metavar="PRIOR",
-        help="curve (an average over descriptions of the calibration curve), or "
-        "curve:SCALE for another scale than 0.7.",
+        help="curve (an average over descriptions of the calibration curve) or smooth (a smooth "
+        "curve alone), with :SCALE for another scale than 0.7 logits.",
         read=priors_from_text,
     ),
     read=read,

@@ -29,26 +29,32 @@ def priors_from_text(text: str) -> Priors:
     """Read the prior of the label rates from a word."""
     from bayescal.core.priors import Beta, prior_from_string
     from bayescal.quantities.ece.priors import (
+        CurveAverage,
         HierarchicalBins,
         IndependentBins,
         Priors,
         SmoothCurve,
     )
 
-    def curve(scale: str | None = None) -> Priors:
-        return Priors() if scale is None else Priors(SmoothCurve(scale=float(scale)))
+    def curve(scale: str = "0.7") -> Priors:
+        return Priors(CurveAverage(curve=SmoothCurve(scale=float(scale))))
+
+    def smooth(scale: str = "0.7") -> Priors:
+        return Priors(SmoothCurve(scale=float(scale)))
 
     def beta(*_: str) -> Priors:
         return Priors(IndependentBins(cast(Beta, prior_from_string(text.strip().casefold()))))
 
     words: dict[str, Callable[..., Priors]] = {
         "curve": curve,
+        "smooth": smooth,
         "hierarchical": lambda: Priors(HierarchicalBins()),
         "flat": lambda: Priors(IndependentBins(Beta(1, 1))),
         "jeffreys": lambda: Priors(IndependentBins(Beta(0.5, 0.5))),
         "beta": beta,
     }
-    return in_words(text, words, "curve, curve:SCALE, hierarchical, flat, jeffreys or beta:A,B")
+    known = "curve or smooth, each with or without :SCALE, hierarchical, flat, jeffreys or beta:A,B"
+    return in_words(text, words, known)
 
 
 def read(given: Given) -> Data:
@@ -183,9 +189,9 @@ COMMAND = Command(
         flags=("--prior",),
         default="curve",
         metavar="PRIOR",
-        help="curve (an average over descriptions of the calibration curve), curve:SCALE (a smooth "
-        "curve alone, of that scale in logits), hierarchical (bins with partial pooling), or "
-        "independent bins: flat, jeffreys or beta:A,B.",
+        help="curve (an average over descriptions of the calibration curve) or smooth (a smooth "
+        "curve alone), with :SCALE for another scale than 0.7 logits; hierarchical (bins with "
+        "partial pooling); or independent bins: flat, jeffreys or beta:A,B.",
         read=priors_from_text,
     ),
     read=read,
