@@ -7,18 +7,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, column_or_1d
+from sklearn.utils.validation import assert_all_finite, column_or_1d, has_fit_parameter
 
-from bayescal.core.checks import check_number, shown
+from bayescal.core.checks import check_same_length, check_some_weight, shown
 from bayescal.core.errors import InputError
+from bayescal.core.intake import Column, weights
 
 type Rows = NDArray[np.intp]
+type Weights = NDArray[np.float64]
 
 
 class MostProbable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
@@ -56,9 +58,12 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         """What is calibrated, untrained unless the user trained it."""
         return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
 
-    def checked_rows(self, x: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
-        """Check features and labels, and that there is a classifier to train."""
-        if not hasattr(self.chosen_estimator(), "fit"):
+    def checked_rows(
+        self, x: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Any, NDArray[Any], Weights | None]:
+        """Check the classifier, features, labels and weights; leave out rows of weight 0."""
+        estimator = self.chosen_estimator()
+        if not hasattr(estimator, "fit"):
             raise InputError(
                 f"estimator must be a classifier; got {shown(self.estimator)}. Pass "
                 "LogisticRegression(), say."
@@ -66,7 +71,22 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         rows, labels = indexable(x, column_or_1d(y, warn=True))
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
-        return rows, labels
+        if sample_weight is None:
+            return rows, labels, None
+        frozen = isinstance(estimator, FrozenEstimator)
+        if not (frozen or has_fit_parameter(estimator, "sample_weight")):
+            raise InputError(
+                f"the fit of {type(estimator).__name__} takes no sample_weight. Calibrate another "
+                "classifier, or leave the weights out."
+            )
+        weight, kept = positive_weights(sample_weight, len(labels))
+        return _safe_indexing(rows, np.flatnonzero(kept)), labels[kept], weight
+
+    def trained(self, rows: Any, labels: NDArray[Any], weight: Weights | None, some: Rows) -> Any:
+        """The classifier, trained on some rows."""
+        given = {} if weight is None else {"sample_weight": weight[some]}
+        estimator = clone(self.chosen_estimator())
+        return estimator.fit(_safe_indexing(rows, some), labels[some], **given)
 
     def take_features_of(self, fitted: Any) -> None:
         """Take number and names of the features that a trained classifier has."""
@@ -75,24 +95,13 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
                 setattr(self, name, getattr(fitted, name))
 
 
-class HeldOut(Calibrated):
-    """One with `estimator`, `calibration_size` and `random_state`, calibrated on rows held out."""
-
-    def checked_rows(self, x: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
-        """Check features and labels, and the share that is held out."""
-        share = "Pass the share of rows to hold out."
-        check_number(self.calibration_size, "calibration_size", "(0, 1)", share)
-        return super().checked_rows(x, y)
-
-    def split(self, labels: NDArray[Any]) -> tuple[Rows, Rows]:
-        """Cut rows into those to train on and those held out, each with every class."""
-        n_classes = check_class_rows(labels, 2, "Pass more rows.")
-        size = max(int(np.ceil(self.calibration_size * len(labels))), n_classes)
-        cut = StratifiedShuffleSplit(
-            1, test_size=min(size, len(labels) - n_classes), random_state=self.random_state
-        )
-        train, held_out = next(cut.split(np.zeros(len(labels)), labels))
-        return train, held_out
+def positive_weights(sample_weight: ArrayLike, n: int) -> tuple[Weights, NDArray[np.bool_]]:
+    """Weights above 0, and which of the rows have them."""
+    found = weights(Column("sample_weight", sample_weight))
+    check_same_length(len(found), "sample_weight", n, "X")
+    kept = found > 0
+    check_some_weight(int(kept.sum()), n, "sample_weight")
+    return found[kept], kept
 
 
 def check_class_rows(labels: NDArray[Any], least: int, remedy: str) -> int:

@@ -6,21 +6,20 @@ from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from bayescal.core.checks import check_whole
-from bayescal.core.classifiers import HeldOut, Rows, check_class_rows
+from bayescal.core.checks import check_number, check_whole
+from bayescal.core.classifiers import Calibrated, Rows, check_class_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.intake import Parts
 from bayescal.core.probability_intervals import Interval, of_both_classes
 from bayescal.core.quantity import Draws, Floats
 from bayescal.core.rounding import round_scores
 from bayescal.core.scores import Scores, from_parts
-from bayescal.quantities.credal.data import CalibrationSplit
+from bayescal.quantities.credal.data import CalibrationSplit, effective_rows
 from bayescal.quantities.credal.models import LabelModel
 from bayescal.quantities.credal.priors import IncrementIsotonic
 from bayescal.quantities.credal.row_lookup import Lookup
@@ -41,7 +40,7 @@ def _of_every_class(low: Floats, high: Floats) -> Interval:
     return Interval(low, high) if low.shape[1] > 1 else of_both_classes(low[:, 0], high[:, 0])
 
 
-class VennAbersCalibrator(HeldOut):
+class VennAbersCalibrator(Calibrated):
     """Classifier whose probabilities are calibrated by Venn-Abers predictors.
 
     Parameters
@@ -76,6 +75,10 @@ class VennAbersCalibrator(HeldOut):
     posterior. `predict_venn_abers` gives p0 to p1, no intervals that cover P(class | score) with
     some probability (see `bayescal.quantities.credal.bounds`).
 
+    The scale of weights does not matter, as they are no counts of repeats: a held-out row of weight
+    w counts as ``w * w.sum() / (w**2).sum()`` rows, with sums over rows of near scores, as in
+    `bayescal.credal`. The row to predict counts as one. The theorem is of equal weights.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification
@@ -99,7 +102,7 @@ class VennAbersCalibrator(HeldOut):
         self.calibration_size = calibration_size
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the classifier, and calibrate it on rows held out.
 
         Parameters
@@ -108,6 +111,8 @@ class VennAbersCalibrator(HeldOut):
             Features.
         y : array-like of shape (obs,)
             Labels.
+        sample_weight : array-like of shape (obs,), optional
+            Weights, for the classifier and for its calibration; rows of weight 0 are left out.
 
         Returns
         -------
@@ -117,11 +122,13 @@ class VennAbersCalibrator(HeldOut):
         Raises
         ------
         InputError
-            If a parameter is out of range, or a class has too few rows to hold some out.
+            If a parameter is out of range, a class has too few rows to hold some out, or the
+            classifier takes no weights.
         """
+        check_number(self.calibration_size, "calibration_size", "(0, 1)", "Pass 0.25, say.")
         if self.cv is not None:
             check_whole(self.cv, "cv", 2, "Leave it out to hold rows out once.")
-        rows, labels = self.checked_rows(X, y)
+        rows, labels, weight = self.checked_rows(X, y, sample_weight)
         estimator = self.chosen_estimator()
         if isinstance(estimator, FrozenEstimator):
             self.classes_ = np.asarray(estimator.classes_)
@@ -131,15 +138,14 @@ class VennAbersCalibrator(HeldOut):
             splits = self._splits(labels)
         self.estimators_, self.calibrators_, self.calibration_scores_ = [], [], []
         for train, held_out in splits:
-            fitted = clone(estimator)
-            if len(train):
-                fitted.fit(_safe_indexing(rows, train), _safe_indexing(labels, train))
+            fitted = self.trained(rows, labels, weight, train)
             score = fitted.predict_proba(_safe_indexing(rows, held_out))
+            of_rows = None if weight is None else weight[held_out]
             self.estimators_.append(fitted)
-            self.calibrators_.append(self._calibrated(score, labels[held_out]))
+            self.calibrators_.append(self._calibrated(score, labels[held_out], of_rows))
             known = labels[held_out][:, None] == self.classes_
             codes = np.where(known.any(axis=1), known.argmax(axis=1), MISSING)
-            self.calibration_scores_.append(self._scores(score, codes))
+            self.calibration_scores_.append(self._scores(score, codes, of_rows))
         self.take_features_of(self.estimators_[0])
         return self
 
@@ -215,18 +221,29 @@ class VennAbersCalibrator(HeldOut):
     def _splits(self, labels: NDArray[Any]) -> list[tuple[Rows, Rows]]:
         """Cut rows into those to train on and those held out, of each fold."""
         remedy = "Pass more rows, fewer folds, or a trained classifier in FrozenEstimator."
-        check_class_rows(labels, self.cv or 2, remedy)
+        n_classes = check_class_rows(labels, self.cv or 2, remedy)
         if self.cv is None:
-            return [self.split(labels)]
-        cut = StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state)
+            # Each class is on both sides.
+            size = max(int(np.ceil(self.calibration_size * len(labels))), n_classes)
+            size = min(size, len(labels) - n_classes)
+            cut = StratifiedShuffleSplit(1, test_size=size, random_state=self.random_state)
+        else:
+            cut = StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state)
         return list(cut.split(np.zeros(len(labels)), labels))
 
-    def _calibrated(self, score: Floats, labels: NDArray[Any]) -> tuple[InductiveVennAbers, ...]:
+    def _calibrated(
+        self, score: Floats, labels: NDArray[Any], weight: Floats | None
+    ) -> tuple[InductiveVennAbers, ...]:
         """Fit a predictor to each column; of two, to the second."""
-        columns = range(len(self.classes_))[1 if len(self.classes_) == 2 else 0 :]
-        return tuple(fit_ivap(score[:, k], label=labels == self.classes_[k]) for k in columns)
+        found = []
+        for k in range(len(self.classes_))[1 if len(self.classes_) == 2 else 0 :]:
+            rows = None if weight is None else effective_rows(score[:, k], weight)
+            found.append(fit_ivap(score[:, k], label=labels == self.classes_[k], rows=rows))
+        return tuple(found)
 
-    def _scores(self, score: Floats, codes: NDArray[np.integer]) -> Scores:
+    def _scores(
+        self, score: Floats, codes: NDArray[np.integer], weight: Floats | None = None
+    ) -> Scores:
         """Probabilities and places of the labels among the classes, as scores."""
         y_prob = round_scores(score[:, 1] if len(self.classes_) == 2 else score)
         return from_parts(
@@ -237,6 +254,7 @@ class VennAbersCalibrator(HeldOut):
                 tuple(map(str, self.classes_)),
                 None,
                 (),
+                weight,
             )
         )
 

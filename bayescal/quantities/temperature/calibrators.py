@@ -14,10 +14,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayescal.core.bins.binning import Binning
-from bayescal.core.checks import check_choice, check_same_length, check_some_weight, listing
+from bayescal.core.checks import check_choice, check_same_length, listing
+from bayescal.core.classifiers import positive_weights
 from bayescal.core.columns import MISSING, Label, factorize, to_numpy
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, weights
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.errors import binned_error, top_class
 from bayescal.quantities.temperature.logits import (
@@ -219,15 +219,6 @@ class ParametricCalibrator(LogitCalibrator, ABC):
     @override
     def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
         self.take(self.least_loss(logits, label, weight))
-
-
-def positive_weights(sample_weight: ArrayLike, n: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """Weights above 0, and which of the rows have them."""
-    found = weights(Column("sample_weight", sample_weight))
-    check_same_length(len(found), "sample_weight", n, "X")
-    kept = found > 0
-    check_some_weight(int(kept.sum()), n, "sample_weight")
-    return found[kept], kept
 
 
 def shares(weight: Floats | None, n: int) -> Floats:

@@ -13,7 +13,7 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from bayescal.core.checks import (
     check_is,
@@ -33,7 +33,6 @@ from bayescal.quantities.temperature.calibrators import (
     OfLogits,
     ParametricCalibrator,
     TemperatureScaling,
-    positive_weights,
 )
 from bayescal.quantities.temperature.logits import (
     Integers,
@@ -480,19 +479,14 @@ class HeldOutCalibration(Calibrated):
                 f"calibrator must be a calibrator of logits; got {shown(self.calibrator)}. Pass "
                 "TemperatureScaling(), say."
             )
-        rows, labels = self.checked_rows(X, y)
-        weight = None
-        if sample_weight is not None:
-            self._check_takes_weights()
-            weight, kept = positive_weights(sample_weight, len(labels))
-            rows, labels = _safe_indexing(rows, np.flatnonzero(kept)), labels[kept]
+        rows, labels, weight = self.checked_rows(X, y, sample_weight)
         check_class_rows(labels, 2, "Pass more rows.")
         self.classes_, code = np.unique(labels, return_inverse=True)
         held_out = self._held_out_logits(rows, labels, weight)
         default = ClassWiseTemperatureScaling(gamma=_GAMMA)
         self.calibrator_ = clone(default if self.calibrator is None else self.calibrator)
         self.calibrator_.fit(held_out, code, weight)
-        self.estimator_ = self._trained(rows, labels, weight, np.arange(len(labels)))
+        self.estimator_ = self.trained(rows, labels, weight, np.arange(len(labels)))
         self.take_features_of(self.estimator_)
         return self
 
@@ -504,17 +498,9 @@ class HeldOutCalibration(Calibrated):
         )
         found = np.empty((len(labels), len(self.classes_)))
         for train, left_out in folds.split(np.zeros(len(labels)), labels):
-            trained = self._trained(rows, labels, weight, train)
+            trained = self.trained(rows, labels, weight, train)
             found[left_out] = _logits(trained, _safe_indexing(rows, left_out))
         return found
-
-    def _trained(
-        self, rows: Any, labels: NDArray[Any], weight: Floats | None, some: NDArray[np.intp]
-    ) -> Any:
-        """The classifier, trained on some rows."""
-        given = {} if weight is None else {"sample_weight": weight[some]}
-        estimator = clone(self.chosen_estimator())
-        return estimator.fit(_safe_indexing(rows, some), labels[some], **given)
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Compute calibrated probabilities.
@@ -531,14 +517,6 @@ class HeldOutCalibration(Calibrated):
         """
         check_is_fitted(self)
         return np.asarray(self.calibrator_.predict_proba(_logits(self.estimator_, X)))
-
-    def _check_takes_weights(self) -> None:
-        estimator = self.chosen_estimator()
-        if not has_fit_parameter(estimator, "sample_weight"):
-            raise InputError(
-                f"the fit of {type(estimator).__name__} takes no sample_weight. Calibrate another "
-                "classifier, or leave the weights out."
-            )
 
 
 def _logits(estimator: Any, x: Any) -> Floats:
