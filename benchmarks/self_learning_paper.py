@@ -36,7 +36,7 @@ from sklearn.model_selection import train_test_split
 
 from bayescal.plots.style import BLUE, GREY, INK, ORANGE, VERMILLION
 from bayescal.quantities.credal.credal_sets import discount
-from bayescal.quantities.credal.self_learning.labels import LabelSets, SelfLearningRows
+from bayescal.quantities.credal.self_learning import LabelSets, SelfLearningRows
 from bayescal.quantities.credal.self_learning.threshold import (
     LabeledParts,
     OneVsAllNetworks,

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 import bayescal as bc
 from bayescal.inference.sampler import CompiledModel, compile_model
 from bayescal.quantities.ssme.baselines import labeled_by_group
-from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix
+from bayescal.quantities.ssme.data import ScoreMatrix, draw_labels, score_matrix, with_known_labels
 from bayescal.quantities.ssme.estimator import estimate
 from bayescal.quantities.ssme.imputed_labels import (
     annotators,
@@ -36,7 +36,6 @@ from bayescal.quantities.ssme.imputed_labels import (
     mean_score,
     predicted_labels,
 )
-from bayescal.quantities.ssme.labels import draw_labels, with_known_labels
 from bayescal.quantities.ssme.metrics import Metrics, join, mean_over_draws, subgroup_metrics
 
 type Floats = NDArray[np.float64]

@@ -15,7 +15,7 @@ import numpy as np
 from _results import RESULTS, read, write
 
 import bayescal as bc
-from bayescal.quantities.temperature.errors import BINNING, top_class
+from bayescal.quantities.temperature.estimator import BINNING, top_class
 from bayescal.quantities.temperature.priors import MODELS
 from bayescal.results.intervals import interval
 

@@ -28,8 +28,8 @@ from .estimator import estimate as estimate
 from .estimator import interval_measure_of_rows as interval_measure_of_rows
 from .intervals import IntervalStream as IntervalStream
 from .intervals import interval_measure as interval_measure
-from .model import build_model as build_model
-from .plan import plan as plan
+from .posterior import build_model as build_model
+from .posterior import plan as plan
 from .priors import CurveAverage as CurveAverage
 from .priors import Priors as Priors
 from .priors import SmoothCurve as SmoothCurve

@@ -14,8 +14,8 @@ from bayescal.core.errors import InputError
 if TYPE_CHECKING:
     from bayescal.core.counts import Counts
     from bayescal.core.scores import Scores
+    from bayescal.quantities.agnostic.data import Figures
     from bayescal.quantities.agnostic.decisions import DecisionRule
-    from bayescal.quantities.agnostic.figures import Figures
     from bayescal.quantities.agnostic.priors import Priors
 
 # Rows that are read at once; beyond it the file is read in batches.
@@ -80,8 +80,7 @@ def read(given: Given) -> Scores | Mapping[str, Counts]:
 def estimates(data: Scores | Mapping[str, Counts], given: Given) -> Estimates:
     """Estimate each classifier's measure, and the cost of the rule."""
     from bayescal.core.plausibility import signs_of_scores
-    from bayescal.quantities.agnostic.data import data_warnings, problem_of
-    from bayescal.quantities.agnostic.figures import RowFigures
+    from bayescal.quantities.agnostic.data import RowFigures, data_warnings, problem_of
 
     rule = rule_from_file(given["decision"]) if given["decision"] else None
     found: list[tuple[Mapping[str, str], Figures]]

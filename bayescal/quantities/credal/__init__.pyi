@@ -31,11 +31,11 @@ from .row_bounds import bounds_for as bounds_for
 from .row_bounds import credible_sets as credible_sets
 from .row_bounds import write_rows as write_rows
 from .row_lookup import RowBounds as RowBounds
-from .self_learning.labels import LabelSets as LabelSets
-from .self_learning.labels import SelfLearningRows as SelfLearningRows
-from .self_learning.labels import credal_labels as credal_labels
-from .self_learning.labels import hard_labels as hard_labels
-from .self_learning.labels import soft_labels as soft_labels
+from .self_learning import LabelSets as LabelSets
+from .self_learning import SelfLearningRows as SelfLearningRows
+from .self_learning import credal_labels as credal_labels
+from .self_learning import hard_labels as hard_labels
+from .self_learning import soft_labels as soft_labels
 from .self_learning.learning import SelfLearned as SelfLearned
 from .self_learning.learning import SelfLearningSettings as SelfLearningSettings
 from .self_learning.learning import self_learn as self_learn

@@ -24,8 +24,7 @@ from bayescal.core.writing import check_writable, checked_path, replacing
 from bayescal.quantities.credal.data import CalibrationSplit, RowCounts, counting, target_like
 from bayescal.quantities.credal.models import LabelModel
 from bayescal.quantities.credal.priors import priors_from_json
-from bayescal.quantities.credal.row_lookup import Lookup, RowBounds, batches
-from bayescal.quantities.credal.stored_curve import StoredCurve
+from bayescal.quantities.credal.row_lookup import Lookup, RowBounds, StoredCurve, batches
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import tail

@@ -6,6 +6,7 @@ from .bounds import bounds as bounds
 from .bounds import effective_sample_size as effective_sample_size
 from .bounds import rescaled_error as rescaled_error
 from .command import COMMAND as COMMAND
+from .data import count_rows as count_rows
 from .estimator import Estimate as Estimate
 from .estimator import KDESettings as KDESettings
 from .estimator import estimate as estimate
@@ -15,7 +16,6 @@ from .estimator import estimate_unbinned_ece as estimate_unbinned_ece
 from .flow import FlowSettings as FlowSettings
 from .flow import estimate_flow as estimate_flow
 from .imputed_labels import ensemble as ensemble
-from .many_rows import count_rows as count_rows
 from .metrics import Metrics as Metrics
 from .metrics import metrics as metrics
 from .metrics import subgroup_metrics as subgroup_metrics

@@ -103,21 +103,12 @@ def labeled_by_group(scores: Scores) -> Metrics:
     -------
     Metrics
         Arrays of shape (classifier, group). A metric that does not exist in a group is that of all
-        labelled rows: of a group without labels, as in the paper, and AUC and AUPRC of a group
-        whose labels are all of one class, of which the paper does not speak.
+        labelled rows: of a group without labels, as in the paper, and AUC and AUPRC of one class.
 
     Raises
     ------
     InputError
         As `labeled`, and if there are no groups.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> y_prob, group = [0.2, 0.9, 0.4, 0.6], ["u", "u", "u", "v"]
-    >>> scores = bc.Scores(y_true=[0, 1, 1, None], y_prob=y_prob, group=group)
-    >>> bc.ssme.baselines.labeled_by_group(scores).accuracy.round(3)
-    array([[0.667, 0.667]])
     """
     check_data(scores, (Scores,), "labeled_by_group", "Scores(y_true=..., y_prob=...)")
     if scores.group is None:
@@ -160,14 +151,8 @@ def labeled_interval(
     Notes
     -----
     Rows are resampled, all classifiers together; quantile bins stay those of the labelled rows. A
-    resample in which only one class is left has no AUC and no AUPRC and is left out of theirs. Of
-    few labels the interval is too narrow, as the bootstrap knows no row that was not seen: with 20
-    labels and an accuracy of .95 a third of all samples hold no error, and their interval is a
-    single point.
-
-    References
-    ----------
-    .. [1] B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, section 13.3.
+    resample of one class has no AUC and no AUPRC and is left out of theirs. Of few labels the
+    interval is too narrow, as the bootstrap knows no row that was not seen.
 
     Examples
     --------
@@ -264,20 +249,17 @@ def active_testing(
     Rows are drawn one after the other without putting back, with probability q proportional to the
     expected loss (1 - accuracy, log loss or Brier score). Of a pool of N rows, the loss of the m-th
     of M rows is weighted by ``1 + (N - M) / (N - m) (1 / ((N - m + 1) q) - 1)``: R_LURE, an
-    estimate of the pool's mean loss without bias, [1]_ equation 6 and [2]_.
-
-    Labels are saved where the loss itself is foreseen. A loss of 0 or 1 gains nothing from an
-    honest guess r of its probability: the variance of a row is the sum of r / q over the pool, the
-    same for q proportional to r as for a uniform q. A classifier that believes in itself expects no
-    loss where it is wrong, and does worse than that. The SSME paper labels "a fixed number" of rows
-    that it does not give; a `budget` of 10 has its errors.
+    estimate of the pool's mean loss without bias, [1]_ equation 6 and [2]_. Labels are saved where
+    the loss itself is foreseen; a classifier that believes in itself expects none where it is
+    wrong, and does worse than a uniform draw. The SSME paper does not give its number of labels; a
+    `budget` of 10 has its errors.
 
     References
     ----------
-    .. [1] J. Kossen, S. Farquhar, Y. Gal and T. Rainforth, "Active Testing: Sample-Efficient Model
-       Evaluation", ICML 2021, section 4. https://arxiv.org/abs/2103.05331
-    .. [2] S. Farquhar, Y. Gal and T. Rainforth, "On Statistical Bias in Active Learning: How and
-       When to Fix It", ICLR 2021, section 4. https://arxiv.org/abs/2101.11665
+    .. [1] J. Kossen et al., "Active Testing: Sample-Efficient Model Evaluation", ICML 2021, section
+       4. https://arxiv.org/abs/2103.05331
+    .. [2] S. Farquhar et al., "On Statistical Bias in Active Learning: How and When to Fix It",
+       ICLR 2021, section 4. https://arxiv.org/abs/2101.11665
 
     Examples
     --------
@@ -392,10 +374,10 @@ def autoeval(
 
     References
     ----------
-    .. [1] A. N. Angelopoulos, J. C. Duchi and T. Zrnic, "PPI++: Efficient Prediction-Powered
-       Inference", 2023, sections 2 and 6. https://arxiv.org/abs/2311.01453
-    .. [2] P. Boyeau, A. N. Angelopoulos, N. Yosef, J. Malik and M. I. Jordan, "AutoEval Done Right:
-       Using Synthetic Data for Model Evaluation", 2024. https://arxiv.org/abs/2403.07008
+    .. [1] A. N. Angelopoulos et al., "PPI++: Efficient Prediction-Powered Inference", 2023,
+       sections 2 and 6. https://arxiv.org/abs/2311.01453
+    .. [2] P. Boyeau et al., "AutoEval Done Right: Using Synthetic Data for Model Evaluation", 2024.
+       https://arxiv.org/abs/2403.07008
 
     Examples
     --------

@@ -1,20 +1,36 @@
-"""From scores to the rows that estimate and model see, and what their labels leave open."""
+"""From scores, in memory or not, to the rows that estimate and model see, and their labels."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core import quantity
 from bayescal.core.bins.edges import effective_number
-from bayescal.core.checks import check_choice, check_rows, listing
+from bayescal.core.checks import (
+    MOST_DRAWN,
+    check_choice,
+    check_columns,
+    check_rows,
+    check_unique,
+    check_whole,
+    checked_labels,
+    checked_words,
+    listing,
+)
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.errors import InputError
+from bayescal.core.intake import Parts, binary_classes, collect
+from bayescal.core.partial_sums import Batch, Labels, batches_of, summed
+from bayescal.core.partitions import rows_of
 from bayescal.core.plausibility import Sign, signs_of_rows
-from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores, check_unweighted
+from bayescal.core.quantity import Draws, Floats
+from bayescal.core.scores import Scores, check_unweighted, from_parts, select_rows
 
 LABELING: Final = ("random", "one-per-class")
 # More rows without label leave the metrics' posterior as it is, to a few percent of its width.
@@ -221,3 +237,219 @@ def _without_label(
     """Names of the classes, or groups, that no labeled row is of."""
     count = np.bincount(code[matrix.labeled], minlength=len(names))
     return [names[place] for place in np.flatnonzero(count == 0)]
+
+
+def check_draws(n_draws: int | None) -> None:
+    """Refuse a number of draws of the labels that is none."""
+    if n_draws is not None:
+        check_whole(n_draws, "n_draws", most=MOST_DRAWN)
+
+
+def draw_labels(prob: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
+    """Draw labels as one-hot rows, (draw, obs, class)."""
+    return labels_at(prob, rng.random((n_draws, len(prob))))
+
+
+def labels_at(prob: Floats, uniform: Floats) -> Floats:
+    """Labels that uniform random numbers fall on, as one-hot rows, (..., obs, class)."""
+    place = classes_at(prob, uniform)
+    # Class by class in memory, as metrics take them.
+    return (
+        np.stack([place == k for k in range(prob.shape[-1])])
+        .astype(np.float64)
+        .transpose(*range(1, place.ndim + 1), 0)
+    )
+
+
+def classes_at(prob: Floats, uniform: Floats) -> NDArray[np.intp]:
+    """The same as places of the classes, (..., obs)."""
+    # Class by class, as NumPy is slow on the sums of a short axis.
+    bound = np.zeros(prob.shape[:-1])
+    place = np.zeros(np.broadcast_shapes(bound.shape, uniform.shape), dtype=np.intp)
+    # The last bound is left out: rounding could put it below a uniform number.
+    for k in range(prob.shape[-1] - 1):
+        bound += prob[..., k]
+        place += uniform >= bound
+    return place
+
+
+def with_known_labels(matrix: ScoreMatrix, prob_label: Floats) -> Floats:
+    """Put certainty where labels are known."""
+    prob = np.array(prob_label, dtype=np.float64)
+    prob[..., matrix.labeled, :] = matrix.known
+    return prob
+
+
+EVERY_ROW = slice(None)
+
+
+class LabelModel(quantity.LabelModel, Protocol):
+    """Labels of one problem under one prior."""
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Those of the variables that a result holds."""
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Draws of the variables before the labels, (draw, ...)."""
+
+    def label_probs(self, draws: Draws, rows: Any = EVERY_ROW) -> Floats:
+        """Probability of each label of some rows, (..., obs, class)."""
+
+    def log_likelihood(self, draws: Draws) -> Floats:
+        """Log probability of each known label, raised to the power, (..., label)."""
+
+
+class SampledRows(NamedTuple):
+    """Rows that stand for all rows."""
+
+    scores: Scores
+    weight: Floats
+    n_obs: int
+
+
+def count_rows(
+    data: Any,
+    *,
+    label: str,
+    score: str | Sequence[str] | Mapping[str, str | Sequence[str]],
+    pos_label: Any = 1,
+    from_logits: bool = False,
+    classes: Sequence[Any] | None = None,
+) -> SampledRows:
+    r"""Take the labelled rows and a random part of the others, partition by partition.
+
+    Parameters
+    ----------
+    data : path, Dask dataframe or dict of Dask arrays
+        A CSV or Parquet file, a directory of Parquet files, or the columns by name.
+    label : str
+        Column of the labels. Labelled rows must fit in memory.
+    score : str, sequence of str, or mapping of str to str or sequence of str
+        Column of each classifier's scores; or, by name of the classifier, its columns, one a class.
+    pos_label : default 1
+        The positive label of two classes.
+    from_logits : bool, default False
+        Whether the scores are logits.
+    classes : sequence of labels, optional
+        The label of each of several columns; without it labels are column numbers.
+
+    Returns
+    -------
+    SampledRows
+        What `bayescal.fit` of `bayescal.ssme` takes.
+
+    Raises
+    ------
+    InputError
+        If data cannot be read, a column does not exist, or labels or scores cannot be used.
+
+    Notes
+    -----
+    The model sees scores of single rows, which no sums stand for. But it sees 5,000 rows without a
+    label at most, also of rows in memory, each of which stands for as many rows as were left out.
+    These are the same 5,000 rows here, so that the posterior is the same. All rows are read and
+    checked once, after their labels were counted.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import bayescal as bc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "rows.csv")
+    ...     _ = path.write_text("y,vit,gbm\n1,0.75,0.5\n,0.5,0.25\n0,0.25,0.5\n")
+    ...     found = bc.ssme.count_rows(path, label="y", score=["vit", "gbm"])
+    >>> found.scores, found.n_obs
+    (<Scores: classifiers 'vit', 'gbm'; n_obs 3, n_labeled 2; classes 0, 1>, 3)
+    """
+    check_columns(label=label)
+    rows, columns = rows_of(data), _columns(score)
+    counted = summed(rows, [label], partial(Labels.of, label=label))
+    check_rows(counted.n, f"the column {label!r}")
+    if classes is None:
+        classes = _classes(columns, counted.seen, pos_label, label)
+    source = _Columns(label, columns, pos_label, from_logits, checked_labels(classes, "classes"))
+    chosen = sampled(counted.n_unlabeled, MOST_UNLABELED)
+    parts, read, passed = [], 0, 0
+    for batch in batches_of(rows, source.names):
+        found = source.scores(batch)
+        missing = found.y_true == MISSING
+        place = np.where(missing, passed + np.cumsum(missing) - 1, -1)
+        parts.append(select_rows(found, np.flatnonzero(~missing | _among(place, chosen))))
+        passed += int(missing.sum())
+        read += len(missing)
+    if (read, passed) != (counted.n, counted.n_unlabeled):
+        raise InputError(
+            f"the columns {listing(source.names)} must not change while they are read twice; the "
+            "second time there were other rows. Count the rows when none is written."
+        )
+    scores = _joined(parts)
+    weight = np.ones(scores.n_obs)
+    weight[scores.y_true == MISSING] = counted.n_unlabeled / max(len(chosen), 1)
+    return SampledRows(scores, weight, counted.n)
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Which columns are labels and scores, and of what."""
+
+    label: str
+    by_classifier: Mapping[str, Sequence[str]]
+    pos_label: Any
+    from_logits: bool
+    classes: tuple[Any, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """All columns."""
+        return [self.label, *(name for names in self.by_classifier.values() for name in names)]
+
+    def scores(self, batch: Batch) -> Scores:
+        """Check the rows of a batch."""
+        return from_parts(
+            collect(
+                {name: batch.table(names) for name, names in self.by_classifier.items()},
+                batch.column(self.label),
+                group=None,
+                pos_label=self.pos_label,
+                from_logits=self.from_logits,
+                classes=self.classes,
+            )
+        )
+
+
+def _columns(
+    score: str | Sequence[str] | Mapping[str, str | Sequence[str]],
+) -> dict[str, Sequence[str]]:
+    """Columns by classifier."""
+    if isinstance(score, Mapping):
+        return {name: checked_words(own, f"score[{name!r}]") for name, own in score.items()}
+    names = checked_words(score, "score")
+    check_unique(names, "classifier")
+    return {name: [name] for name in names}
+
+
+def _classes(
+    columns: Mapping[str, Sequence[str]], labels: frozenset[Label], pos_label: Any, label: str
+) -> Sequence[Label]:
+    """Both labels of two classes, which a part need not have; else column numbers."""
+    size = max(map(len, columns.values()), default=0)
+    if size > 2:
+        return range(size)
+    return binary_classes(labels, pos_label, label)
+
+
+def _among(place: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether places are among those chosen, which rise."""
+    if not len(chosen):
+        return np.zeros(len(place), dtype=bool)
+    at = np.minimum(np.searchsorted(chosen, place), len(chosen) - 1)
+    return np.asarray(chosen[at] == place)
+
+
+def _joined(parts: Sequence[Scores]) -> Scores:
+    """Put rows of the same classifiers together."""
+    first = parts[0]
+    y_prob = np.concatenate([part.y_prob for part in parts], axis=1)
+    y_true = np.concatenate([part.y_true for part in parts])
+    return from_parts(Parts(y_prob, y_true, first.classifiers, first.classes, None, ()))

@@ -21,9 +21,14 @@ from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix, weighted_matrix
+from bayescal.quantities.ssme.data import (
+    ScoreMatrix,
+    draw_labels,
+    score_matrix,
+    weighted_matrix,
+    with_known_labels,
+)
 from bayescal.quantities.ssme.kde import REFERENCES, RULES, Kernel, alr, bandwidth, kernel_of
-from bayescal.quantities.ssme.labels import draw_labels, with_known_labels
 from bayescal.quantities.ssme.metrics import Metrics, expected_metrics, join
 
 CHOICES = {
@@ -203,21 +208,16 @@ def estimate(
     k has the density f_k of the log ratios s of all classifiers together, of probabilities clipped
     to [1e-6, 1 - 1e-6], a bound that the paper does not have; EM alternates between Gaussian kernel
     estimates of f_k and P(y_i = k | s_i), proportional to pi_k f_k(s_i), with known labels put
-    back. See `fit_mixture` for what this comes down to with one bandwidth.
+    back. With one bandwidth for all classes this is label propagation with clamped labels.
 
-    A class without a label starts with the rows that the mean score gives it. Narrow kernels leave
-    them there; kernels that reach far hand them to the classes that have labels, epoch by epoch.
-    Without any label EM smooths the start, to equal probabilities at all rows if kernels reach far.
-    Do not rely on the estimate in either case. With all labels known it is that of the labels.
-
-    Above 5,000 rows kernels reach no further than the nearest neighbours (`NeighborKernel`), or of
-    a single binary classifier are summed on a grid (`GridKernel`).
+    A class without a label starts with the rows that the mean score gives it: do not rely on the
+    estimate then. With all labels known it is that of the labels. Above 5,000 rows kernels reach no
+    further than the nearest neighbours, or of a single binary classifier are summed on a grid.
 
     References
     ----------
-    .. [1] D. Shanmugam, S. Sadhuka, M. Raghavan, J. Guttag, B. Berger and E. Pierson, "Evaluating
-       multiple models using labeled and unlabeled data", 2025, section 4 and appendix E.
-       https://arxiv.org/abs/2501.11866
+    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data", 2025,
+       section 4 and appendix E. https://arxiv.org/abs/2501.11866
     .. [2] The published code. https://github.com/divyashan/SSME
 
     Examples
@@ -298,13 +298,6 @@ def estimate_by_group(
     ------
     InputError
         As for `estimate`, and if there are no groups.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> scores = bc.Scores(y_true=[0, None, 1], y_prob=[0.1, 0.8, 0.9], group=["u", "v", "v"])
-    >>> bc.ssme.estimate_by_group(scores).accuracy.shape
-    (1, 2)
     """
     matrix = weighted_matrix(scores)
     if matrix.group is None:
@@ -354,12 +347,8 @@ def estimate_unbinned_ece(
     -----
     The mean over all rows of ``|P(y = k | p_j) - p_jk|``, with p_j the probabilities of classifier
     j and k its predicted class; of two classes that is the gap of the positive score. The joint
-    density of all scores gives P(y | p_j) exactly: Gaussian kernels lose the other classifiers'
-    coordinates by leaving them out. With one bandwidth it is a kernel average of the label
-    probabilities over classifier j's own log ratios.
-
-    The paper names this form and uses the binned one. A narrow kernel follows single labels, whose
-    noise counts as error, so that the estimate is biased upwards where the binned one is less so.
+    density of all scores gives P(y | p_j) exactly, by leaving the other coordinates out. The paper
+    names this form and uses the binned one, which is biased upwards less.
 
     Examples
     --------
@@ -450,25 +439,16 @@ def fit_mixture(
 ) -> Fit:
     """Alternate between class densities and label probabilities.
 
-    Notes
-    -----
     With weights ``w_jk = lambda_j q_jk``, lambda_j that of the settings for labeled rows and 1
     else, times the row's sample weight, f_k(s) = sum_j w_jk N(s; s_j, h_k^2 I) / sum_j w_jk, q_ik
     is proportional to pi_k f_k(s_i), and pi_k = sum_j w_jk / sum_j lambda_j, which maximises the
-    weighted objective of [2]_, section 4. (The update of its appendix E.3 is that for weights of
-    1.) A drawn prior is the share of labels drawn, not weighted by lambda, as in the published
+    weighted objective of the paper's section 4 (the update of its appendix E.3 is that for weights
+    of 1). A drawn prior is the share of labels drawn, not weighted by lambda, as in the published
     code, which does not weigh the densities of the first epoch either.
 
-    With one bandwidth for all classes pi_k and sum_j w_jk cancel: an epoch sets q to the rows of
-    K w, each divided by its sum, and puts the known labels back. That is label propagation with
-    clamped labels [1]_, which knows neither prior nor density. A prior that is given or drawn does
-    not cancel. An unlabeled row that no class's density reaches keeps its probabilities.
-
-    References
-    ----------
-    .. [1] X. Zhu and Z. Ghahramani, "Learning from labeled and unlabeled data with label
-       propagation", Carnegie Mellon University, CMU-CALD-02-107, 2002, section 2.
-    .. [2] D. Shanmugam et al., 2025, section 4 and appendix E.3. https://arxiv.org/abs/2501.11866
+    With one bandwidth pi_k and sum_j w_jk cancel: an epoch sets q to the rows of K w, each divided
+    by its sum, and puts the known labels back (label propagation, Zhu and Ghahramani 2002). A prior
+    that is given or drawn does not cancel.
     """
     q = start.copy()
     q[labeled] = known

@@ -22,11 +22,10 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.conventions import convention_name
-from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix
+from bayescal.quantities.ssme.data import ScoreMatrix, check_draws, score_matrix, with_known_labels
 from bayescal.quantities.ssme.estimator import Estimate, Fit, check_prior
 from bayescal.quantities.ssme.imputed_labels import mean_score
 from bayescal.quantities.ssme.kde import alr
-from bayescal.quantities.ssme.labels import check_draws, with_known_labels
 from bayescal.quantities.ssme.metrics import expected_metrics
 
 CHOICES = {"base": ("fixed", "joint"), "covariance": ("full", "diagonal")}
@@ -146,18 +145,14 @@ def estimate_flow(
 
     Notes
     -----
-    Standardized log ratios s of all classifiers, of probabilities clipped to [1e-6, 1 - 1e-6] (a
-    bound that the paper does not have), go through a flow T to a mixture of normals, one a
+    Standardized log ratios s of all classifiers go through a flow T to a mixture of normals, one a
     class. By the paper, these normals are first fixed at the means and covariances of s, each row
     as much of a class as the mean score says (known labels in place), and T maximises the
     likelihood of section 4 for 300 epochs: labelled rows count with the density of their class,
     others with that of the mixture. Then T stays, and EM moves the normals for 700 epochs. The text
     says neither how s gives the first normals nor with which optimiser, batches or learning rate.
-
     With ``"joint"`` the normals, without correlations, are trained with the flow on the mean score
-    as label probability, and EM for as long as anything changes, at most 50 epochs, starts from it.
-
-    Computations of the flow are in single precision on the CPU.
+    as label probability, and EM starts from it. The flow is in single precision on the CPU.
 
     Examples
     --------
@@ -287,10 +282,7 @@ class Base(Protocol):
 class FixedBase(NamedTuple):
     """A mixture of normals that stays.
 
-    Notes
-    -----
-    A row counts with the log of ``sum_k possible_ik pi_k N(z_i; mu_k, Sigma_k)``: labelled rows
-    with the density of their class, others with that of the mixture.
+    A row counts with the log of ``sum_k possible_ik pi_k N(z_i; mu_k, Sigma_k)``.
     """
 
     normals: Normals
@@ -313,10 +305,7 @@ class FixedBase(NamedTuple):
 class JointBase(NamedTuple):
     """Normals without correlations that are trained with the flow.
 
-    Notes
-    -----
-    A row counts with ``sum_k q_ik log N(z_i; m_k, s_k^2)``, q the label probabilities that are
-    given, which stay what they are.
+    A row counts with ``sum_k q_ik log N(z_i; m_k, s_k^2)``, q the label probabilities given.
     """
 
     mean: Floats  # (class, coordinate), to start from
@@ -347,20 +336,11 @@ def check_coordinates(coords: Floats) -> None:
 
 
 def latent_points(points: Floats, base: Base, settings: FlowSettings, seed: int) -> Floats:
-    """Train a RealNVP flow, and return where it takes each row, (obs, coordinate).
+    """Train a RealNVP flow (Dinh et al. 2017); where it takes each row, (obs, coordinate).
 
-    Notes
-    -----
-    The flow T maximises the sum over rows of ``log p(T(s_i)) + log |det T'(s_i)|``, p the base's
-    density; what the base has to be trained is trained with it. T starts as the identity: a base
-    that is fixed where the classes are would else have to find other classes there.
-
-    References
-    ----------
-    .. [1] L. Dinh, J. Sohl-Dickstein and S. Bengio, "Density estimation using Real NVP", ICLR
-       2017, section 3. https://arxiv.org/abs/1605.08803
-    .. [2] P. Izmailov, P. Kirichenko, M. Finzi and A. G. Wilson, "Semi-Supervised Learning with
-       Normalizing Flows", ICML 2020, section 3. https://arxiv.org/abs/1912.13025
+    T maximises the sum over rows of ``log p(T(s_i)) + log |det T'(s_i)|``, p the base's density;
+    what the base has to be trained is trained with it. T starts as the identity: a base that is
+    fixed where the classes are would else have to find other classes there.
     """
     jax, jnp, eqx, optax, paramax, bijections = _packages()
     x = jnp.asarray(points)

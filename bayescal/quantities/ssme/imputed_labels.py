@@ -20,8 +20,12 @@ from bayescal.core.checks import (
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix, weighted_matrix
-from bayescal.quantities.ssme.labels import with_known_labels
+from bayescal.quantities.ssme.data import (
+    ScoreMatrix,
+    score_matrix,
+    weighted_matrix,
+    with_known_labels,
+)
 from bayescal.quantities.ssme.metrics import (
     Metrics,
     expected_metrics,
@@ -125,15 +129,14 @@ def majority_vote(
     Raises
     ------
     InputError
-        If no row is labelled, if no classifier is right on any labelled row (all weights are 0), or
-        if an option is none of those allowed.
+        If no row is labelled, no classifier is right on any (all weights are 0), or an option is
+        none of those allowed.
 
     Notes
     -----
     The paper's classifiers vote by threshold, weighted "in proportion to" their accuracy; it does
-    not say how the weighted average is read. Of its published sets of predictions, hard labels give
-    its errors on toxic comments, and the most probable class with drawn labels those on MultiNLI;
-    the threshold does not, of which three classes can get two votes of one classifier.
+    not say how the average is read. Of its published predictions, hard labels give its errors on
+    toxic comments, and the most probable class with drawn labels those on MultiNLI.
 
     Examples
     --------
@@ -195,11 +198,10 @@ def pseudo_labeled(
 
     Notes
     -----
-    Features are the probabilities themselves (of a binary task those of the positive class), as
-    they come; the regression is scikit-learn's with its defaults, so with an L2 penalty of 1, which
-    on few labels keeps predictions near the share of each class. A class without a label gets
-    probability 0. The paper does not say how predictions are read; drawn labels give its errors
-    within two standard errors on both of its published sets of predictions.
+    Features are the probabilities themselves (of a binary task those of the positive class); the
+    regression is scikit-learn's with its defaults, so with an L2 penalty of 1. A class without a
+    label gets probability 0. The paper does not say how predictions are read; drawn labels give its
+    errors within two standard errors on both of its published sets of predictions.
 
     Examples
     --------
@@ -270,15 +272,12 @@ def dawid_skene(
     -----
     A classifier annotates a row with its most probable class. Classifiers trained on the same data
     err together, which the model takes for being right together: accuracies come out too high.
-    Without labels it needs three classifiers or more to know which of them is right. The paper does
-    not say how probabilities are read; it matters little, as nearly all are close to 0 or 1. In one
-    place it has classifiers annotate with the most probable class, in another with those above
-    1 / K, of which three classes can get two from one classifier.
+    Without labels it needs three classifiers or more. The paper does not say how probabilities are
+    read; nearly all are close to 0 or 1.
 
     References
     ----------
-    .. [1] A. P. Dawid and A. M. Skene, "Maximum Likelihood Estimation of Observer Error-Rates Using
-       the EM Algorithm", Applied Statistics 28(1), 1979, equations 2.3 to 2.5 and 3.1.
+    .. [1] A. P. Dawid and A. M. Skene, Applied Statistics 28(1), 1979, equations 2.3 to 2.5, 3.1.
     .. [2] D. Shanmugam et al., 2025, appendix B.2. https://arxiv.org/abs/2501.11866
 
     Examples

@@ -23,19 +23,7 @@ REFERENCES: Final = {"first": 0, "last": -1}
 
 
 def alr(probs: Floats, reference: str = "first", epsilon: float = EPSILON) -> Floats:
-    """Log ratio of every class to a reference class, classifier by classifier.
-
-    Notes
-    -----
-    Probabilities are clipped to [`epsilon`, 1 - `epsilon`] first; the paper's text has no bound.
-    Of two classes the choice only turns the sign. Of more it changes distances between rows, and
-    with them every kernel: the transform is one-to-one, but no isometry.
-
-    References
-    ----------
-    .. [1] J. Aitchison, "The Statistical Analysis of Compositional Data", Journal of the Royal
-       Statistical Society B 44(2), 1982, section 4. https://doi.org/10.1111/j.2517-6161.1982.tb01195.x
-    """
+    """Log ratio of every class to a reference class, of clipped probabilities, by classifier."""
     logs = np.log(np.clip(probs, epsilon, 1 - epsilon))
     place = REFERENCES[reference] % probs.shape[2]
     ratios = np.delete(logs, place, axis=2) - logs[:, :, [place]]
@@ -57,13 +45,7 @@ def bandwidth(coords: Floats, rule: str, scale: float = 1.0) -> float:
 
 
 def normal_reference(values: Floats) -> float:
-    """Bandwidth of least asymptotic error if the density were normal.
-
-    References
-    ----------
-    .. [1] B. W. Silverman, "Density Estimation for Statistics and Data Analysis", 1986,
-       Eqs. (3.28) and (3.30).
-    """
+    """Bandwidth of least asymptotic error if the density were normal (Silverman 1986, Eq. 3.28)."""
     spread = float(np.std(values, ddof=1))
     low, high = np.percentile(values, [25, 75])
     if high > low:
@@ -72,19 +54,11 @@ def normal_reference(values: Floats) -> float:
 
 
 def improved_sheather_jones(values: Floats) -> float:
-    """Bandwidth by a plug-in rule that assumes no normal density.
+    """Bandwidth by the plug-in rule of Botev et al. (2010), algorithm 1.
 
-    Notes
-    -----
-    The grid has 2^14 nodes and reaches half the range beyond the data on both sides. t is in units
-    of the squared *grid*. Software that multiplies by the range of the data instead (KDEpy 1.1)
-    returns half of this bandwidth or less.
-
-    References
-    ----------
-    .. [1] Z. I. Botev, J. F. Grotowski and D. P. Kroese, "Kernel density estimation via diffusion",
-       Annals of Statistics 38(5), 2010, section 3 and algorithm 1.
-       https://doi.org/10.1214/10-AOS799
+    t is in units of the squared *grid*, of 2^14 nodes, which reaches half the range beyond the data
+    on both sides. Software that multiplies by the range of the data instead (KDEpy 1.1) returns
+    half of this bandwidth or less.
     """
     span = float(np.ptp(values))
     length = 2 * span

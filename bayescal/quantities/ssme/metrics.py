@@ -23,8 +23,7 @@ from bayescal.quantities.ssme.conventions import (
     membership,
     moments,
 )
-from bayescal.quantities.ssme.data import ScoreMatrix
-from bayescal.quantities.ssme.labels import check_draws, draw_labels
+from bayescal.quantities.ssme.data import ScoreMatrix, check_draws, draw_labels
 
 # Blocks of draws of all classes have about this many numbers, which a core's cache holds, but so
 # many draws at least: what depends on the scores alone is not fetched for each draw.
@@ -111,13 +110,10 @@ def metrics(
     -----
     With row weights w, a row counts as a positive of weight w q and a negative of weight
     w (1 - q). Accuracy, log loss and Brier score under `q` are therefore the expectations over
-    labels drawn from `q`; AUC, AUPRC and ECE are not linear in the labels, and theirs are the
-    metrics of the expected weights.
-
-    AUC and AUPRC are NaN in a draw in which no class has both positive and negative weight; means
-    over classes skip classes that have not. Summaries over draws have to skip such draws.
-
-    Bins are right-closed. Quantile bins are those of the rows, whatever their weights.
+    labels drawn from `q`; AUC, AUPRC and ECE are those of the expected weights. AUC and AUPRC are
+    NaN in a draw in which no class has both positive and negative weight; means over classes skip
+    classes that have not. Bins are right-closed, and quantile bins those of the rows, whatever
+    their weights.
 
     Examples
     --------
@@ -315,10 +311,7 @@ class GroupMeasurement(NamedTuple):
 
 
 def row_values(probs: Floats, metric: str) -> Floats:
-    """Accuracy, log loss or Brier score of each row, should its label be each class.
-
-    The shape is (classifier, obs, class).
-    """
+    """Accuracy, log loss or Brier score if the label is each class, (classifier, obs, class)."""
     n_classes = probs.shape[2]
     if metric == "accuracy":
         return np.asarray(np.eye(n_classes)[probs.argmax(axis=2)])
@@ -443,8 +436,7 @@ def rank(score: Floats) -> Ranking:
 def counted(positive: Floats, weight: Floats) -> Complex:
     """Positive weight and weight of each row, as real and imaginary part, (draw, obs).
 
-    A processor adds both in the time of one, as it waits for the sum before; and sorting them
-    takes one look-up.
+    A processor adds both in the time of one, and sorting them takes one look-up.
     """
     both: Complex = np.empty(np.broadcast_shapes(positive.shape, weight.shape), dtype=complex)
     both.real, both.imag = positive, weight
@@ -456,11 +448,8 @@ def ranking_metrics(
 ) -> tuple[Floats, Floats]:
     """Area under the ROC curve, and average precision, of rows as of `counted`.
 
-    `room`, twice of the shape of `rows`, is written over: memory that is new takes the system
-    several times as long as the sums.
+    `room` is written over: memory that is new takes several times as long as the sums.
 
-    Notes
-    -----
     With tp and fp the positive and negative weight at or above a distinct score and d their steps,
     AUC = sum d(fp) (tp - d(tp) / 2) / (P N), AP = sum d(tp) tp / (tp + fp) / P. On hard labels
     these are scikit-learn's ``roc_auc_score`` and ``average_precision_score``, ties included.
@@ -504,12 +493,7 @@ def expected_metrics(
     ece: str | None = None,
     by_group: bool = False,
 ) -> Metrics:
-    """Average metrics over label draws, or take them under the probabilities themselves.
-
-    Notes
-    -----
-    Accuracy, log loss and Brier score have the same expectation both ways.
-    """
+    """Average metrics over label draws, or take them under the probabilities themselves."""
     check_draws(n_draws)
     if n_draws is None:
         return measured(matrix, prob_label, ece=ece, by_group=by_group)
@@ -543,10 +527,7 @@ def measured(
     errors_q: Floats | None = None,
     by_group: bool = True,
 ) -> Metrics:
-    """Metrics of a score matrix's classifiers, of weighted rows by default by their weights.
-
-    In every group, where there are groups.
-    """
+    """Metrics of a score matrix, by its weights if none are given, and by group if it has any."""
     measure = prepared(matrix if by_group else replace(matrix, group=None), ece)
     weights = matrix.weight if weights is None else weights
     return _measured(measure, matrix.probs.shape, q, weights, errors_q)

@@ -15,9 +15,8 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores
 from bayescal.curves.cells import pad, padded_size
-from bayescal.quantities.ssme.data import Problem, weighted_matrix
+from bayescal.quantities.ssme.data import EVERY_ROW, LabelModel, Problem, weighted_matrix
 from bayescal.quantities.ssme.kde import alr
-from bayescal.quantities.ssme.labels import EVERY_ROW, LabelModel
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
 from bayescal.quantities.ssme.tilt import TiltModel, power_categorical
 
@@ -64,8 +63,7 @@ def build_model(
 
     References
     ----------
-    .. [1] J. A. Anderson, "Separate sample logistic discrimination", Biometrika 59(1), 1972.
-       https://doi.org/10.1093/biomet/59.1.19
+    .. [1] J. A. Anderson, Biometrika 59(1), 1972. https://doi.org/10.1093/biomet/59.1.19
 
     Examples
     --------

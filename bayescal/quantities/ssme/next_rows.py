@@ -68,19 +68,17 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
     Estimand: the expected posterior variance of the metric once the labels are known. With p_i the
     probability of a label in each draw and m the metric, labelling row i is expected to take
     ``Cov(m, p_i)' (diag P_i - P_i P_i')^-1 Cov(m, p_i)`` off the variance of m, P_i being the mean
-    of p_i: the variance of the mean of m over the labels that may come (the law of total variance,
-    to first order). Rows are taken one by one, covariances being updated as of a linear model, so
-    that rows that say the same are not taken twice. The likelihood's power discounts the label.
+    of p_i (the law of total variance, to first order). Rows are taken one by one, covariances being
+    updated as of a linear model. The likelihood's power discounts the label.
 
-    Rows chosen so are not a random sample. Their choice depends on the scores and on known labels
-    only, given which the likelihood of the tilt is what it was: fit them with
-    ``labeling="random"``. The metrics of the labelled rows alone are then biased, and so is all
-    that takes these rows for a sample of all.
+    Rows chosen so are not a random sample: fit them with ``labeling="random"``, which is right as
+    the choice depends on scores and known labels only. The metrics of the labelled rows alone are
+    then biased, and so is all that takes these rows for a sample of all.
 
     References
     ----------
-    .. [1] D. V. Lindley, "On a measure of the information provided by an experiment", Annals of
-       Mathematical Statistics 27(4), 1956. https://doi.org/10.1214/aoms/1177728069
+    .. [1] D. V. Lindley, Annals of Mathematical Statistics 27(4), 1956.
+       https://doi.org/10.1214/aoms/1177728069
     .. [2] D. B. Rubin, "Inference and missing data", Biometrika 63(3), 1976.
        https://doi.org/10.1093/biomet/63.3.581
 

@@ -28,10 +28,8 @@ def lifted(probs: Floats) -> Floats:
 def agreement_weights(probs: Floats) -> Floats:
     """Weigh classifiers by their agreement with the mean of the others, (classifier,).
 
-    Notes
-    -----
-    ``u_j`` is proportional to ``exp(-mean KL(mean of the others || p_j))``, over the rows: a
-    classifier that gives little probability to what the others find likely weighs little.
+    Proportional to ``exp(-mean KL(mean of the others || p_j))``, over the rows: a classifier that
+    gives little probability to what the others find likely weighs little.
     """
     if len(probs) == 1:
         return np.ones(1)
@@ -57,14 +55,10 @@ class Agreement(NamedTuple):
 def rates_of_agreement(probs: Floats, weights: Floats) -> Agreement:
     """Compare how often classifiers agree with how often their probabilities say they should.
 
-    Notes
-    -----
-    ``agree`` is how often the most probable class of a classifier is the one of the others' pool,
-    averaged over classifiers by weight; ``sure`` how often the pool's most probable class is the
-    label, by its own probabilities; ``gap`` the difference of their log odds. Classifiers that
-    agree more than they are sure are too cautious: their log probabilities should be steeper by
-    about this much, as a logarithm. Shared errors raise it too, so that it centres a prior and is
-    not an estimate. It is kept within -1 and 2.5.
+    ``agree`` is how often a classifier's most probable class is that of the others' pool, averaged
+    by weight; ``sure`` how often the pool's is the label, by its own probabilities; ``gap`` the
+    difference of their log odds, within -1 and 2.5: by about so much, as a logarithm, their log
+    probabilities should be steeper. Shared errors raise it too: it centres a prior, no more.
     """
     sure = float(pooled(probs, weights).max(axis=1).mean())
     agree = float(
@@ -144,10 +138,7 @@ class LogSlope(NamedTuple):
 def log_slope_at(units: Any, table: Any) -> Any:
     """Log slope at normal units, by cubic interpolation; in NumPy and in PyTensor.
 
-    Notes
-    -----
-    The two parts of the mixture may be far apart. In normal units they are side by side: there is
-    one mode, where the sampler would have to find its way between two.
+    In normal units the two parts of the mixture are side by side, with one mode.
     """
     inside = units.clip(-_REACH, _REACH)
     place = (inside + _REACH) / _STEP
@@ -176,11 +167,9 @@ def under_assumptions(
 ) -> dict[str, Floats]:
     """Summarise every metric under each assumption, (assumption, summary, ...).
 
-    Notes
-    -----
     Draws are weighted by the ratio of the assumption's prior to the model's. ``probability`` is the
-    posterior probability of the narrow and of the wide part; the other prior is not in the model.
-    An assumption that the labels rule out has too few effective draws, and is NaN.
+    posterior probability of the narrow and of the wide part. An assumption that the labels rule out
+    has too few effective draws, and is NaN.
     """
     log_slope = draws["log_slope"].ravel()
     parts = slope.log_parts(log_slope)

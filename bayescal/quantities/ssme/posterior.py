@@ -29,15 +29,17 @@ from bayescal.quantities.ssme.conventions import convention_name
 from bayescal.quantities.ssme.data import (
     LABELING,
     MOST_UNLABELED,
+    LabelModel,
     Problem,
+    SampledRows,
+    classes_at,
     data_warnings,
     score_matrix,
     weighted_matrix,
+    with_known_labels,
 )
 from bayescal.quantities.ssme.estimator import estimate, estimate_by_group
 from bayescal.quantities.ssme.imputed_labels import mean_score
-from bayescal.quantities.ssme.labels import LabelModel, classes_at, with_known_labels
-from bayescal.quantities.ssme.many_rows import SampledRows
 from bayescal.quantities.ssme.metrics import (
     Measure,
     Metrics,
@@ -256,12 +258,8 @@ class SSMECase:
     def simulate(self, rng: np.random.Generator) -> tuple[SSMECase, dict[str, Floats]]:
         """Draw coefficients from the prior and labels from the model, for the same rows.
 
-        Notes
-        -----
         Metrics are those of the simulated population: labels of all rows drawn given the
-        coefficients, and Bayesian bootstrap weights. There is no such population where the
-        posterior is not that of the model (a power below 1, forced labels) or where scores would
-        have to be drawn too (a mixture): an InputError.
+        coefficients, and Bayesian bootstrap weights.
         """
         priors, labeling = self.priors, self.problem.labeling
         if self.problem.matrix.weight is not None:
@@ -334,14 +332,12 @@ def evaluate(
     ece: str | None,
     keep_labels: bool = False,
 ) -> Evaluated:
-    """Draw every metric.
+    """Draw every metric of the population that the rows are from.
 
-    Notes
-    -----
-    The metric is that of the population the rows are from. A draw of it takes a draw of the model's
-    coefficients, with it labels for the rows that have none, and Bayesian bootstrap weights for
-    all rows. Calibration errors are taken under the probabilities of the labels, labeled rows
-    included: drawn labels put noise in each bin, and the absolute gaps would turn it into error.
+    A draw takes a draw of the model's coefficients, with it labels for the rows that have none, and
+    Bayesian bootstrap weights for all rows. Calibration errors are taken under the probabilities of
+    the labels, labeled rows included: drawn labels put noise in each bin, and the absolute gaps
+    would turn it into error.
     """
     first = next(iter(draws.values()))
     shape = first.shape[:2]

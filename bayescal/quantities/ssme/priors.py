@@ -104,9 +104,8 @@ class GaussianMixture:
     Notes
     -----
     The literal semi-supervised mixture. Real scores are not normal given the class, and many
-    unlabelled rows make the mixture fit their shape rather than the labels: its intervals are
-    narrow and wrong. The documentation gives the numbers. Components keep their class only through
-    labels: every class needs one.
+    unlabelled rows make it fit their shape rather than the labels: its intervals are narrow and
+    wrong. Components keep their class only through labels: every class needs one.
     """
 
     location: float = 2.0
@@ -150,18 +149,15 @@ class Priors:
 
     Notes
     -----
-    What labels say for one tilt over another is a mean of log likelihood ratios times their number.
-    Of few labels that mean is noisy, and its largest value over many tilts is too large. It is
-    shrunk as a mean is whose prior counts for `discount` labels on which all tilts do equally well
-    (Bühlmann's credibility): the power hands over from the opinion pool to the labels as they grow,
-    and is .50, .68 and .74 with 20, 100 and 500 of them. That it stays below 1 allows for a model
-    that is not quite true [1]_: on tasks other than those reported, the plain likelihood gave
-    intervals that were too short with 500 labels.
+    What few labels say for one tilt over another is noisy, and its largest value over many tilts
+    too large. It is shrunk as a mean is whose prior counts for `discount` labels on which all tilts
+    do equally well (Bühlmann's credibility): the power is .50, .68 and .74 with 20, 100 and 500
+    labels. That it stays below 1 allows for a model that is not quite true [1]_.
 
     References
     ----------
-    .. [1] J. W. Miller and D. B. Dunson, "Robust Bayesian Inference via Coarsening", Journal of the
-       American Statistical Association 114(527), 2019. https://doi.org/10.1080/01621459.2018.1469995
+    .. [1] J. W. Miller and D. B. Dunson, Journal of the American Statistical Association 114(527),
+       2019. https://doi.org/10.1080/01621459.2018.1469995
 
     Examples
     --------
@@ -190,11 +186,9 @@ class Priors:
         Priors
             The narrow part of the log slope alone, and the power 0.6 throughout.
 
-        Notes
-        -----
-        For classifiers that are known to be calibrated on data like these. Where they are, errors
-        with few labels are smaller than the default's; where they are not, intervals miss the truth
-        far more often than they say. The documentation has the figures of both.
+        Notes ----- For classifiers that are known to be calibrated on data like these: errors with
+        few labels are smaller than the default's. Where they are not, intervals miss the truth far
+        more often than they say.
 
         Examples
         --------
@@ -231,13 +225,10 @@ class Priors:
         dict of str to Priors
             ``"default"``, these priors, first; then others that would be as reasonable.
 
-        Notes
-        -----
-        Each alternative changes one choice that twenty labels cannot check: that the opinion pool
-        is nearly right ("trusting"), that classifiers count alike, which decides where one is bad
-        ("plain mean"), scales three times as wide ("wider tilt"), and the likelihood's own power
-        ("power 1"). A mixture is compared with the default tilt instead of other tilts. What equals
-        these priors is left out.
+        Notes ----- Each changes one choice that twenty labels cannot check: that the opinion pool
+        is nearly right ("trusting"), that classifiers count alike ("plain mean"), scales three
+        times as wide, and the likelihood's own power. A mixture is compared with the default tilt
+        instead.
 
         Examples
         --------

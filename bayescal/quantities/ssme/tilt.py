@@ -14,8 +14,7 @@ from scipy.stats import halfnorm, norm
 
 from bayescal.core.quantity import Draws, Floats
 from bayescal.curves.cells import pad, padded_size
-from bayescal.quantities.ssme.data import Problem
-from bayescal.quantities.ssme.labels import EVERY_ROW, classes_at
+from bayescal.quantities.ssme.data import EVERY_ROW, Problem, classes_at
 from bayescal.quantities.ssme.opinion_pool import (
     LogSlope,
     agreement_weights,
@@ -297,8 +296,6 @@ class Features(NamedTuple):
 def features_of(probs: Floats, prior: Tilt) -> tuple[Features, LogSlope]:
     """Compute the features of all rows, and the prior of the log slope that they suggest.
 
-    Notes
-    -----
     Own log probabilities keep what they share with the opinion pool's: weights that move together
     steepen or flatten the pool, most where the better classifiers do.
     """
@@ -340,13 +337,7 @@ GROUP_DEGREES = 3.0
 
 
 def student_group(name: str, shape: tuple[int, ...], dims: tuple[str, ...]) -> Any:
-    """Add units to the PyMC model in context, a vector or a number.
-
-    Notes
-    -----
-    The scale that they share, with its inverse-gamma prior, is integrated out: there is no funnel
-    for the sampler to enter.
-    """
+    """Add a vector or a number of Student-t units, whose common scale is integrated out."""
     import pymc as pm
 
     if not shape:

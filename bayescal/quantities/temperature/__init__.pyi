@@ -13,9 +13,9 @@ from .calibrators import PlattScaling as PlattScaling
 from .calibrators import TemperatureScaling as TemperatureScaling
 from .calibrators import VectorScaling as VectorScaling
 from .command import COMMAND as COMMAND
-from .errors import CalibrationErrors as CalibrationErrors
-from .errors import calibration_errors as calibration_errors
+from .estimator import CalibrationErrors as CalibrationErrors
 from .estimator import Estimate as Estimate
+from .estimator import calibration_errors as calibration_errors
 from .estimator import estimate as estimate
 from .many_rows import count_rows as count_rows
 from .model import build_model as build_model

@@ -17,7 +17,7 @@ from bayescal.core.checks import check_choice, check_known, listing
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Draws, Floats
 from bayescal.quantities.temperature.data import Problem, Rows
-from bayescal.quantities.temperature.errors import CellSums
+from bayescal.quantities.temperature.estimator import CellSums
 from bayescal.quantities.temperature.logits import (
     INPUTS,
     Integers,

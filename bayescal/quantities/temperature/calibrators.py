@@ -19,7 +19,7 @@ from bayescal.core.classifiers import positive_weights
 from bayescal.core.columns import MISSING, Label, factorize, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
-from bayescal.quantities.temperature.errors import binned_error, top_class
+from bayescal.quantities.temperature.estimator import binned_error, top_class
 from bayescal.quantities.temperature.logits import (
     ALPHA_MAX,
     ALPHA_MIN,

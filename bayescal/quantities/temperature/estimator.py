@@ -1,22 +1,441 @@
-"""The paper's estimates: temperature scaling, class-wise temperature scaling, and their errors."""
+"""The paper's estimates, and calibration errors of the predicted class: of rows, and of draws.
+
+The accuracy of the rows of a predicted class in a bin of confidence has a Beta prior around the
+accuracy that a draw of the temperatures implies, worth a number of rows that is the same in every
+cell and has a posterior of its own. With infinitely many the temperatures are relied on alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, logsumexp, xlog1py, xlogy
 
-from bayescal.core.bins.binning import Binning
-from bayescal.core.checks import check_data, check_is, check_rows
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.binning import Binning, count_into
+from bayescal.core.checks import check_choice, check_data, check_is, check_rows
+from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
+from bayescal.core.functionals import expected_calibration_error
 from bayescal.core.partial_sums import Several
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
+from bayescal.core.tasks import top_label
+from bayescal.curves.cells import draw_masses
 from bayescal.quantities.temperature.data import Problem, Rows
-from bayescal.quantities.temperature.errors import BINNING, CellSums, top_class
-from bayescal.quantities.temperature.logits import ClassWise
+from bayescal.quantities.temperature.logits import ClassWise, Integers, predicted_class
+
+BY: Final = ("predicted", "true", "group")
+BINNING: Final = Binning(15, "uniform")
+
+
+class CalibrationErrors(NamedTuple):
+    """Expected calibration errors of a classifier's predicted class, and its accuracy.
+
+    Parameters
+    ----------
+    ece : float, in [0, 1]
+        Of all rows: bins hold rows of every class.
+    max_ece : float, in [0, 1]
+        The largest of the classes that have rows.
+    avg_ece : float, in [0, 1]
+        Mean over the classes that have rows, unweighted.
+    accuracy : float, in [0, 1]
+        Share of rows, or of their weight, whose predicted class is the true one.
+    class_ece, class_accuracy, class_confidence : ndarray of shape (slice,), in [0, 1]
+        Of the rows of each class or group; NaN where there are none.
+    rows : ndarray of shape (slice,), int
+        Number of rows of each.
+    """
+
+    ece: float
+    max_ece: float
+    avg_ece: float
+    accuracy: float
+    class_ece: Floats
+    class_accuracy: Floats
+    class_confidence: Floats
+    rows: NDArray[np.int64]
+
+
+def calibration_errors(
+    data: Scores, *, by: str = "predicted", binning: Binning = BINNING
+) -> CalibrationErrors:
+    """Measure calibration errors class by class.
+
+    Definition 2.1, equation (4.1), section 5.4 of the paper.
+
+    Parameters
+    ----------
+    data : Scores
+        Scores of one classifier. Rows without a label are left out. Of weighted rows, shares and
+        means are those of the weights; whole ones count as repeated rows.
+    by : {"predicted", "true", "group"}, default "predicted"
+        Whether the class of a row is the predicted one, the true one, or the group of the scores;
+        groups have no use otherwise.
+    binning : Binning, default 15 bins of equal width
+        Bins, the same in every class.
+
+    Returns
+    -------
+    CalibrationErrors
+        Of all rows and of each class.
+
+    Raises
+    ------
+    InputError
+        If there are several classifiers, no labelled row, or no groups with ``by="group"``.
+
+    Notes
+    -----
+    ``ECE = sum_b |P(correct | bin b) - mean confidence of bin b| P(bin b)``, in place of which the
+    paper prints p for the mean confidence. The class of a row is the predicted one in the paper's
+    max-ECE and Avg-ECE (equation 4.1 and section 5.4), the true one in its figures 3 and 4. Errors
+    of opposite sign cancel where classes share a bin, so that `ece` may be 0 while every class is
+    miscalibrated.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.Scores(y_true=[0, 1, 1], y_prob=[[0.9, 0.1], [0.4, 0.6], [0.6, 0.4]])
+    >>> found = bc.temperature.calibration_errors(scores)
+    >>> round(found.ece, 3), found.class_ece.round(3).tolist()
+    (0.1, [0.35, 0.4])
+    """
+    check_data(data, (Scores,), "calibration_errors", "Scores(y_true=..., y_prob=...)")
+    check_choice(by, BY, "by")
+    check_is(binning, Binning, "binning", "Pass bayescal.Binning(15, 'uniform').")
+    if data.n_classifiers != 1:
+        raise InputError(
+            f"calibration_errors takes one classifier; got {data.n_classifiers}. "
+            "Pass data.select(name)."
+        )
+    known = data.y_true != MISSING
+    check_rows(int(known.sum()), "the labelled rows")
+    score, event = top_label(data.y_prob[0], data.y_true)
+    of, n_slices = _slices(data, by)
+    weight = None if data.sample_weight is None else data.sample_weight[known]
+    return errors_of(score[known], event[known] == 1, of[known], n_slices, binning, weight)
+
+
+def _slices(data: Scores, by: str) -> tuple[Integers, int]:
+    """The class or group of each row."""
+    if by == "predicted":
+        return predicted_class(data.y_prob[0]), data.n_classes
+    if by == "true":
+        return data.y_true, data.n_classes
+    if data.group is None:
+        raise InputError("by='group' needs groups; the scores have none. Pass group=... to Scores.")
+    return data.group, len(data.groups)
+
+
+def errors_of(
+    score: NDArray[np.floating],
+    correct: NDArray[np.bool_],
+    of: Integers,
+    n_slices: int,
+    binning: Binning,
+    weight: Floats | None = None,
+) -> CalibrationErrors:
+    """Errors of all rows and of each slice, in the same bins."""
+    edges = binning.edges(score, weight)
+    count = np.bincount(of, minlength=n_slices)
+    found = np.full((3, n_slices), np.nan)
+    for k in np.flatnonzero(count):
+        here = of == k
+        mine = None if weight is None else weight[here]
+        bins = count_into(score[here], correct[here], edges, binning.closed, weight=mine)
+        found[:, k] = _error(bins), bins.prevalence, bins.share @ bins.mean_score
+    return CalibrationErrors(
+        binned_error(score, correct, binning, weight),
+        float(np.nanmax(found[0])),
+        float(np.nanmean(found[0])),
+        float(np.average(correct, weights=weight)),
+        class_ece=found[0],
+        class_accuracy=found[1],
+        class_confidence=found[2],
+        rows=count,
+    )
+
+
+def binned_error(
+    score: NDArray[np.floating],
+    correct: NDArray[np.bool_],
+    binning: Binning,
+    weight: Floats | None = None,
+) -> float:
+    """Expected calibration error of all rows."""
+    return _error(binning.count(score, event=correct, weight=weight))
+
+
+def _error(bins: BinCounts) -> float:
+    rate = bins.positives / np.where(bins.count > 0, bins.count, 1)
+    return float(expected_calibration_error(bins.share, rate, bins.mean_score))
+
+
+def bin_of(score: Floats, binning: Binning, weight: Floats | None = None) -> Integers:
+    """The bin of each score, (obs,)."""
+    inner = binning.edges(score, weight)[1:-1]
+    if binning.closed == "right":
+        return np.searchsorted(inner, score, side="left")
+    return np.searchsorted(inner, score, side="right")
+
+
+def top_class(logits: Floats) -> tuple[Floats, Integers]:
+    """Probability of the largest logit's class, and which that is, (obs,)."""
+    return np.exp(logits.max(axis=1) - logsumexp(logits, axis=1)), predicted_class(logits)
+
+
+# Accuracies nearer to 0 or 1 are taken as this.
+_LEAST: Final = 1e-12
+
+
+class ErrorDraws(NamedTuple):
+    """Draws of calibration errors."""
+
+    ece: Floats
+    max_ece: Floats
+    avg_ece: Floats
+    class_ece: Floats
+
+
+class CellSums(NamedTuple):
+    """Sums over rows by predicted class and, class by class, bin of confidence; parts add up."""
+
+    n_bins: int
+    rows: Floats  # (cell,): the weights of rows with and without labels, 1 each if they have none
+    squares: Floats  # (cell,): those weights squared
+    labeled: Floats  # (cell,): the weights of labelled rows
+    labeled_squares: Floats  # (cell,)
+    correct: Floats  # (cell,)
+    score: Floats  # (cell,): of the confidences
+    labeled_score: Floats  # (cell,): of those of labelled rows
+    values: tuple[Floats, ...]  # (draw, cell): of what draws give each row
+
+    @classmethod
+    def of(
+        cls,
+        score: Floats,
+        predicted: Integers,
+        label: Integers,
+        n_classes: int,
+        binning: Binning,
+        values: Sequence[Floats] = (),
+        weight: Floats | None = None,
+    ) -> CellSums:
+        """Sum rows up, and values of theirs of shape (draw, obs)."""
+        # A part of the rows may have none, and so no effective number of them.
+        given = weight if len(score) else None
+        n_bins = len(binning.edges(score, given)) - 1
+        place = predicted * n_bins + bin_of(score, binning, given)
+
+        def total(values: NDArray[Any]) -> Floats:
+            return np.bincount(place, values if weight is None else weight * values, size)
+
+        size = n_classes * n_bins
+        one = np.ones(len(score)) if weight is None else weight
+        known = label >= 0
+        return cls(
+            n_bins,
+            np.bincount(place, one, size),
+            total(one),
+            total(known),
+            total(known * one),
+            total(label == predicted),
+            total(score),
+            total(np.where(known, score, 0.0)),
+            tuple(np.stack([total(each) for each in draws]) for draws in values),
+        )
+
+    def plus(self, other: CellSums) -> CellSums:
+        """Join with the sums of other rows."""
+        (n_bins, *sums, values), (_, *others, more) = self, other
+        drawn = tuple(map(np.add, values, more))
+        return CellSums._make([n_bins, *map(np.add, sums, others), drawn])
+
+    def cells(self) -> Cells:
+        """Cells with rows."""
+        nonempty = np.flatnonzero(self.rows)
+        mass, known = self.rows[nonempty], self.per_weight[nonempty]
+        return Cells(
+            nonempty // self.n_bins,
+            nonempty % self.n_bins,
+            mass,
+            mass * (mass / self.squares[nonempty]),
+            self.labeled[nonempty] * known,
+            self.correct[nonempty] * known,
+            self.score[nonempty] / mass,
+        )
+
+    @property
+    def per_weight(self) -> Floats:
+        """Effective labelled rows per unit of their weight, (cell,); 1 without weights."""
+        squares = self.labeled_squares
+        return np.divide(self.labeled, squares, out=np.zeros_like(squares), where=squares > 0)
+
+    def means(self) -> list[Floats]:
+        """Means of the values in cells with rows, (draw, cell) each."""
+        nonempty = np.flatnonzero(self.rows)
+        return [total[:, nonempty] / self.rows[nonempty] for total in self.values]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Rows of each predicted class in each bin of its confidence, without empty ones."""
+
+    of: Integers  # (cell,): the class
+    bin: Integers  # (cell,)
+    mass: Floats  # (cell,): weight of rows with and without labels
+    rows: Floats  # (cell,): their effective number, (sum w)**2 / sum w**2
+    labeled: Floats  # (cell,): effective number of labelled rows
+    correct: Floats  # (cell,): that times the share of correct predictions
+    score: Floats  # (cell,): mean confidence
+
+
+class Implied(NamedTuple):
+    """What draws imply of the cells."""
+
+    accuracy: Floats
+    fit: Floats
+
+
+def implied_by_temperatures(
+    cells: Cells, at: Floats, places: Floats, log_alpha: Floats, concentration: Sequence[float]
+) -> Implied:
+    """What draws of log alphas, (draw, class), imply, by means `at` some `places`."""
+    fits = relative_fits(cells, at, concentration)
+    accuracy = np.empty((len(log_alpha), len(cells.of)))
+    fit = np.zeros((len(log_alpha), len(concentration)))
+    for k in np.unique(cells.of):
+        mine = np.flatnonzero(cells.of == k)
+        of_class = np.hstack([at[:, mine], fits[:, mine].sum(axis=1)])
+        found = _between(log_alpha[:, k], places[:, k], of_class)
+        accuracy[:, mine] = found[:, : len(mine)]
+        fit += found[:, len(mine) :]
+    return Implied(accuracy, fit)
+
+
+def implied_by_draws(cells: Cells, accuracy: Floats, concentration: Sequence[float]) -> Implied:
+    """What draws imply that give each cell its mean accuracy, (draw, cell)."""
+    return Implied(accuracy, relative_fits(cells, accuracy, concentration).sum(axis=1))
+
+
+def _between(x: Floats, places: Floats, values: Floats) -> Floats:
+    """Interpolate columns linearly, (draw, column), between rising places, (point,)."""
+    right = np.clip(np.searchsorted(places, x), 1, len(places) - 1)
+    width = places[right] - places[right - 1]
+    share = np.divide(x - places[right - 1], width, out=np.zeros_like(x), where=width > 0)
+    return values[right - 1] + share[:, None] * (values[right] - values[right - 1])
+
+
+def error_draws(
+    cells: Cells,
+    implied: Implied,
+    belief: Mapping[float, float],
+    n_classes: int,
+    rng: np.random.Generator,
+) -> ErrorDraws:
+    """Draw the errors, one a draw of the temperatures; `belief` weighs the concentrations."""
+    with np.errstate(divide="ignore"):
+        fit = implied.fit + np.log(list(belief.values()))
+    # The largest of Gumbel noise added to logarithms is drawn in proportion to their exponents.
+    chosen = (fit + rng.gumbel(size=fit.shape)).argmax(axis=1)
+    rate = _rates(cells, implied.accuracy, np.array(list(belief))[chosen], rng)
+    gap = rate - cells.score
+    mass = draw_masses(cells.rows, (len(rate),), rng, cells.mass)
+    of_class = _membership(cells.of, n_classes)
+    of_bin = _membership(cells.bin, int(cells.bin.max()) + 1)
+    with np.errstate(invalid="ignore"):
+        class_ece = ((mass * np.abs(gap)) @ of_class) / (mass @ of_class)
+    nonempty = class_ece[:, of_class.any(axis=0)]
+    merged = np.abs((mass * gap) @ of_bin).sum(axis=1)
+    return ErrorDraws(merged, nonempty.max(axis=1), nonempty.mean(axis=1), class_ece)
+
+
+def relative_fits(cells: Cells, accuracy: Floats, concentration: Sequence[float]) -> Floats:
+    """Log probability of the labels over that without spread, (draw, cell, concentration)."""
+    right, wrong = cells.correct, cells.labeled - cells.correct
+    mean = np.clip(accuracy, _LEAST, 1 - _LEAST)
+    exact = xlogy(right, mean) + xlog1py(wrong, -mean)
+    found = np.zeros((*mean.shape, len(concentration)))
+    for place, rows in enumerate(concentration):
+        if np.isfinite(rows):
+            a, b = rows * mean, rows * (1 - mean)
+            found[..., place] = betaln(a + right, b + wrong) - betaln(a, b) - exact
+    return found
+
+
+def _rates(cells: Cells, accuracy: Floats, rows: Floats, rng: np.random.Generator) -> Floats:
+    """Draw accuracies around the implied ones given the labels, (draw, cell)."""
+    finite = np.isfinite(rows)
+    mean, worth = accuracy[finite], rows[finite, None]
+    a = np.maximum(worth * mean + cells.correct, 1e-9)
+    b = np.maximum(worth * (1 - mean) + cells.labeled - cells.correct, 1e-9)
+    found = accuracy.copy()
+    found[finite] = rng.beta(a, b)
+    return found
+
+
+def _membership(of: Integers, size: int) -> Floats:
+    return np.asarray(of[:, None] == np.arange(size), np.float64)
+
+
+STAGES = ("before", "after")
+"""Dimension ``stage`` of a result: confidences before calibration, and after."""
+
+
+def reliability(sums: CellSums) -> dict[str, Floats]:
+    """Effective labelled rows, mean confidence and accuracy, (class, bin); NaN without rows."""
+    with np.errstate(invalid="ignore"):
+        found = {
+            "bin_rows": sums.labeled * sums.per_weight,
+            "bin_confidence": sums.labeled_score / sums.labeled,
+            "bin_accuracy": sums.correct / sums.labeled,
+        }
+    return {name: values.reshape(-1, sums.n_bins) for name, values in found.items()}
+
+
+ROWS_PER_CLASS: Final = 200
+"""Rows of each class, on average, that show how confidences are distributed."""
+_MOST: Final = 20_000
+
+
+def rows_to_add(n: int, n_classes: int) -> int:
+    """How many rows `n` rows lack."""
+    return max(0, min(ROWS_PER_CLASS * n_classes, _MOST) - n)
+
+
+def smoothed_rows(
+    logits: Floats, draws: int, rng: np.random.Generator, weight: Floats | None = None
+) -> Floats:
+    """Draw rows from a kernel density estimate of rows of logits, (draw, class).
+
+    The kernel is normal with the covariance of rows around the mean of their predicted class, by
+    the normal reference rule (Silverman 1986, Eq. 4.14); rows are drawn to that mean so that the
+    covariance stays as it is (his section 6.4).
+    """
+    n, n_classes = logits.shape
+    predicted = predicted_class(logits)
+    one = np.ones(n) if weight is None else weight
+    count = np.bincount(predicted, one, n_classes)
+    mean = np.zeros((n_classes, n_classes))
+    np.add.at(mean, predicted, one[:, None] * logits)
+    mean /= np.where(count > 0, count, 1)[:, None]
+    apart = logits - mean[predicted]
+    effective_n = one.sum() ** 2 / (one**2).sum()
+    width = (4 / (n_classes + 2) / effective_n) ** (1 / (n_classes + 4))
+    share = None if weight is None else weight / weight.sum()
+    place = rng.integers(0, n, draws) if share is None else rng.choice(n, draws, p=share)
+    # Of logits that sum to 0, or of few rows, the covariance has no Cholesky factor.
+    spread, axes = np.linalg.eigh((one[:, None] * apart).T @ apart / one.sum())
+    noise = rng.standard_normal((draws, n_classes)) * np.sqrt(np.maximum(spread, 0)) @ axes.T
+    moved = (apart[place] + width * noise) / np.sqrt(1 + width**2)
+    return np.asarray(mean[predicted[place]] + moved)
 
 
 class Estimate(NamedTuple):

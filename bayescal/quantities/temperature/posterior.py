@@ -26,19 +26,19 @@ from bayescal.core.scores import Scores
 from bayescal.quantities.temperature.bounds import bounds
 from bayescal.quantities.temperature.calibrate_rows import SCALINGS, confidence_sums, scalings_of
 from bayescal.quantities.temperature.data import Problem, Rows, data_warnings
-from bayescal.quantities.temperature.errors import (
+from bayescal.quantities.temperature.estimator import (
     BINNING,
     STAGES,
     CellSums,
     ErrorDraws,
     error_draws,
+    estimate_of,
     implied_by_draws,
     implied_by_temperatures,
     reliability,
     rows_to_add,
     smoothed_rows,
 )
-from bayescal.quantities.temperature.estimator import estimate_of
 from bayescal.quantities.temperature.logits import predicted_class
 from bayescal.quantities.temperature.many_rows import CountedRows
 from bayescal.quantities.temperature.model import TemperatureAverage, average_of, model_of

@@ -28,7 +28,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.intake import finite_numbers
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.temperature.errors import bin_of
+from bayescal.quantities.temperature.estimator import bin_of
 
 type Seed = int | np.random.Generator | None
 

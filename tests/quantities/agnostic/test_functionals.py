@@ -1,20 +1,29 @@
 """What draws imply, against rows written out one by one."""
 
+import math
+
 import numpy as np
 import pytest
+from scipy.special import expit, logit
+from scipy.stats import norm, rankdata
 from sklearn.metrics import roc_auc_score
 
+import bayescal as bc
 from bayescal.core import functionals
-from bayescal.quantities.agnostic.decisions import DecisionRule, actual_cost
-from bayescal.quantities.agnostic.functionals import PrefixSums, cost_draws, draw_labels, roc_draws
+from bayescal.core.errors import InputError
+from bayescal.quantities.agnostic.decisions import actual_cost
+from bayescal.quantities.agnostic.functionals import (
+    PrefixSums,
+    cost_draws,
+    draw_labels,
+    influences,
+    roc_draws,
+)
 from bayescal.quantities.agnostic.intervals import interval_measure
+from bayescal.quantities.agnostic.posterior import plan
 from bayescal.quantities.agnostic.roc import roc
 from bayescal.results.bands import tpr_at
-
-RULE = DecisionRule(
-    {"keep": (5, 0), "review": (1, 1.5), "remove": (0, 3)},
-    {"keep": (0, 0.25), "review": (0.25, 0.6), "remove": (0.6, 1)},
-)
+from tests.quantities.agnostic.made import COSTS, RULE
 
 
 def cells(seed, n_cells=7, draws=5):
@@ -93,3 +102,161 @@ def test_drawn_labels_have_the_rate():
     assert (positive + negative == count).all()
     error = 4 * np.sqrt(count * rate * (1 - rate) / 4000)
     assert (np.abs(positive.mean(axis=0) - count * rate) <= error).all()
+
+
+RULES = {"made": RULE, "bayes": bc.agnostic.bayes_rule(COSTS)}
+
+
+def two_classifiers(n, seed, n_unlabeled=0, noise=0.6):
+    """Two noisy views of one probability, labelled and unlabelled rows in that order."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(-0.5, 1.5, n + n_unlabeled)
+    views = [expit(truth + noise * rng.normal(size=len(truth))) for _ in range(2)]
+    label = (rng.random(len(truth)) < expit(truth)).astype(int)
+    return views, label
+
+
+def stack(views, label, n):
+    labels = [*label[:n].tolist(), *[None] * (len(label) - n)]
+    return bc.Scores.stack(dict(zip("ab", views, strict=True)), y_true=labels)
+
+
+def delong_correlation(views, label):
+    """Correlation of two AUCs by DeLong, DeLong and Clarke-Pearson (1988)."""
+    parts = []
+    for score in views:
+        positive, negative = score[label == 1], score[label == 0]
+        joint = rankdata(np.concatenate([positive, negative]))
+        m, k = len(positive), len(negative)
+        of_positive = (joint[:m] - rankdata(positive)) / k
+        of_negative = 1 - (joint[m:] - rankdata(negative)) / m
+        parts.append((of_positive, of_negative))
+    covariance = sum(np.cov(rows) / len(rows[0]) for rows in zip(*parts, strict=True))
+    return covariance[0, 1] / math.sqrt(covariance[0, 0] * covariance[1, 1])
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    views, label = two_classifiers(1500, seed=3)
+    scores = stack(views, label, 1500)
+    return views, label, bc.fit(bc.agnostic, scores, decision=RULES, method="direct", seed=20)
+
+
+def _held(tree, var):
+    return float(tree["error_correlation"][var].sel(classifier="a", classifier_other="b"))
+
+
+def test_the_correlation_of_aucs_is_that_of_delong(fitted):
+    views, label, tree = fitted
+    # Label rates are a smooth curve's, not the rows': equal up to a few hundredths.
+    assert _held(tree, "auc") == pytest.approx(delong_correlation(views, label), abs=0.05)
+
+
+def test_the_correlation_of_costs_is_that_of_the_rows_costs(fitted):
+    views, label, tree = fitted
+    table = RULE.cost_table
+    costs = [table[RULE.action_of(score), 1 - label] for score in views]
+    assert _held(tree, "cost_made") == pytest.approx(np.corrcoef(costs)[0, 1], abs=0.05)
+
+
+def test_pairing_narrows_differences_as_the_correlation_says(fitted):
+    _, _, tree = fitted
+    sd = [float(tree["posterior"]["auc"].sel(classifier=name).std()) for name in "ab"]
+    r = _held(tree, "auc")
+    expected = math.sqrt(sd[0] ** 2 + sd[1] ** 2 - 2 * r * sd[0] * sd[1])
+    found = bc.difference(tree, "a", "b", "auc", prob=0.9)
+    assert (found.upper - found.lower) / (2 * norm.ppf(0.95)) == pytest.approx(expected, rel=0.1)
+    assert found.correlation == pytest.approx(r)
+    assert bc.best(tree, "auc").prob_best.sum() == pytest.approx(1)
+    assert float(bc.best(tree, "auc").prob_best.sel(classifier="a")) == pytest.approx(
+        found.prob_first_larger, abs=0.03
+    )
+
+
+def test_a_classifier_and_its_copy_are_equal():
+    (score, _), label = two_classifiers(400, seed=1, n_unlabeled=200)
+    found = bc.fit(
+        bc.agnostic, stack([score, score], label, 400), decision=RULE, method="direct", seed=1
+    )
+    for var in ("auc", "cost", "c", "unlabeled_cost", "unlabeled_auc"):
+        assert _held(found, var) == pytest.approx(1.0, abs=1e-4)
+    one = bc.difference(found, "a", "b", "cost")
+    apart = found["posterior"]["cost"].std(("chain", "draw")).values
+    # The two marginals are drawn apart: quantiles of 4,000 draws.
+    assert one.upper - one.lower < 0.2 * apart[0]
+
+
+def test_influences_are_derivatives():
+    views, label = two_classifiers(300, seed=5)
+    case = plan(stack(views, label, 300), bc.agnostic.Priors(), decision=RULES).cases[0]
+    cells = case.problem.cells
+    mass = cells.count / cells.count.sum()
+    rate = np.clip(cells.mean_score**1.5, 0.02, 0.98)
+    found = influences(case, rate)
+    step = 1e-6
+    for cell in (0, 40, 99):
+        moved = rate.copy()
+        moved[cell] += step
+        for name, value in (("auc", _auc), ("cost_made", _cost), ("c", _c)):
+            slope = (value(cells, mass, moved) - value(cells, mass, rate)) / step
+            assert found[name].label[cell] * mass[cell] == pytest.approx(slope, abs=1e-6)
+            heavier = mass.copy()
+            heavier[cell] += step
+            heavier /= heavier.sum()
+            slope = (value(cells, heavier, rate) - value(cells, mass, rate)) / step
+            centred = found[name].score[cell] - mass @ found[name].score
+            assert centred == pytest.approx(slope, abs=1e-4)
+
+
+def _auc(cells, mass, rate):
+    positive, negative = mass * rate, mass * (1 - rate)
+    below = np.cumsum(negative) - negative / 2
+    return positive @ below / positive.sum() / negative.sum()
+
+
+def _cost(cells, mass, rate):
+    positive, negative = RULE.cost_table[RULE.action_of(cells.mean_score)].T
+    return mass @ (positive * rate + negative * (1 - rate))
+
+
+def _c(cells, mass, rate):
+    sums = np.append(0, np.cumsum(mass * (cells.mean_score - rate)))
+    return sums.max() - sums.min()
+
+
+def test_classes_have_correlations_of_their_own():
+    rng = np.random.default_rng(4)
+    probs = rng.dirichlet([1, 1, 1], (2, 120))
+    label = [int(rng.choice(3, p=row)) for row in probs.mean(axis=0)]
+    scores = bc.Scores.stack(dict(zip("ab", probs, strict=True)), y_true=label)
+    found = bc.fit(bc.agnostic, scores, multiclass="class-wise", method="direct", draws=400, seed=1)
+    held = found["error_correlation"]["auc"]
+    assert held.dims == ("class", "classifier", "classifier_other")
+    assert held.shape == (3, 2, 2)
+    one = bc.difference(found, "a", "b", "auc", class_="1")
+    expected = held.sel({"class": "1", "classifier": "a", "classifier_other": "b"})
+    assert one.correlation == pytest.approx(float(expected))
+
+
+def test_costs_of_two_rules_are_compared_draw_by_draw():
+    views, label = two_classifiers(300, seed=6)
+    scores = bc.Scores(y_true=label, y_prob=views[0])
+    tree = bc.fit(bc.agnostic, scores, decision=RULES, method="direct", draws=200, seed=1)
+    found = bc.difference(tree, "cost_made", "cost_bayes")
+    apart = tree["posterior"]["cost_made"] - tree["posterior"]["cost_bayes"]
+    assert found.mean == pytest.approx(float(apart.mean()))
+    assert found.lower == pytest.approx(float(apart.quantile(0.05)))
+    assert found.text.startswith("cost_made minus cost_bayes")
+    with pytest.raises(InputError, match="must differ"):
+        bc.difference(tree, "cost_made", "cost_made")
+
+
+def test_a_difference_of_rules_is_of_one_classifier(fitted):
+    with pytest.raises(InputError, match="is of one classifier; the result has 2"):
+        bc.difference(fitted[2], "cost_made", "cost_bayes")
+
+
+def test_logits_are_what_the_views_are_made_of():
+    views, _ = two_classifiers(4000, seed=8)
+    # Common variance 2.25 of 2.25 + .36.
+    assert np.corrcoef(logit(views))[0, 1] == pytest.approx(2.25 / 2.61, abs=0.02)

@@ -6,9 +6,8 @@ import pytest
 import bayescal as bc
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.data import problem_of, problems, rule_edges
+from bayescal.quantities.agnostic.data import CountFigures, problem_of, problems, rule_edges
 from bayescal.quantities.agnostic.estimator import count_rows, interval_measure_of_rows
-from bayescal.quantities.agnostic.figures import CountFigures
 from tests.row_sources import ODD_CUTS, data_set
 
 RULE = bc.DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.4), "drop": (0.4, 1)})

@@ -1,5 +1,6 @@
 """What a result holds, against draws worked out by hand; coverage of simulated truths."""
 
+import json
 import math
 
 import numpy as np
@@ -7,10 +8,12 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
+from bayescal.core.errors import InputError
 from bayescal.curves.posterior import CurvePosterior
+from bayescal.quantities.agnostic.data import named_rules
 from bayescal.quantities.agnostic.decisions import actual_cost, estimated_cost
 from bayescal.quantities.agnostic.intervals import interval_measure
-from bayescal.quantities.agnostic.plan import plan
+from bayescal.quantities.agnostic.posterior import plan
 from bayescal.quantities.agnostic.roc import roc
 from bayescal.results.bands import FPR, tpr_at
 from tests.quantities.agnostic.made import RULE, rows
@@ -158,3 +161,59 @@ def test_labels_of_minus_one_and_booleans_are_those_of_0_and_1(code):
         bc.fit(bc.agnostic, data, method="direct", draws=150, seed=1) for data in (scores, coded)
     )
     assert (one["posterior"]["auc"].values == other["posterior"]["auc"].values).all()
+
+
+DEFAULT = bc.agnostic.Priors()
+
+
+def test_rules_name_their_costs():
+    assert named_rules(None) == {}
+    assert named_rules(RULE) == {"cost": RULE}
+    assert named_rules({"a": RULE}) == {"cost_a": RULE}
+
+
+def test_attributes_count_all_rows_and_describe_the_rule():
+    found = plan(rows(), DEFAULT, unlabeled=[0.5, 0.6], decision=RULE)
+    assert (found.attrs["n_obs"], found.attrs["n_labeled"]) == (302, 200)
+    assert json.loads(found.attrs["decision"])["cost"] == RULE.describe()
+
+
+def test_the_fingerprint_is_of_rule_labels_and_unlabelled_rows():
+    prints = {
+        plan(*given, **options).cases[0].fingerprint()
+        for given, options in [
+            ((rows(), DEFAULT), {}),
+            ((rows(), DEFAULT), {"decision": RULE}),
+            ((rows(), DEFAULT), {"unlabeled": [0.5]}),
+            ((rows(seed=21), DEFAULT), {}),
+        ]
+    }
+    assert len(prints) == 4
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: plan(rows(), DEFAULT, decision=[RULE]), "decision must be a DecisionRule"),
+        (lambda: plan(rows(), DEFAULT, decision={"a": 1}), "decision must be a DecisionRule"),
+        (lambda: plan(rows(), DEFAULT, multiclass="marginal"), "multiclass must be one of"),
+        (
+            lambda: plan(bc.Scores(y_true=[None], y_prob=[0.5], classes=[0, 1]), DEFAULT),
+            "at least one label",
+        ),
+        (
+            lambda: plan(
+                bc.Scores(y_true=[0, 1], y_prob=[0.5, 0.6], sample_weight=[1, 2]), DEFAULT
+            ),
+            "cannot use sample weights",
+        ),
+        (
+            lambda: plan(bc.Scores(y_true=[0, 1], y_prob=[0.5, 0.6], group=["a", "b"]), DEFAULT),
+            "agnostic has no groups",
+        ),
+        (lambda: bc.agnostic.Priors(label_rate=0.7), "label_rate must be CurveAverage"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

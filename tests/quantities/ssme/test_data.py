@@ -3,18 +3,33 @@
 from dataclasses import replace
 
 import numpy as np
+import pymc as pm
 import pytest
+from scipy.special import log_softmax, softmax
 
 import bayescal as bc
 from bayescal.core.errors import InputError
+from bayescal.core.partial_sums import numbered
+from bayescal.quantities.ssme import data as ssme_data
 from bayescal.quantities.ssme.data import (
     LEAST_OF_GROUP,
     MOST_UNLABELED,
     Problem,
+    count_rows,
     data_warnings,
+    draw_labels,
+    labels_at,
     score_matrix,
+    with_known_labels,
 )
-from tests.quantities.ssme.made import binary, grouped, many_classes, problem
+from bayescal.quantities.ssme.metrics import Metrics, expected_metrics, mean_over_draws, metrics
+from bayescal.quantities.ssme.model import label_model, model_of
+from bayescal.quantities.ssme.posterior import plan
+from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
+from bayescal.quantities.ssme.tilt import _draw_classes, power_categorical
+from tests.interpreted import PLAIN
+from tests.quantities.ssme.made import binary, grouped, in_chains, many_classes, problem
+from tests.row_sources import ODD_CUTS, SOURCES, data_set
 
 
 def relabeled(made, y):
@@ -139,3 +154,221 @@ def test_many_groups_keep_enough_each():
     unlabeled = ~found.matrix.labeled
     assert (np.bincount(found.matrix.group[unlabeled]) == LEAST_OF_GROUP).all()
     assert found.weight.sum() == pytest.approx(60_000)
+
+
+@pytest.fixture
+def made_matrix():
+    score = np.array([0.1, 0.3, 0.45, 0.7, 0.9])
+    scores = {"a": score, "b": score[::-1] ** 2}
+    return score_matrix(bc.Scores.stack(scores, y_true=[0, *[None] * 4], group=list("uvuvu")))
+
+
+PROB = np.array([[1, 0], [0.7, 0.3], [0.5, 0.5], [0.2, 0.8], [0.1, 0.9]])
+
+
+def test_draws_average_to_the_sum_over_all_labels(made_matrix):
+    found = expected_metrics(made_matrix, PROB, 20_000, np.random.default_rng(1))
+    every = np.array(np.meshgrid(*[[0, 1]] * 5, indexing="ij")).reshape(5, -1).T
+    chance = PROB[np.arange(5), every].prod(axis=1)
+    cases = metrics(made_matrix.probs, np.eye(2)[every])
+    for name, value in cases._asdict().items():
+        defined = np.isfinite(value[:, 0])
+        weight = chance[defined] / chance[defined].sum()
+        mean = weight @ value[defined]
+        spread = np.sqrt(weight @ (value[defined] - mean) ** 2)
+        # Five standard errors of the mean of 20000 draws.
+        difference = np.abs(getattr(found, name) - mean)
+        assert (difference <= 5 * spread / np.sqrt(20_000) + 1e-12).all(), name
+
+
+def test_draws_in_blocks_are_the_same_draws(made_matrix, monkeypatch):
+    whole = expected_metrics(made_matrix, PROB, 100, np.random.default_rng(2))
+    monkeypatch.setitem(expected_metrics.__globals__, "_LABELS_AT_ONCE", 70)
+    parts = expected_metrics(made_matrix, PROB, 100, np.random.default_rng(2))
+    for one, two in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(one, two, rtol=0, atol=1e-12)
+
+
+def test_without_draws_probabilities_are_labels(made_matrix):
+    found = expected_metrics(made_matrix, PROB, None, np.random.default_rng(0))
+    np.testing.assert_array_equal(found.auc, metrics(made_matrix.probs, PROB).auc)
+
+
+def test_a_metric_that_no_draw_has(made_matrix):
+    certain = np.tile([1.0, 0.0], (5, 1))
+    found = expected_metrics(made_matrix, certain, 10, np.random.default_rng(4))
+    assert np.isnan(found.auc).all()
+    assert np.isfinite(found.ece).all()
+
+
+def test_known_labels_are_certain():
+    label = [2, None, 0, None]
+    three = score_matrix(bc.Scores(y_true=label, y_prob=np.full((4, 3), 1 / 3), classes=[0, 1, 2]))
+    draws = np.random.default_rng(0).dirichlet(np.ones(3), (5, 4))
+    kept = draws.copy()
+    found = with_known_labels(three, draws)
+    np.testing.assert_array_equal(found[:, [0, 2]], np.tile(np.eye(3)[[2, 0]], (5, 1, 1)))
+    np.testing.assert_array_equal(found[:, [1, 3]], draws[:, [1, 3]])
+    np.testing.assert_array_equal(draws, kept)
+
+
+def test_draws_have_their_probabilities():
+    prob = np.array([[0.2, 0.5, 0.3], [0.0, 1.0, 0.0], [0.5, 0.0, 0.5]])
+    drawn = draw_labels(prob, 50_000, np.random.default_rng(2))
+    assert (drawn.sum(axis=2) == 1).all()
+    # Standard error below .0023.
+    np.testing.assert_allclose(drawn.mean(axis=0), prob, atol=0.01)
+    assert (drawn[:, 1, 1] == 1).all()
+    assert (drawn[:, 2, 1] == 0).all()
+
+
+def test_a_label_is_where_the_number_falls():
+    """Classes own [0, .2), [.2, .7) and [.7, 1); of probabilities by draw, those of the draw."""
+    prob = np.array([[0.2, 0.5, 0.3]])
+    uniform = np.array([[0.0], [0.19], [0.2], [0.69], [0.7], [0.999]])
+    expected = np.eye(3)[[0, 0, 1, 1, 2, 2]][:, np.newaxis]
+    np.testing.assert_array_equal(labels_at(prob, uniform), expected)
+    np.testing.assert_array_equal(labels_at(np.tile(prob, (6, 1, 1)), uniform), expected)
+    turned = labels_at(np.stack([prob, prob[:, ::-1]]), np.array([[0.25], [0.25]]))
+    np.testing.assert_array_equal(turned[:, 0], np.eye(3)[[1, 0]])
+
+
+def test_draws_without_a_metric_are_left_out_of_its_mean():
+    values = np.array([[0.2, np.nan], [0.4, np.nan]])
+    found = mean_over_draws(Metrics(*[values] * 7))
+    assert found.auc[0] == pytest.approx(0.3)
+    assert np.isnan(found.auc[1])
+
+
+LABELS = {"tilt": Tilt(), "normal": GaussianMixture(), "student": StudentTMixture()}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("make", [problem, many_classes])
+def test_every_model_keeps_its_promises(kind, make):
+    made = make(n=60)
+    own = label_model(made, Priors(label=LABELS[kind], power=0.5))
+    flat = own.prior_draws(4, np.random.default_rng(1))
+    draws = in_chains(flat)
+    assert set(own.shown) <= set(own.variables) == set(flat)
+    prob = own.label_probs(flat)
+    assert prob.shape == (4, 60, made.matrix.n_classes)
+    np.testing.assert_allclose(prob.sum(axis=-1), 1)
+    assert own.log_likelihood(draws).shape == (2, 2, 20)
+    log_prior = own.log_prior(draws)
+    assert set(log_prior) == set(own.shown)
+    assert {values.shape for values in log_prior.values()} == {(2, 2)}
+    assert isinstance(hash(own.compile_key), int)
+    assert 0 < own.target_accept < 1
+    data = model_of(made, own).data_vars
+    assert {v.name for v in data} == set(own.inputs())
+
+
+ETA = np.random.default_rng(1).normal(size=(6, 3))
+
+
+def log_density(power, observed):
+    with pm.Model() as model:
+        data = pm.Data("power", np.asarray(power, float))
+        labels = pm.Data("labels", np.asarray(observed))
+        power_categorical("label", pm.Data("eta", ETA), data, labels)
+    return float(model.compile_logp(mode=PLAIN)({}))
+
+
+def test_the_density_is_the_categorical_to_the_power():
+    observed, power = np.array([0, 2, 1, 1, 0, 2]), np.array([1, 0.5, 0.3, 0, 0, 0.9])
+    expected = (power * log_softmax(ETA, axis=1)[np.arange(6), observed]).sum()
+    assert log_density(power, observed) == pytest.approx(expected)
+
+
+def test_labels_are_drawn_as_they_come_whatever_the_power():
+    drawn = _draw_classes(np.tile(ETA, (20_000, 1, 1)), np.full(6, 0.1), np.random.default_rng(2))
+    shares = np.stack([(drawn == k).mean(axis=0) for k in range(3)], axis=1)
+    # A share of 20,000 has a standard error below .0036.
+    np.testing.assert_allclose(shares, softmax(ETA, axis=1), atol=0.015)
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Rows beyond 300 are many."""
+    monkeypatch.setattr(ssme_data, "MOST_UNLABELED", 300)
+
+
+def made(n_classes, seed=0):
+    """Rows of two classifiers in memory, and as columns; the last class comes last."""
+    rng = np.random.default_rng(seed)
+    prob = {name: rng.dirichlet(np.ones(n_classes), 1400) for name in ("a", "b")}
+    label = np.sort(rng.integers(0, n_classes, 1400)).astype(float)
+    label[rng.random(1400) < 0.9] = np.nan
+    if n_classes == 2:
+        columns = {name: values[:, 1] for name, values in prob.items()}
+        return bc.Scores.stack(columns, y_true=label), {"y": label, **columns}, list(columns)
+    named = {name: [f"{name}{k}" for k in range(n_classes)] for name in prob}
+    columns = {
+        column: prob[name][:, k] for name, own in named.items() for k, column in enumerate(own)
+    }
+    return bc.Scores.stack(prob, y_true=label), {"y": label, **columns}, named
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_rows_are_those_that_are_taken_in_memory(source, n_classes, tmp_path, few):
+    scores, columns, named = made(n_classes)
+    found = count_rows(source(tmp_path, columns, ODD_CUTS), label="y", score=named)
+    expected = Problem.of(score_matrix(scores), "random")
+    (case,) = plan(found, bc.ssme.Priors()).cases
+    matrix = case.problem.matrix
+    np.testing.assert_array_equal(matrix.probs, expected.matrix.probs)
+    np.testing.assert_array_equal(matrix.y, expected.matrix.y)
+    np.testing.assert_allclose(case.problem.weight, expected.weight, rtol=1e-14)
+    assert (matrix.classifiers, matrix.classes) == (("a", "b"), expected.matrix.classes)
+    (whole,) = plan(scores, bc.ssme.Priors()).cases
+    assert plan(found, bc.ssme.Priors()).attrs == plan(scores, bc.ssme.Priors()).attrs
+    assert case.fingerprint() == whole.fingerprint()
+
+
+def test_few_rows_of_a_file_all_stay(tmp_path, few):
+    _, columns, named = made(2)
+    rows = {name: values[:250] for name, values in columns.items()}
+    found = count_rows(data_set(tmp_path, rows, (100,)), label="y", score=named)
+    assert found.n_obs == found.scores.n_obs == 250
+    assert (found.weight == 1).all()
+
+
+def test_probabilities_of_rows_that_were_left_out_are_refused(tmp_path, few):
+    _, columns, named = made(2)
+    found = count_rows(data_set(tmp_path, columns, ODD_CUTS), label="y", score=named)
+    with pytest.raises(InputError, match="prob_label"):
+        plan(found, bc.ssme.Priors(), prob_label=True)
+    with pytest.raises(InputError, match="labeling"):
+        plan(found, bc.ssme.Priors(), labeling="none")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"y": {1000: 2.0}}, "y must hold two labels"),
+        ({"b": {1000: 7.0}}, r"b \(rows counted from row 950\) must lie in \[0, 1\].*at row 50"),
+    ],
+)
+def test_bad_rows_are_named(changes, message, tmp_path, few):
+    _, columns, named = made(2)
+    for name, rows in changes.items():
+        for row, value in rows.items():
+            columns[name] = columns[name].copy()
+            columns[name][row] = value
+    with pytest.raises(InputError, match=message):
+        count_rows(data_set(tmp_path, columns, ODD_CUTS), label="y", score=named)
+
+
+def test_rows_that_change_after_their_labels_were_counted_are_refused(few):
+    class Written:
+        label = np.array([0.0, 1, np.nan, np.nan])
+
+        def parts(self, columns, batch_rows):
+            found = {"y": self.label, "p": np.array([0.2, 0.7, 0.4, 0.6])}
+            self.label = np.array([0.0, 1, 1, np.nan])
+            return [numbered([{name: found[name] for name in columns}])]
+
+    with pytest.raises(bc.InputError, match="'y', 'p' must not change while they are read twice"):
+        bc.ssme.count_rows(Written(), label="y", score="p")

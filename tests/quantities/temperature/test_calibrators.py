@@ -25,7 +25,7 @@ from bayescal.quantities.temperature.calibrators import (
     TemperatureScaling,
     VectorScaling,
 )
-from bayescal.quantities.temperature.errors import binned_error, top_class
+from bayescal.quantities.temperature.estimator import binned_error, top_class
 from bayescal.quantities.temperature.logits import class_wise, labeled_rows
 from bayescal.quantities.temperature.slice_calibrators import SliceCalibration
 from tests.quantities.temperature.made import labels, rows

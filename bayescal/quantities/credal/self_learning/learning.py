@@ -24,7 +24,7 @@ from bayescal.core.checks import (
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.writing import checked_path, replacing
-from bayescal.quantities.credal.self_learning.labels import (
+from bayescal.quantities.credal.self_learning import (
     LabelSets,
     SelfLearningRows,
     credal_labels,
@@ -283,7 +283,7 @@ def self_learn(
     --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> from bayescal.quantities.credal.self_learning.learning import SelfLearningSettings
-    >>> from bayescal.quantities.credal.self_learning.labels import SelfLearningRows
+    >>> from bayescal.quantities.credal.self_learning import SelfLearningRows
     >>> from bayescal.quantities.credal.self_learning.learning import self_learn
     >>> rows = SelfLearningRows([[0.0], [1.0]], [0, 1], [[0.2], [0.9], [0.8]], [[0.5], [2.0]])
     >>> learned = self_learn(LogisticRegression(), rows, SelfLearningSettings("hard"))

@@ -22,7 +22,7 @@ from bayescal.core.checks import (
 )
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.credal_sets import SLACK
-from bayescal.quantities.credal.self_learning.labels import (
+from bayescal.quantities.credal.self_learning import (
     SelfLearningRows,
     credal_labels,
     from_labels,
@@ -273,7 +273,7 @@ def self_learn_by_threshold(
 
     Examples
     --------
-    >>> from bayescal.quantities.credal.self_learning.labels import SelfLearningRows
+    >>> from bayescal.quantities.credal.self_learning import SelfLearningRows
     >>> from bayescal.quantities.credal.self_learning.threshold import (
     ...     ThresholdSettings,
     ...     self_learn_by_threshold,

@@ -12,8 +12,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal.self_learning import learning
-from bayescal.quantities.credal.self_learning.labels import LabelSets, SelfLearningRows, from_labels
+from bayescal.quantities.credal.self_learning import (
+    LabelSets,
+    SelfLearningRows,
+    from_labels,
+    learning,
+)
 from bayescal.quantities.credal.self_learning.learning import (
     METHODS,
     SelfLearningSettings,

@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal.self_learning.labels import LabelSets
+from bayescal.quantities.credal.self_learning import LabelSets
 from bayescal.quantities.credal.self_learning.network import NetworkClassifier, optimistic_loss
 
 

@@ -6,7 +6,7 @@ from scipy.optimize import approx_fprime
 from scipy.special import xlogy
 
 import bayescal as bc
-from bayescal.quantities.credal.self_learning.labels import SelfLearningRows
+from bayescal.quantities.credal.self_learning import SelfLearningRows
 from bayescal.quantities.credal.self_learning.threshold import (
     LabeledParts,
     OneVsAllNetworks,

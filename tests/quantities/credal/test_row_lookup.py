@@ -14,7 +14,7 @@ from bayescal.curves.average import Average, in_chains
 from bayescal.curves.cells import Problem
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import COMPONENTS, ROUGH, SEGMENTS, SMOOTH, CurveAverage
-from bayescal.quantities.credal.stored_curve import StoredCurve
+from bayescal.quantities.credal.row_lookup import StoredCurve
 from tests.synthetic import make_result
 
 N_DRAWS = 2000
