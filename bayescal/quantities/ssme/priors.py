@@ -186,7 +186,9 @@ class Priors:
         Priors
             The narrow part of the log slope alone, and the power 0.6 throughout.
 
-        Notes ----- For classifiers that are known to be calibrated on data like these: errors with
+        Notes
+        -----
+        For classifiers that are known to be calibrated on data like these: errors with
         few labels are smaller than the default's. Where they are not, intervals miss the truth far
         more often than they say.
 
@@ -225,7 +227,9 @@ class Priors:
         dict of str to Priors
             ``"default"``, these priors, first; then others that would be as reasonable.
 
-        Notes ----- Each changes one choice that twenty labels cannot check: that the opinion pool
+        Notes
+        -----
+        Each changes one choice that twenty labels cannot check: that the opinion pool
         is nearly right ("trusting"), that classifiers count alike ("plain mean"), scales three
         times as wide, and the likelihood's own power. A mixture is compared with the default tilt
         instead.
