@@ -138,10 +138,11 @@ def to_numpy(column: Any, name: str) -> NDArray[Any]:
             f"{reason}. Pass an array."
         ) from error
     if array.ndim == 0:
-        raise InputError(
-            f"{name} must be a column of values; got one {type(column).__name__}. "
-            "Pass an array, a list or a Series (several classifiers: Scores.stack)."
-        )
+        rule, remedy = "a column of values; got one", "an array, a list or a Series (several "
+        remedy += "classifiers: Scores.stack)"
+        if hasattr(column, "toarray"):
+            rule, remedy = "dense; got a sparse", "its toarray()"
+        raise InputError(f"{name} must be {rule} {type(column).__name__}. Pass {remedy}.")
     return array
 
 

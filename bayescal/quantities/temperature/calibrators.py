@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_expit, logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import check_choice, check_same_length, listing
@@ -47,6 +47,8 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     ) -> tuple[Floats, Integers, Floats | None]:
         """Check rows, leave out those of weight 0, and set `classes_`."""
         logits, column = as_logits(X, self.scale), to_numpy(y, "y")
+        if column.shape[1:] == (1,):
+            column = column_or_1d(column, warn=True)
         check_same_length(len(logits), "X", len(column), "y")
         weight = None
         if sample_weight is not None:
@@ -67,9 +69,7 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         check_is_fitted(self, "classes_")
         logits = as_logits(X, self.scale)
         if logits.shape[1] != self.n_features_in_:
-            raise InputError(
-                f"X must have {self.n_features_in_} columns, as in fit; got {logits.shape[1]}."
-            )
+            raise self._other_shape(np.shape(X))
         names, known = column_names(X), getattr(self, "feature_names_in_", None)
         if names is None or known is None:
             return logits
@@ -80,6 +80,15 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
                 "them, or pass an array with the columns in that order."
             )
         return logits[:, place]
+
+    def _other_shape(self, shape: tuple[int, ...]) -> InputError:
+        """Refuse rows in the words of scikit-learn."""
+        n, name = self.n_features_in_, type(self).__name__
+        if len(shape) == 1:
+            remedy = "Reshape your data with X.reshape(1, -1) if it is one row."
+            return InputError(f"X must have shape (obs, {n}), as in fit; got {shape}. {remedy}")
+        got = f"X has {shape[1]} features, but {name} is expecting {n} features as input"
+        return InputError(f"{got}. Pass the columns of fit.")
 
 
 class LogitCalibrator(OfLogits, ABC):

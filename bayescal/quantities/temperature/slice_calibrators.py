@@ -225,7 +225,8 @@ class SliceCalibration(OfLogits):
         ndarray of shape (obs,)
             Labels.
         """
-        return np.asarray(self.classes_[predicted_class(self._calibrated(X, slices))])
+        found = predicted_class(self._calibrated(X, slices))
+        return np.asarray(self.classes_[found])
 
     def _calibrated(self, x: ArrayLike, slices: ArrayLike | None) -> Floats:
         logits = self.checked_again(x)

@@ -8,12 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.optimize import Bounds, LinearConstraint, minimize, minimize_scalar
+from scipy.sparse import csr_array
 from scipy.special import softmax
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss as weighted_log_loss
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayescal as bc
 from bayescal.core.bins.binning import Binning
@@ -255,11 +257,56 @@ def test_probabilities_given_as_logits_are_warned_of():
         TemperatureScaling().fit(prob, [0, 1, 1])
 
 
-def test_other_columns_than_in_fit_are_refused():
+# scikit-learn's checks take any features for logits.
+_OWN_WORDS = "the message has no words of scikit-learn's"
+_COLUMNS = "three labels for two columns: each class has a column of logits"
+EXPECTED = {
+    "check_classifiers_classes": _COLUMNS,
+    "check_classifiers_train": "the columns are no logits of the labels, or fewer than these",
+    "check_estimators_fit_returns_self": _COLUMNS,
+    "check_estimators_overwrite_params": _COLUMNS,
+    "check_readonly_memmap_input": _COLUMNS,
+    "check_classifiers_regression_target": f"{_OWN_WORDS}: y must hold words, whole numbers ...",
+    "check_complex_data": f"{_OWN_WORDS}: X must be numbers",
+    "check_dtype_object": f"{_OWN_WORDS}, and is no TypeError: X must be numbers",
+    "check_estimators_empty_data_messages": f"{_OWN_WORDS}: X must have shape (obs, class)",
+    "check_requires_y_none": f"{_OWN_WORDS}: y must be a column of values",
+}
+_SEPARABLE = {
+    "check_sample_weight_equivalence_on_dense_data": "more parameters than rows separate the "
+    "classes: the loss is flat on the way to the bounds, where L-BFGS stops"
+}
+
+
+@parametrize_with_checks(
+    [
+        TemperatureScaling(),
+        ClassWiseTemperatureScaling(),
+        VectorScaling(),
+        PlattScaling(),
+        SliceCalibration(),
+    ],
+    expected_failed_checks=lambda one: (
+        EXPECTED | _SEPARABLE if isinstance(one, VectorScaling) else EXPECTED
+    ),
+)
+def test_scikit_learn_finds_nothing_else_to_say(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda x: x[:, :2], "X has 2 features, but TemperatureScaling is expecting 3"),
+        (lambda x: x[:, 0], r"shape \(obs, 3\), as in fit; got \(50,\). Reshape your data"),
+        (csr_array, "X must be dense; got a sparse csr_array"),
+    ],
+)
+def test_other_columns_than_in_fit_are_refused(change, message):
     logits, label = rows(50, 3)
     fitted = TemperatureScaling().fit(logits, label)
-    with pytest.raises(InputError, match="X must have 3 columns, as in fit; got 2"):
-        fitted.predict_proba(logits[:, :2])
+    with pytest.raises(InputError, match=message):
+        fitted.predict_proba(change(logits))
 
 
 def test_vector_scaling_finds_the_truth_of_many_rows():
