@@ -20,7 +20,7 @@ from _common import print_machine, print_table, time_best
 
 from bayescal.core.bins.binning import count_into, fine_counts
 from bayescal.core.bins.edges import bin_edges
-from bayescal.core.tasks import Task
+from bayescal.core.scores import Task
 from bayescal.quantities.ece.estimator import estimate
 
 N_BINS = 15

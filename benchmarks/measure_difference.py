@@ -24,7 +24,7 @@ from _results import print_provenance, read
 
 import bayescal as bc
 from bayescal.measures.registry import resolve
-from bayescal.results.measured import with_measures
+from bayescal.results.measure import with_measures
 
 NAME = "measure_difference"
 MEASURES = ("brier", "auc", "net_benefit:0.25", "e90", "tce")

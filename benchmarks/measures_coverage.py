@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 import bayescal as bc
 from bayescal.quantities.ece.simulator import SMOOTH, TRUTHS, Truth
 from bayescal.results import access
-from bayescal.results.measured import with_measures
+from bayescal.results.measure import with_measures
 
 type Floats = NDArray[np.float64]
 type Estimates = dict[str, tuple[float, ...]]

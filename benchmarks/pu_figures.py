@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from bayescal.core.bins.edges import bin_edges, optimal_number
-from bayescal.core.logistic import sigmoid
+from bayescal.core.functionals import sigmoid
 from bayescal.plots.style import BLUE, GREY, INK, ORANGE, VERMILLION
 from bayescal.quantities.ece.bounds import optimal_n_bins
 from bayescal.quantities.ece.estimator import estimate as labelled_estimate

@@ -30,7 +30,7 @@ from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 import bayescal as bc
-from bayescal.results.measured import with_measures
+from bayescal.results.measure import with_measures
 
 type Task = Callable[[], object]
 type Tasks = dict[str, Task]

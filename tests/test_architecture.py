@@ -45,7 +45,7 @@ for name in ("estimate", "bounds", "fit_ivap", "discount", "project", "e_admissi
 @pytest.mark.mcmc
 def test_results_plots_and_report_load_no_sampler_and_no_quantity() -> None:
     code = "import bayescal.results.schema, bayescal.results.io\n"
-    code += "import bayescal.plots, bayescal.report.html, sys\n"
+    code += "import bayescal.plots, bayescal.report, sys\n"
     code += "assert not any(m.startswith('bayescal.quantities') for m in sys.modules)\n"
     # The function stays one, whatever is imported first.
     code += "import bayescal as bc\nassert bc.report.__name__ == 'report'"
@@ -66,7 +66,7 @@ before = state()
 import bayescal as bc
 for name in bc.__all__:
     getattr(bc, name)
-import bayescal.cli.main, bayescal.quantities.ece.model, bayescal.report.html
+import bayescal.cli.main, bayescal.quantities.ece.model, bayescal.report
 assert state() == before
 """
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -14,8 +14,8 @@ from bayescal.cli.run import in_terms_of
 from bayescal.cli.terminal import print_table
 from bayescal.core import score_options as shared
 from bayescal.core.command import Given, Option
-from bayescal.core.count_options import COUNTS, are_counts, read_counts
 from bayescal.core.errors import InputError
+from bayescal.core.score_options import COUNTS, are_counts, read_counts
 from bayescal.core.writing import check_writable
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ import click
 
 from bayescal.cli.terminal import print_table, say
 from bayescal.core.command import Estimates, Given, Row
-from bayescal.core.text import cell, printable
-from bayescal.core.text_table import one_line
+from bayescal.core.text import cell, one_line, printable
 from bayescal.core.writing import check_writable, replacing, write_text
-from bayescal.report.html import ENDINGS as _REPORT
+from bayescal.report import ENDINGS as _REPORT
 from bayescal.results.text import plain
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def _check_estimates(given: Given, paths: Sequence[Path]) -> None:
 def write(tree: DataTree, path: Path, prob: float, title: str | None = None) -> None:
     """Write a result as the file's ending says."""
     if path.suffix.casefold() in _REPORT:
-        from bayescal.report.html import report
+        from bayescal.report import report
 
         report(tree, path, prob=prob, **({} if title is None else {"title": title}))
     elif path.suffix.casefold() in TABLES:

@@ -22,8 +22,8 @@ from bayescal.cli.run import (
 from bayescal.cli.terminal import FAILED, NOT_CONVERGED, OK, warn
 from bayescal.core.checks import check_known, check_number, check_whole
 from bayescal.core.command import Command, Given, Option
-from bayescal.core.count_options import COUNTS, are_counts
 from bayescal.core.errors import InputError
+from bayescal.core.score_options import COUNTS, are_counts
 from bayescal.core.writing import check_writable
 from bayescal.quantities import quantities
 
@@ -89,7 +89,7 @@ def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
     """Read, fit, write the report, and say what failed."""
     from bayescal.core.tables import open_table
     from bayescal.report.page import windows_report
-    from bayescal.results.summary import series_of
+    from bayescal.results.change import series_of
 
     check_writable(output)
     check_number(given["alarm"], "alarm", "[0.5, 1]", "Pass 0.95, say.")
@@ -156,8 +156,8 @@ def _read(table: Any, given: Given) -> _Windows:
 def _counted(given: Given) -> _Windows:
     """Add up the counts of each window, by group and window, or by group alone."""
     from bayescal.core.checks import check_unique
-    from bayescal.core.count_options import files_of, sum_of
     from bayescal.core.count_table import CountTable
+    from bayescal.core.score_options import files_of, sum_of
 
     files, data = files_of(given), dict[Any, dict[str, CountTable]]()
     check_unique([path.stem for path in files], "window")
@@ -266,7 +266,7 @@ def _provenance(given: Given, found: _Windows, command: Command) -> dict[str, st
 
 
 def _data(given: Given) -> str:
-    from bayescal.core.count_options import files_of
+    from bayescal.core.score_options import files_of
 
     files = files_of(given)
     return files[0].name if len(files) == 1 else f"{files[0].name} to {files[-1].name}"
@@ -351,7 +351,7 @@ def _check_results(files: tuple[Path, ...], given: dict[str, Any]) -> None:
 
 def _of_results(files: Sequence[Path], output: Path, title: str, given: Given) -> int:
     """Bring results together, and say what is wrong with any of them."""
-    from bayescal.report.html import report
+    from bayescal.report import report
     from bayescal.results.io import load
 
     check_writable(output)

@@ -36,8 +36,8 @@ from bayescal.cli.terminal import (
     with_short_names,
 )
 from bayescal.core.command import Command, Given, Option
-from bayescal.core.count_options import files_of
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ScarWarning
+from bayescal.core.score_options import files_of
 from bayescal.results.text import capital
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def carry_out(
 
 def _measured(tree: DataTree, wanted: Sequence[str]) -> tuple[DataTree, list[str]]:
     """A result with measures, and which of those wanted have a value."""
-    from bayescal.results.measured import with_measures
+    from bayescal.results.measure import with_measures
 
     kept = []
     for name in wanted:

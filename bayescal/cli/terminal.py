@@ -13,8 +13,7 @@ import click
 
 from bayescal.core.command import Option
 from bayescal.core.errors import InputError
-from bayescal.core.text import distinct
-from bayescal.core.text_table import Column, fitted, one_by_one, one_line, table
+from bayescal.core.text import Column, distinct, fitted, one_by_one, one_line, table
 
 _IN_SENTENCES: Final = 28
 """Width that names are cut to in sentences."""

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bins.binning import Binning
-from bayescal.core.cell_sums import ONE, PER_LOGIT, ZERO, units_of
+from bayescal.core.cell_sums import ONE, PER_LOGIT, ZERO, SharedCounts, units_of
 from bayescal.core.checks import shown
 from bayescal.core.columns import arrow_to_numpy
 from bayescal.core.errors import InputError
-from bayescal.core.shared_counts import SharedCounts
 from bayescal.core.tables import PARQUET_MAGIC
 from bayescal.core.writing import check_writable, checked_path, write_bytes
 

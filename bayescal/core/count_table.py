@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from bayescal.core.cell_sums import SharedCounts
 from bayescal.core.checks import check_call, check_is, check_known, listing
 from bayescal.core.count_files import write_counts
-from bayescal.core.count_frames import WHOLE
+from bayescal.core.counts_sql import WHOLE
 from bayescal.core.errors import InputError
 from bayescal.core.partial_sums import joined
-from bayescal.core.shared_counts import SharedCounts
+from bayescal.core.scores import Task
 from bayescal.core.shown import Showing, Shown
-from bayescal.core.tasks import Task
 
 if TYPE_CHECKING:
     from bayescal.core.counts import Counts

@@ -11,10 +11,9 @@ from typing import Any, Final, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.bin_counts import BinCounts, TiedRows
 from bayescal.core.bins.binning import Binning
 from bayescal.core.bins.edges import resolved_number, strategy_name
-from bayescal.core.bins.tied_rows import TiedRows
 from bayescal.core.cell_sums import (
     NEGATIVE,
     ONE,
@@ -25,6 +24,7 @@ from bayescal.core.cell_sums import (
     CountedColumns,
     Floats,
     Held,
+    SharedCounts,
     Whole,
     cell_bounds,
     lowest,
@@ -33,13 +33,11 @@ from bayescal.core.cell_sums import (
 from bayescal.core.checks import check_flag, check_is, check_rows, check_some_weight, check_whole
 from bayescal.core.columns import Label
 from bayescal.core.count_files import read_counts, write_counts
-from bayescal.core.count_frames import ALONE, WHOLE, CountColumns, frame_sums
 from bayescal.core.count_table import CountTable
+from bayescal.core.counts_sql import ALONE, WHOLE, CountColumns, frame_sums
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, binary_classes, checked_label
-from bayescal.core.rounding import round_scores
+from bayescal.core.intake import Column, binary_classes, checked_label, round_scores
 from bayescal.core.scores import Scores, check_unweighted
-from bayescal.core.shared_counts import SharedCounts
 from bayescal.core.shown import Showing, Shown
 
 MOST_CELLS: Final = 100_000

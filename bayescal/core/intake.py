@@ -30,7 +30,6 @@ from bayescal.core.columns import (
     to_floats,
 )
 from bayescal.core.errors import InputError
-from bayescal.core.rounding import round_scores
 
 
 def same_label(first: object, second: object) -> bool:
@@ -401,3 +400,33 @@ def to_probabilities(values: Any, name: str) -> NDArray[np.float64]:
     """Turn probabilities of any shape, a single one among them, into float64."""
     found = to_doubles(values, name)
     return np.asarray(clean_probabilities(found, name), np.float64) if found.size else found
+
+
+_DIGITS = 12
+# Below this, `_DIGITS` decimals are too few significant digits.
+_SMALL = 1e-4
+# 10 to a larger power is infinite for the smallest scores.
+_MOST_DECIMALS = 300
+# A block of the rows stays in a core's cache through the passes over it.
+_BLOCK = 1 << 15
+
+
+def round_scores[Score: np.floating](score: NDArray[Score]) -> NDArray[Score]:
+    """Round scores, (obs, ...), to 12 decimals, below 0.0001 to 12 digits; narrower floats stay."""
+    if score.dtype != np.float64:
+        return score
+    rounded = np.empty_like(score)
+    rows = max(1, _BLOCK // max(1, score[:1].size))
+    for start in range(0, len(score), rows):
+        part, into = score[start : start + rows], rounded[start : start + rows]
+        np.round(part, _DIGITS, out=into)
+        small = (part < _SMALL) & (part > 0)
+        if small.any():
+            into[small] = _significant(part[small])
+    return rounded
+
+
+def _significant[Score: np.floating](score: NDArray[Score]) -> NDArray[Score]:
+    decimals = np.minimum(_DIGITS - 1 - np.floor(np.log10(score)), _MOST_DECIMALS)
+    scale = 10.0**decimals
+    return np.asarray(np.rint(score * scale) / scale)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 
 from bayescal.core.columns import MISSING, Label, factorize
 from bayescal.core.intake import Column
-from bayescal.core.processors import processors
 from bayescal.core.progress import Progress, progress_bar
 
 BATCH_ROWS: Final = 1 << 19
@@ -163,3 +163,9 @@ def read_ahead[Part](parts: Iterator[Part]) -> Iterator[Part]:
         while (part := coming.result()) is not _END:
             coming = pool.submit(next, parts, _END)
             yield part  # type: ignore[misc]  # the end is no part
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
+    return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -1,20 +1,23 @@
-"""Options that several quantities share, and how scores are read from the columns they name."""
+"""Options that several quantities share, and how scores and counts are read from what they name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
 
 if TYPE_CHECKING:
+    from bayescal.core.count_table import CountTable
     from bayescal.core.intake import Column
     from bayescal.core.scores import Scores
     from bayescal.core.tables import Table
+
 
 # Numbers that are read at once; beyond it a file is read in batches, where that can be done.
 MOST_NUMBERS: Final = 50_000_000
@@ -297,3 +300,74 @@ def _collected(
             array = np.column_stack([values[name] for name in names])
         found[classifier] = Column(name, array)
     return from_parts(collect(found, label, **options))
+
+
+COUNTS: Final = ".counts"
+"""How the names of files of counts end."""
+_OF_COLUMNS: Final = (
+    LABEL,
+    SCORE,
+    CLASSIFIER,
+    GROUP,
+    WEIGHT,
+    POS_LABEL,
+    FROM_LOGITS,
+    ONE_CLASSIFIER,
+)
+
+
+def files_of(given: Given) -> tuple[Path, ...]:
+    """The files given, also where it is one."""
+    files = given["file"]
+    return (files,) if isinstance(files, Path) else tuple(files)
+
+
+def are_counts(given: Given) -> bool:
+    """Whether files hold counts, which have no columns; a table comes alone."""
+    files = files_of(given)
+    tables = [path.name for path in files if path.suffix.casefold() != COUNTS]
+    if tables and len(tables) < len(files):
+        raise InputError(
+            f"files of counts go without others; got {tables[0]!r} among them. Count it first: "
+            f"bayescal count {tables[0]} -o DAY{COUNTS}."
+        )
+    if len(tables) > 1:
+        raise InputError(
+            f"FILE must be one table, or files of counts ({COUNTS}); got {len(tables)} tables. "
+            "Count them with bayescal count, and pass the counts."
+        )
+    if not tables:
+        check_no_columns(given, _OF_COLUMNS)
+    return not tables
+
+
+def check_no_columns(given: Given, options: Iterable[Option]) -> None:
+    """Refuse options that counts have no columns for."""
+    for option in options:
+        if given.get(option.name) not in (None, (), False, option.default):
+            raise InputError(
+                f"{option.flag} is about columns of a table, and counts have none. Leave it out."
+            )
+
+
+def sum_of(given: Given) -> CountTable:
+    """Add up files of counts."""
+    first, *others = files_of(given)
+    total = read_counts(first)
+    for path in others:
+        found = read_counts(path)
+        try:
+            total += found
+        except InputError as error:
+            raise InputError(f"{path.name} cannot be added to {first.name}: {error}") from None
+    return total
+
+
+def read_counts(path: Path) -> CountTable:
+    """Read a file of counts, of one classifier or of several."""
+    from bayescal.core.count_table import CountTable
+    from bayescal.core.counts import Counts
+    from bayescal.core.counts_sql import ALONE
+
+    found = Counts.load(path)
+    return CountTable({ALONE: found}) if isinstance(found, Counts) else found

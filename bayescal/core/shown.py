@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from bayescal.core.text import undirected
-from bayescal.core.text_table import fitted, one_by_one, one_line, table
+from bayescal.core.text import fitted, one_by_one, one_line, table, undirected
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template

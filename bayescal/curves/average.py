@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from bayescal.core.errors import InputError
-from bayescal.core.logistic import sigmoid
+from bayescal.core.functionals import sigmoid
 from bayescal.core.quantity import DirectDraws, Draws, LabelModel
 from bayescal.curves.boundary import BoundaryErrors, BoundaryScore
 from bayescal.curves.cells import Problem, in_a_row, padded_size, score_logit

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.scores import Task
 from bayescal.core.streams import stream
-from bayescal.core.tasks import Task
 
 # A correlation over 5,000 rows has a standard error of .014 at most.
 MOST: Final = 5_000

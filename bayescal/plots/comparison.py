@@ -19,7 +19,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Difference, difference
 from bayescal.results.intervals import interval
-from bayescal.results.measured import chosen_variable, with_measure
+from bayescal.results.measure import chosen_variable, with_measure
 from bayescal.results.ranking import RANK, best
 from bayescal.results.text import capital, number, percent, relation, signed
 

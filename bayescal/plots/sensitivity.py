@@ -23,7 +23,7 @@ from bayescal.plots.style import Drawing
 from bayescal.results import access
 from bayescal.results.access import ResultSlice
 from bayescal.results.conclude import Conclusion, conclusions
-from bayescal.results.measured import chosen_variable
+from bayescal.results.measure import chosen_variable
 from bayescal.results.text import number, percent, relation
 
 MOST_PANELS: Final = 24

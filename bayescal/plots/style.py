@@ -31,7 +31,7 @@ from bayescal.core.text import shorten as cut
 from bayescal.core.variables import ERROR, METRIC, ROW, Variable
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice, status
-from bayescal.results.measured import chosen_variable
+from bayescal.results.measure import chosen_variable
 from bayescal.results.text import percent
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers and in grey print; all of them,

@@ -1,25 +1,33 @@
-"""Calibration errors in the report: tables, the shape of the curve, differences and groups."""
+"""The calibration curve in the report: errors, shape, differences, groups, measures, decisions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import combinations, product
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import xarray as xr
 from markupsafe import Markup
 
-from bayescal.core.variables import ERROR, ROW
-from bayescal.plots import plot_differences
-from bayescal.plots.style import Drawing
+from bayescal.core.errors import InputError
+from bayescal.core.variables import ERROR, LESS, MORE, ROW, Variable
+from bayescal.plots import plot_decision_curve, plot_differences
+from bayescal.plots.style import Drawing, shorten
 from bayescal.report.answers import CaseAnswer, answer_of
 from bayescal.report.render import Column, bold, figures, names, plain, table
 from bayescal.report.view import WEIGHT, Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.bands import CurveShape, boundary_scores, curve_shape
 from bayescal.results.compare import Difference, difference
-from bayescal.results.curves import CurveShape, boundary_scores, curve_shape
+from bayescal.results.decision_curve import decision_curve
+from bayescal.results.ranking import Best, best
+from bayescal.results.summary import own_point
 from bayescal.results.text import (
+    MISSING,
     capital,
     count,
     decimals,
@@ -30,6 +38,10 @@ from bayescal.results.text import (
     probability,
     row_count,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 MOST_UNEVEN = 4
 MOST_SHAPES = 66
@@ -118,7 +130,7 @@ def _found(view: View) -> list[tuple[ResultSlice, CurveShape]]:
     return [(case, shape) for case, shape in both if shape is not None]
 
 
-MOST_ROWS = 66
+MOST_PAIRS = 66
 """All pairs of twelve classifiers."""
 
 
@@ -167,7 +179,7 @@ def differences(view: View) -> Markup | None:
     rows = sorted(_pairs(view), key=lambda row: (not _resolved(row[1]), -abs(row[1].mean)))
     if not rows:
         return None
-    left = max(0, len(rows) - MOST_ROWS)
+    left = max(0, len(rows) - MOST_PAIRS)
     more = f" {left} further pairs are left out; bayescal.difference gives them." if left else ""
     return Markup('<p>{}</p>\n{}{}<p class="note">{}</p>').format(
         "Calibration error of the first classifier minus that of the second, on the same rows. The "
@@ -175,7 +187,7 @@ def differences(view: View) -> Markup | None:
         "the better calibrated one. Noise that both share cancels, so these intervals are more "
         "informative than the overlap of two separate ones.",
         figures(wide=_from_best(view)),
-        table("Differences", _difference_columns(view, rows[:MOST_ROWS])),
+        table("Differences", _difference_columns(view, rows[:MOST_PAIRS])),
         "Bold: the interval excludes zero, so the difference is resolved. Correlation: that of the "
         f"two errors over the shared rows.{more}",
     )
@@ -242,3 +254,152 @@ DIFFERENCES = Section(
     "differences", "Differences between classifiers", "Differences", for_each(differences)
 )
 GROUPS = Section("groups", "Groups", "Groups", for_each(groups))
+
+
+MOST_LINES = 120
+_BETTER = {LESS: "lower is better", MORE: "higher is better"}
+_NOTE = (
+    "All are numbers of the calibration curve, drawn from one posterior. A plug-in is the number "
+    "of the labelled rows as they are; errors of the curve have none."
+)
+
+
+def measures(view: View) -> Markup | None:
+    """A line a measure and case."""
+    if not view.measures:
+        return None
+    lines = [(one, case) for one in view.measures for case in view.cases]
+    shown = lines[:MOST_LINES]
+    ranks = {one.name: ranking for one in view.measures if (ranking := _ranking(view, one))}
+    columns = [
+        Column("Measure", [_name(one, case is view.cases[0]) for one, case in shown], words=True),
+        *_cases(view, shown),
+        Column("Plug‑in", [_point(view, *line) for line in shown]),
+        Column("Mean", [_mean(view, *line) for line in shown]),
+        Column(f"{percent(view.prob)} interval", [_range(view, *line) for line in shown]),
+    ]
+    if ranks:
+        chances = [_chance(ranks.get(one.name), case) for one, case in shown]
+        columns.append(Column("P(best)", chances))
+    left = len(lines) - len(shown)
+    more = f" {left} further lines are left out; bayescal.summary gives them." if left else ""
+    return table("Further measures", columns) + Markup('<p class="note">{}{}</p>').format(
+        _NOTE, more
+    )
+
+
+def _name(one: Variable, first: bool) -> Markup:
+    """Its title; in the first of its lines, what it is."""
+    title = Markup("{}").format(capital(one.title))
+    if not (first and one.meaning):
+        return title
+    # Some meanings begin with the title, which stands above.
+    text = capital(one.meaning.removeprefix(f"{capital(one.title)}: ").rstrip("."))
+    text += f"; {_BETTER[one.better]}." if one.better else "."
+    return title + Markup("<small>{}</small>").format(text)
+
+
+def _cases(view: View, shown: list[tuple[Variable, ResultSlice]]) -> list[Column]:
+    """Names of the cases, where there are several."""
+    if len(view.cases) == 1:
+        return []
+    failed = [not access.case_converged(view.tree, case) for _, case in shown]
+    return [Column(view.case_word, names([case.label for _, case in shown], failed), words=True)]
+
+
+def _ranking(view: View, one: Variable) -> Best | None:
+    """Probabilities of being best; None where classifiers are one, or not of the same rows."""
+    with suppress(InputError):
+        return best(view.tree, one.name)
+    return None
+
+
+def _chance(ranking: Best | None, case: ResultSlice) -> str:
+    if ranking is None:
+        return MISSING
+    return probability(float(access.at(ranking.prob_best, case)))
+
+
+def _digits(view: View, one: Variable, case: ResultSlice) -> int:
+    bounds = view.interval(one.name, case)
+    return 3 if bounds is None else decimals(*bounds)
+
+
+def _point(view: View, one: Variable, case: ResultSlice) -> str:
+    return fixed(own_point(view.tree, one, case), _digits(view, one, case))
+
+
+def _mean(view: View, one: Variable, case: ResultSlice) -> str:
+    return fixed(access.posterior_mean(view.tree, one.name, case), _digits(view, one, case))
+
+
+def _range(view: View, one: Variable, case: ResultSlice) -> str:
+    bounds = view.interval(one.name, case)
+    return MISSING if bounds is None else ends(*bounds, _digits(view, one, case))
+
+
+MEASURES = Section("measures", "Further measures", "Measures", for_each(measures))
+
+
+_NAME: Final = "net_benefit"
+_MOST_CURVES: Final = 6
+
+
+def decisions(view: View) -> Markup | None:
+    """A curve, a sentence and a table for each class and group."""
+    thresholds = _thresholds(view.tree)
+    if not thresholds:
+        return None
+    of_cases = list(dict.fromkeys((case.class_, case.group) for case in view.cases))
+    parts = [_of_one(view, class_, group, thresholds) for class_, group in of_cases[:_MOST_CURVES]]
+    left = len(of_cases) - _MOST_CURVES
+    if left > 0:
+        note = '<p class="note">bayescal.plots.plot_decision_curve draws the other {}.</p>\n'
+        parts.append(Markup(note).format(left))
+    return Markup("\n").join(parts)
+
+
+def _thresholds(tree: xr.DataTree) -> list[float]:
+    """Thresholds of the net benefits among the measures."""
+    parts = (name.partition(":") for name in access.measure_names(tree))
+    return sorted({float(options) for name, _, options in parts if name == _NAME})
+
+
+def _of_one(view: View, class_: str | None, group: str | None, thresholds: list[float]) -> Markup:
+    of_case = partial(decision_curve, view.tree, prob=view.prob, class_=class_, group=group)
+    where = ", ".join(shorten(name) for name in (class_, group) if name is not None)
+    drawing = Drawing(
+        partial(plot_decision_curve, view.tree, None, view.prob, class_=class_, group=group),
+        f"Decision curve, {where}" if where else "Decision curve",
+        "Net benefit of treating the rows whose score is at the threshold or above: the share of "
+        "true positives, less that of false positives at the threshold's odds. P(useful) is the "
+        "probability that it is above those of treating all and treating none, EVPI the net "
+        "benefit that knowing the best strategy would add.",
+    )
+    sentence = Markup("<p>{}</p>\n").format(of_case().text)
+    return sentence + figures(wide=[drawing]) + _table(view, of_case(thresholds).table, where)
+
+
+def _table(view: View, found: pd.DataFrame, where: str) -> Markup:
+    """Net benefit at the thresholds of the measures."""
+    rows = [row for _, row in found.sort_values("threshold", kind="stable").iterrows()]
+    failed = [row["status"] != schema.OK for row in rows]
+    columns = [
+        Column("Classifier", names([row["classifier"] for row in rows], failed), words=True),
+        Column("Threshold", [f"{row['threshold']:g}" for row in rows]),
+        Column("Net benefit", [_interval(row, "") for row in rows]),
+        Column("Treating all", [_interval(row, "all_") for row in rows]),
+        Column("P(useful)", [probability(row["p_useful"]) for row in rows]),
+        Column("P(best)", [probability(row["p_best"]) for row in rows]),
+        Column("EVPI", [error(row["evpi"], 4) for row in rows]),
+    ]
+    caption = f"Posterior means with {percent(view.prob)} intervals; treating none has 0."
+    return table(f"Net benefit {where}".strip(), columns, caption)
+
+
+def _interval(row: pd.Series, prefix: str) -> str:
+    mean, low, high = (float(row[f"{prefix}{name}"]) for name in ("mean", "lower", "upper"))
+    return f"{fixed(mean)} ({ends(low, high)})"
+
+
+DECISIONS: Final = Section("decisions", "Decision curves", "Decisions", for_each(decisions))

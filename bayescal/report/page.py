@@ -13,10 +13,9 @@ from markupsafe import Markup
 from bayescal.core.checks import check_is, check_number
 from bayescal.core.errors import InputError
 from bayescal.core.writing import check_writable, write_text
+from bayescal.plots.answers import MOST_PANELS, draw_windows
 from bayescal.plots.style import Drawing
-from bayescal.plots.windows import MOST_PANELS, draw_windows
-from bayescal.report.errors import CURVE, DIFFERENCES, GROUPS, MODELS
-from bayescal.report.measures import DECISIONS, MEASURES
+from bayescal.report.errors import CURVE, DECISIONS, DIFFERENCES, GROUPS, MEASURES, MODELS
 from bayescal.report.quantity_sections import DECLARED
 from bayescal.report.render import (
     Column,
@@ -34,10 +33,8 @@ from bayescal.report.sections import BOUNDS, DIAGNOSTICS, FIRST, LAST, PRIORS
 from bayescal.report.sensitivity import SENSITIVITY
 from bayescal.report.view import Section, View
 from bayescal.results import access, schema
-from bayescal.results.change import Change
-from bayescal.results.measure import has_curve
-from bayescal.results.measured import shown_measures
-from bayescal.results.summary import Series
+from bayescal.results.change import Change, Series
+from bayescal.results.measure import has_curve, shown_measures
 from bayescal.results.text import (
     MISSING,
     counted,

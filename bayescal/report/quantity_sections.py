@@ -17,8 +17,7 @@ from bayescal.report.render import Column, figures, names, table
 from bayescal.report.view import Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.intervals import interval
-from bayescal.results.limits import prob_above
+from bayescal.results.intervals import interval, prob_above
 from bayescal.results.text import MISSING, capital, ends, fixed, percent, probability
 
 _ASSUMPTION = "assumption"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -12,12 +12,12 @@ import xarray as xr
 from bayescal.core.checks import check_is, check_known, check_number
 from bayescal.core.errors import InputError
 from bayescal.core.shown import Showing, Shown, strip_of
-from bayescal.core.variables import MORE, ROW, Variable
+from bayescal.core.variables import CALIBRATION_ERRORS, MORE, ROW, Variable
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Errors, Pair, conservative, in_order
 from bayescal.results.intervals import interval, tail
-from bayescal.results.measured import with_measure
+from bayescal.results.measure import with_measure
 from bayescal.results.text import (
     MISSING,
     capital,
@@ -360,3 +360,48 @@ def _differ(pair: Pair, errors: Mapping[str, Errors], better: str | None) -> tup
     larger = found.prob_first_larger
     worse = 1 - larger - found.prob_equal if better == MORE else larger
     return found.mean, found.lower, found.upper, worse
+
+
+class Window(NamedTuple):
+    """What is known of one classifier (in one group) in one window of time."""
+
+    name: str
+    n: float
+    mean: float
+    lower: float
+    upper: float
+    p_calibrated: float | None
+    converged: bool
+
+
+class Series(NamedTuple):
+    """One classifier (in one group) over time, and its change where it was compared."""
+
+    name: str
+    windows: list[Window]
+    change: Change | None = None
+
+
+def series_of(
+    rows: Iterable[tuple[str, str, dict[str, Any]]],
+    order: Iterable[str],
+    changes: Mapping[tuple[str, str], Change],
+    var: str = CALIBRATION_ERRORS[0].name,
+) -> list[Series]:
+    """Put rows of summaries in order, each with its group ("" for none) and its window."""
+    place = {name: at for at, name in enumerate(order)}
+    found: dict[tuple[str, str], list[Window]] = {}
+    for group, window, row in rows:
+        mean, low, high = (row[f"{var}_{what}"] for what in ("mean", "lower", "upper"))
+        p_calibrated, converged = row.get(schema.P_CALIBRATED), row["status"] == schema.OK
+        one = Window(window, row["n"], mean, low, high, p_calibrated, converged)
+        found.setdefault((group, row["classifier"]), []).append(one)
+    several = len({classifier for _, classifier in found}) > 1
+    return [
+        Series(
+            " / ".join(filter(None, (group, classifier if several or not group else ""))),
+            sorted(windows, key=lambda one: place[one.name]),
+            changes.get((group, classifier)),
+        )
+        for (group, classifier), windows in sorted(found.items())
+    ]

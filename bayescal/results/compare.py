@@ -22,9 +22,8 @@ from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.bootstrap import Floats
-from bayescal.results.coupling import measure_correlation
 from bayescal.results.intervals import tail
-from bayescal.results.measured import with_measure
+from bayescal.results.measure import measure_correlation, with_measure
 from bayescal.results.text import decimals, ends, fixed, in_words, percent, probability
 
 

@@ -14,7 +14,7 @@ from bayescal.core.variables import ERROR, ROW
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval
-from bayescal.results.measured import with_measure
+from bayescal.results.measure import with_measure
 from bayescal.results.rows import RowConclusion, row_conclusions
 from bayescal.results.text import UNRELIABLE, percent, several
 

@@ -14,7 +14,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.variables import ROW
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.measured import is_of_rows, with_measure
+from bayescal.results.measure import is_of_rows, with_measure
 from bayescal.results.rows import probabilities_of_case
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from bayescal.results.compare import (
     sorted_draws,
     square_root,
 )
-from bayescal.results.measured import chosen_variable
+from bayescal.results.measure import chosen_variable
 from bayescal.results.text import UNRELIABLE, fixed, in_words, plain, probability, several
 
 RANK: Final = "rank"

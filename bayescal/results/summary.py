@@ -1,22 +1,23 @@
-"""The tidy table of a result: a row an answer, a metric of a joint one, or a classifier."""
+"""The numbers of a result: as a tidy table, and by flat names as trackers of experiments have."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import xarray as xr
 
+from bayescal.core.errors import InputError
 from bayescal.core.shown import Shown, strip_of
-from bayescal.core.variables import CALIBRATION_ERRORS, ERROR, ROW, Variable
+from bayescal.core.variables import ERROR, ROW, Variable
 from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
-from bayescal.results.change import Change
-from bayescal.results.curves import curve_shape
+from bayescal.results.bands import curve_shape
 from bayescal.results.intervals import Marginal, if_calibrated, interval, marginals, tail
-from bayescal.results.measured import shown_measures
+from bayescal.results.measure import shown_measures
 from bayescal.results.ranking import best
 from bayescal.results.rows import read_rows, row_table
 
@@ -492,46 +493,79 @@ def _mean_and_interval(numbers: Sequence[float]) -> list[str]:
     return [text.fixed(mean, digits), text.ends(low, high, digits)]
 
 
-class Window(NamedTuple):
-    """What is known of one classifier (in one group) in one window of time."""
-
-    name: str
-    n: float
-    mean: float
-    lower: float
-    upper: float
-    p_calibrated: float | None
-    converged: bool
+_OF_CASE: Final = ("rhat_max", "ess_min", "divergences")
 
 
-class Series(NamedTuple):
-    """One classifier (in one group) over time, and its change where it was compared."""
+def metrics(tree: xr.DataTree, measures: Any = (), *, prob: float = 0.9) -> dict[str, float]:
+    """Give the numbers of a result by flat names, for MLflow, Weights & Biases or skore.
 
-    name: str
-    windows: list[Window]
-    change: Change | None = None
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    measures : sequence of str, Measure or callable, optional
+        Further numbers of the curve, such as ``["e90", "net_benefit:0.25"]``: `bayescal.measure`.
+    prob : float
+        Posterior probability of the intervals, strictly between 0 and 1.
+
+    Returns
+    -------
+    dict of str to float
+        The columns of `bayescal.summary`: posterior means as ``tce``, intervals as ``tce_lower``
+        and ``tce_upper``, plug-in estimates as ``ece_point``, and ``p_calibrated``, ``n`` and
+        diagnostics; ``converged`` is 1 or 0. With several classifiers, classes or groups each has
+        them as ``classifier/tce``. Numbers without a value are left out.
+
+    Raises
+    ------
+    InputError
+        If prob lies outside (0, 1), a measure is unknown, or two cases have the same flat name.
+
+    Notes
+    -----
+    Names have letters, digits, ``_ - . /`` and blanks alone, which every tracker takes; other
+    characters become ``_``, as in ``net_benefit_0.25``.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.datasets.ece.truth("over").scores(500, seed=1)
+    >>> found = bc.metrics(bc.fit(bc.ece, scores, method="direct", seed=20), ["e90"])
+    >>> found["tce_lower"] < found["tce"] < found["tce_upper"]
+    True
+    """
+    schema.check_result(tree)
+    tail(prob)
+    rows = records(tree, prob, measures)
+    dims = [dim for dim in schema.CASE_DIMS if len({str(row.get(dim, "")) for row in rows}) > 1]
+    origin: dict[str, tuple[str, ...]] = {}
+    found: dict[str, float] = {}
+    for row in rows:
+        # Means over classes have no class.
+        names = tuple(str(row.get(dim) or "mean over classes") for dim in dims)
+        for key, value in _numbers(row).items():
+            name = "/".join(map(_safe, (*names, key)))
+            if origin.setdefault(name, names) != names:
+                raise InputError(
+                    f"names of a result must differ in letters, digits, '_', '-' or '.'; "
+                    f"{' / '.join(origin[name])!r} and {' / '.join(names)!r} do not. Rename one."
+                )
+            found[name] = value
+    return found
 
 
-def series_of(
-    rows: Iterable[tuple[str, str, dict[str, Any]]],
-    order: Iterable[str],
-    changes: Mapping[tuple[str, str], Change],
-    var: str = CALIBRATION_ERRORS[0].name,
-) -> list[Series]:
-    """Put rows of summaries in order, each with its group ("" for none) and its window."""
-    place = {name: at for at, name in enumerate(order)}
-    found: dict[tuple[str, str], list[Window]] = {}
-    for group, window, row in rows:
-        mean, low, high = (row[f"{var}_{what}"] for what in ("mean", "lower", "upper"))
-        p_calibrated, converged = row.get(schema.P_CALIBRATED), row["status"] == schema.OK
-        one = Window(window, row["n"], mean, low, high, p_calibrated, converged)
-        found.setdefault((group, row["classifier"]), []).append(one)
-    several = len({classifier for _, classifier in found}) > 1
-    return [
-        Series(
-            " / ".join(filter(None, (group, classifier if several or not group else ""))),
-            sorted(windows, key=lambda one: place[one.name]),
-            changes.get((group, classifier)),
-        )
-        for (group, classifier), windows in sorted(found.items())
-    ]
+def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
+    """Numbers of a row of the summary that have a value; of a row of a metric under its name."""
+    metric = row.get("metric")
+    found = {"converged": float(row["status"] != schema.NOT_CONVERGED)}
+    for key, value in row.items():
+        if isinstance(value, int | float):
+            name = key if metric is None or key in _OF_CASE else f"{metric}_{key}"
+            found[name.removesuffix("_mean")] = float(value)
+    return found
+
+
+def _safe(name: str) -> str:
+    """A part of a name that no tracker takes for a path or refuses."""
+    kept = re.sub(r"[^\w.\- ]", "_", name)
+    return kept if kept.strip(". ") else "_" * max(len(kept), 1)

@@ -19,8 +19,7 @@ from bayescal._version import __version__
 from bayescal.core.bins.binning import BINNING_FIELDS, Binning
 from bayescal.core.checks import check_call, check_flag, class_name, listing
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError
-from bayescal.core.health import REMEDY, problems
-from bayescal.core.plausibility import Sign
+from bayescal.core.plausibility import REMEDY, Sign, problems
 from bayescal.core.progress import Progress, progress_bar
 from bayescal.core.quantity import Case, CaseArrays, Plan, Quantity
 from bayescal.quantities import quantity_named

@@ -33,7 +33,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval, tail
 from bayescal.results.label_plan import LabelPlan
-from bayescal.results.measured import chosen_variable
+from bayescal.results.measure import chosen_variable
 from bayescal.workflow.fit import fit
 
 SIZES: Final = (100, 300, 1000, 3000, 10_000)

@@ -13,8 +13,8 @@ from bayescal.core.bins.binning import Binning, bin_scores, fine_counts
 from bayescal.core.cell_sums import ONE, ZERO, cell_of
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
-from bayescal.core.rounding import round_scores
-from bayescal.core.tasks import Task
+from bayescal.core.intake import round_scores
+from bayescal.core.scores import Task
 
 EXTREMES = [0.0, 1e-300, 5e-324, 1e-17, 0.5, 1 - 1e-12, float(np.nextafter(1, 0)), 1.0]
 SCORE = st.one_of(st.floats(0, 1), st.sampled_from(EXTREMES))

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bayescal.core.health import MAX_RHAT, MIN_EBFMI, MIN_ESS, problems
+from bayescal.core.plausibility import MAX_RHAT, MIN_EBFMI, MIN_ESS, problems
 
 GOOD = {"rhat_max": MAX_RHAT, "ess_min": MIN_ESS, "divergences": 0, "ebfmi_min": MIN_EBFMI}
 

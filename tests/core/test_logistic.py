@@ -3,7 +3,7 @@ import pytest
 from scipy.special import expit, logit
 
 from bayescal.core.errors import InputError
-from bayescal.core.logistic import finite_logits, sigmoid
+from bayescal.core.functionals import finite_logits, sigmoid
 
 
 def test_both_are_scipys():

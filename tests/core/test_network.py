@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
+from bayescal.core.classifiers import (
+    check_settings,
+    first_weights,
+    forward,
+    objective,
+    penalty,
+    train,
+)
 from bayescal.core.errors import InputError
-from bayescal.core.network import check_settings, first_weights, forward, objective, penalty, train
 
 
 def squares(target, share=1.0):

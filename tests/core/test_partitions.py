@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayescal.core.errors import InputError
+from bayescal.core.many_rows import rows_of
 from bayescal.core.partial_sums import batches_of, summed
-from bayescal.core.partitions import rows_of
 
 SCORE = np.linspace(0, 1, 23)
 LABEL = (SCORE > 0.4).astype(np.int8)

@@ -4,11 +4,11 @@ import sys
 
 import pytest
 
-from bayescal.core.processors import processors
+from bayescal.core.partial_sums import processors
 
 PROGRAM = """
 import os
-from bayescal.core.processors import processors
+from bayescal.core.partial_sums import processors
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 print(processors())
 """

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bayescal.core.bins.binning import Binning, bin_scores, fine_counts
 from bayescal.core.counts import Counts
-from bayescal.core.rounding import round_scores
+from bayescal.core.intake import round_scores
 from bayescal.core.scores import Scores
 
 CLOSED = pytest.mark.parametrize("closed", ["right", "left"])

@@ -8,8 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.core.scores import Scores
-from bayescal.core.tasks import Task
+from bayescal.core.scores import Scores, Task
 
 Y_TRUE, Y_PROB = [0, 1, None, 1], [0.1, 0.8, 0.6, 0.3]
 WEIGHT = [1.5, 2.0, 0.5, 4.0]

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.core.cell_sums import ZERO, cell_of
-from bayescal.core.shared_counts import SharedCounts
+from bayescal.core.cell_sums import ZERO, SharedCounts, cell_of
 
 NAMES = ("a", "b", "c", "d")
 

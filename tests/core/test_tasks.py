@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.core.tasks import Task, binary_problems, top_label
+from bayescal.core.scores import Task, binary_problems, top_label
 
 TWO_ROWS = np.array([[0.7, 0.2, 0.1], [0.4, 0.4, 0.2]])
 

@@ -3,7 +3,7 @@
 import pytest
 from rich.cells import cell_len
 
-from bayescal.core.text_table import fitted, one_by_one, one_line, table
+from bayescal.core.text import fitted, one_by_one, one_line, table
 
 
 @pytest.mark.parametrize(

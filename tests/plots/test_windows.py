@@ -6,8 +6,8 @@ from matplotlib.collections import PolyCollection
 
 import bayescal as bc
 from bayescal.plots import plot_change
-from bayescal.plots.windows import MOST_PANELS, draw_windows
-from bayescal.results.summary import Series, Window
+from bayescal.plots.answers import MOST_PANELS, draw_windows
+from bayescal.results.change import Series, Window
 from tests.plots.looks import assert_readable, words
 from tests.results.test_change import windows
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bayescal.report.html import report
+from bayescal.report import report
 from tests.report.pages import HOSTILE
 from tests.synthetic import make_result
 from tests.synthetic_credal import make_credal_result

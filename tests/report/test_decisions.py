@@ -8,9 +8,9 @@ import xarray as xr
 from markupsafe import escape
 
 import bayescal as bc
-from bayescal.report.measures import decisions
+from bayescal.report.errors import decisions
 from bayescal.report.view import View
-from bayescal.results.measured import with_measures
+from bayescal.results.measure import with_measures
 from bayescal.results.text import fixed, probability
 
 QUICK: dict[str, Any] = {"method": "direct", "seed": 20, "draws": 300}

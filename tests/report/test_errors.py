@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from bayescal.report import report
 from bayescal.report.answers import terms
-from bayescal.report.errors import MOST_ROWS, differences, shapes
-from bayescal.report.html import report
+from bayescal.report.errors import MOST_PAIRS, differences, shapes
 from bayescal.report.view import View
 from bayescal.results import access
+from bayescal.results.bands import curve_shape
 from bayescal.results.compare import difference
-from bayescal.results.curves import curve_shape
 from tests.report.pages import Page
 from tests.synthetic import make_result
 
@@ -129,7 +129,7 @@ def test_pairs_stay_within_their_group() -> None:
 def test_too_many_pairs_are_cut_and_the_rest_counted() -> None:
     names = tuple(f"m{i}" for i in range(13))
     body = str(differences(View(make_result(names, draws=10), 0.9)))
-    assert body.count("<tr>") == MOST_ROWS + 1
+    assert body.count("<tr>") == MOST_PAIRS + 1
     assert "12 further pairs" in body
 
 

@@ -10,9 +10,9 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.core.errors import InputError, OutputError
-from bayescal.report.html import report
+from bayescal.report import report
 from bayescal.report.page import SECTIONS, page, windows_report
-from bayescal.results.summary import Series, Window
+from bayescal.results.change import Series, Window
 from tests.report.pages import HOSTILE, Page, sections, words
 from tests.results.test_change import windows
 from tests.synthetic import make_result

@@ -10,7 +10,7 @@ from bayescal.measures.discrimination import accuracy
 from bayescal.measures.scores import prevalence
 from bayescal.results import access
 from bayescal.results.bootstrap import Draws, Rows, draw_cells, joint_values, rows_of
-from bayescal.results.measured import with_measures
+from bayescal.results.measure import with_measures
 from tests.several import result_of
 
 RNG = np.random.default_rng(3)

@@ -11,7 +11,7 @@ from bayescal.core.errors import InputError
 from bayescal.measures.registry import resolve
 from bayescal.quantities.ece.simulator import sample_panel
 from bayescal.results import access
-from bayescal.results.coupling import measure_correlation, slopes, weighted_influence
+from bayescal.results.measure import measure_correlation, slopes, weighted_influence
 
 PANEL = sample_panel(600, seed=5, names=["less", "better", "over"])
 SCORES = bc.Scores.stack(PANEL.score, y_true=PANEL.label)

@@ -1,11 +1,11 @@
-"""Shapes of calibration curves."""
+"""Shapes of calibration bands."""
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import bayescal as bc
-from bayescal.results import access, curves
+from bayescal.results import access, bands
 from tests.synthetic import Weights, make_result
 
 
@@ -13,8 +13,8 @@ def described(shape: Weights, p_calibrated: float = 0.1, score: str = "smooth") 
     return make_result(("a",), draws=20, p_calibrated=p_calibrated, shape=shape, score=score)
 
 
-def shape_of(tree: xr.DataTree) -> curves.CurveShape | None:
-    return curves.curve_shape(tree, access.cases(tree)[0])
+def shape_of(tree: xr.DataTree) -> bands.CurveShape | None:
+    return bands.curve_shape(tree, access.cases(tree)[0])
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_the_most_probable_description_is_taken(
 
 def test_the_weights_are_those_of_the_result() -> None:
     tree = described((1, 2, 1), 0.2)
-    found = curves.description_weights(tree, access.cases(tree)[0])
+    found = bands.description_weights(tree, access.cases(tree)[0])
     assert list(found) == ["calibrated", "smooth", "rough", "segments"]
     np.testing.assert_allclose(list(found.values()), [0.2, 0.2, 0.4, 0.2])
 
@@ -94,23 +94,23 @@ def test_fewer_than_two_scores_between_0_and_1_make_no_curve(scores: list[float]
     tree = described((1, 1, 1))
     tree["constant_data"]["cell_score"][:] = np.resize(scores, 50)
     case = access.cases(tree)[0]
-    assert not curves.has_curve(tree, case)
-    assert curves.curve_shape(tree, case) is None
-    assert curves.description_weights(tree, case) == {}
+    assert not bands.has_curve(tree, case)
+    assert bands.curve_shape(tree, case) is None
+    assert bands.description_weights(tree, case) == {}
 
 
 def test_cells_without_rows_are_not_counted() -> None:
     tree = described((1, 1, 1))
     tree["constant_data"]["cell_count"][2:] = 0
     case = access.cases(tree)[0]
-    assert curves.has_curve(tree, case)
+    assert bands.has_curve(tree, case)
     tree["constant_data"]["cell_count"][1:] = 0
-    assert not curves.has_curve(tree, case)
+    assert not bands.has_curve(tree, case)
 
 
 def test_every_sentence_ends_and_says_its_probability() -> None:
     for name in ("calibrated", "smooth", "rough", "segments"):
-        assert curves.CurveShape(name, 0.9996, ()).sentence.endswith("(probability above 0.999).")
+        assert bands.CurveShape(name, 0.9996, ()).sentence.endswith("(probability above 0.999).")
 
 
 def test_scores_of_exactly_0_and_1_are_named_with_their_rows() -> None:
@@ -119,8 +119,8 @@ def test_scores_of_exactly_0_and_1_are_named_with_their_rows() -> None:
     both = {"both": score, "none": np.clip(score, 0.1, 0.6)}  # fewer cells
     tree = bc.fit("ece", bc.Scores.stack(both, y_true=label), method="direct", draws=200, seed=1)
     first, second = access.cases(tree)
-    assert curves.boundary_scores(tree, second) == []
-    zero, one = curves.boundary_scores(tree, first)
+    assert bands.boundary_scores(tree, second) == []
+    zero, one = bands.boundary_scores(tree, first)
     assert (zero.score, zero.rows, zero.positives) == ("0", 30, 2)
     assert (one.score, one.rows, one.positives) == ("1", 20, 20)
     # Two positives of score 0 are impossible if it never errs.

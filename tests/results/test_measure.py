@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 import bayescal as bc
 from bayescal.results import access
-from bayescal.results.measured import with_measures
+from bayescal.results.measure import with_measures
 from bayescal.results.summary import measure_table, records
 from tests.several import NAMES, data_of, result_of
 

@@ -13,9 +13,10 @@ from bayescal.core.quantity import CaseArrays
 from bayescal.core.variables import METRIC, Variable, to_json
 from bayescal.results import access, text
 from bayescal.results.assemble import assemble
+from bayescal.results.change import series_of
 from bayescal.results.intervals import interval
 from bayescal.results.ranking import best_records
-from bayescal.results.summary import Table, finest, records, series_of, summary
+from bayescal.results.summary import Table, finest, records, summary
 from bayescal.results.summary import table as table_of
 from tests.synthetic import make_result
 from tests.synthetic_credal import make_credal_grid, make_credal_result

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.bin_counts import BinCounts, TiedRows
 from bayescal.core.bins.edges import (
     CLOSED,
     STRATEGIES,
@@ -21,11 +21,9 @@ from bayescal.core.bins.edges import (
     resolved_number,
     strategy_name,
 )
-from bayescal.core.bins.tied_rows import TiedRows
 from bayescal.core.checks import check_choice, check_data, check_rows, listing
 from bayescal.core.errors import InputError
-from bayescal.core.scores import Scores
-from bayescal.core.tasks import Task
+from bayescal.core.scores import Scores, Task
 
 # Scores that are sorted at a time.
 _BLOCK_BYTES: Final = 1 << 18

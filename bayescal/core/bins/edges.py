@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import check_choice, check_whole
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
-from bayescal.core.rounding import round_scores
+from bayescal.core.intake import round_scores
 
 type Strategy = str | ArrayLike
 """``"uniform"``, ``"quantile"``, or the edges themselves."""

@@ -10,17 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.bin_counts import BinCounts, TiedRows
 from bayescal.core.bins.binning import fine_counts
-from bayescal.core.bins.tied_rows import TiedRows
 from bayescal.core.checks import check_rows, shown
 from bayescal.core.columns import MISSING, to_numpy
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.plausibility import area_under_roc, label_signs
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores, check_unweighted
-from bayescal.core.tasks import Task, binary_problems
+from bayescal.core.scores import Scores, Task, binary_problems, check_unweighted
 from bayescal.curves.cells import Problem, fingerprint
 from bayescal.quantities.agnostic.decisions import DecisionRule, actual_cost, estimated_cost
 from bayescal.quantities.agnostic.estimator import Estimate, estimate, measure_of_counts

@@ -14,8 +14,7 @@ from bayescal.core.counts import Counts
 # Counts of any rows serve this quantity too.
 from bayescal.core.many_rows import count_rows as count_rows
 from bayescal.core.many_rows import counted
-from bayescal.core.scores import Scores
-from bayescal.core.tasks import Task
+from bayescal.core.scores import Scores, Task
 from bayescal.quantities.agnostic.intervals import Extremes, IntervalMeasure, interval_measure
 
 type Value = np.float64 | NDArray[np.float64]

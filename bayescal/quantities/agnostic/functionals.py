@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.quantity import CaseArrays
-from bayescal.core.tasks import Task
+from bayescal.core.scores import Task
 from bayescal.quantities.agnostic.data import RowFigures
 from bayescal.quantities.agnostic.decisions import DecisionRule
 

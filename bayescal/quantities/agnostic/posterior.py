@@ -13,9 +13,9 @@ import numpy as np
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.checks import check_choice, check_data, check_is
 from bayescal.core.columns import Label
-from bayescal.core.count_frames import ALONE
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
+from bayescal.core.counts_sql import ALONE
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import log_binomial
 from bayescal.core.plausibility import class_signs

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayescal.core.checks import check_flag, check_number
-from bayescal.results import access, limits
+from bayescal.results import access, intervals
 from bayescal.results.bands import roc_band as roc_band
 from bayescal.results.bands import roc_boxes as roc_boxes
 from bayescal.results.compare import Difference
@@ -95,7 +95,7 @@ def prob_above(
     """
     check_number(value, "value", "(-inf, inf)")
     case = access.named_case(result, classifier, class_)
-    return float(access.at(limits.prob_above(result, "c", value), case))
+    return float(access.at(intervals.prob_above(result, "c", value), case))
 
 
 def rule_difference(

@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from bayescal.core.checks import check_number, check_whole
 from bayescal.core.classifiers import Calibrated, Rows, check_class_rows
 from bayescal.core.columns import MISSING
-from bayescal.core.intake import Parts
+from bayescal.core.intake import Parts, round_scores
 from bayescal.core.probability_intervals import Interval, of_both_classes
 from bayescal.core.quantity import Draws, Floats
-from bayescal.core.rounding import round_scores
 from bayescal.core.scores import Scores, from_parts
 from bayescal.quantities.credal.data import CalibrationSplit, effective_rows
 from bayescal.quantities.credal.models import LabelModel

@@ -9,21 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from bayescal.core.bins.bin_counts import BinCounts, rows_per_weight
+from bayescal.core.bins.bin_counts import BinCounts, TiedRows, rows_per_weight
 from bayescal.core.bins.binning import fine_counts
 from bayescal.core.bins.edges import effective_number
-from bayescal.core.bins.tied_rows import TiedRows
 from bayescal.core.checks import check_is, listing
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, Parts, probabilities
+from bayescal.core.intake import Column, Parts, probabilities, round_scores
 from bayescal.core.many_rows import counted
 from bayescal.core.plausibility import label_signs
 from bayescal.core.quantity import Floats
-from bayescal.core.rounding import round_scores
-from bayescal.core.scores import Scores, check_ungrouped, check_unweighted, from_parts
+from bayescal.core.scores import Scores, Task, check_ungrouped, check_unweighted, from_parts
 from bayescal.core.shown import Showing, Shown
-from bayescal.core.tasks import Task
 from bayescal.curves.cells import EDGE
 
 _BY_GROUP: Final = (

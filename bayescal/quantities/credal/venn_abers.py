@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import check_choice, check_rows, check_same_length
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
+from bayescal.core.intake import round_scores
 from bayescal.core.quantity import Floats
-from bayescal.core.rounding import round_scores
 
 type Integers = NDArray[np.int64]
 type Numbers = NDArray[Any]  # of rows, whole or not

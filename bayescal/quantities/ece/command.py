@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from bayescal.core import score_options as shared
 from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words, row_of
-from bayescal.core.count_options import are_counts, sum_of
+from bayescal.core.score_options import are_counts, sum_of
 
 if TYPE_CHECKING:
     from bayescal.core.bins.bin_counts import BinCounts
     from bayescal.core.count_table import CountTable
     from bayescal.core.counts import Counts
-    from bayescal.core.scores import Scores
-    from bayescal.core.tasks import Task
+    from bayescal.core.scores import Scores, Task
     from bayescal.quantities.ece.data import Data
     from bayescal.quantities.ece.priors import Priors
 

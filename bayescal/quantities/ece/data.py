@@ -12,12 +12,11 @@ from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, fine_counts
 from bayescal.core.bins.edges import strategy_name
 from bayescal.core.checks import check_rows
-from bayescal.core.count_frames import ALONE
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
+from bayescal.core.counts_sql import ALONE
 from bayescal.core.plausibility import label_signs
-from bayescal.core.scores import Scores
-from bayescal.core.tasks import Task
+from bayescal.core.scores import Scores, Task
 from bayescal.curves.cells import Problem
 from bayescal.quantities.ece.estimator import by_group
 from bayescal.quantities.ece.priors import CurveAverage, Priors, SmoothCurve

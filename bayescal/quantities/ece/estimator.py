@@ -21,8 +21,7 @@ from bayescal.core.functionals import (
     maximum_calibration_error,
     squared_calibration_error,
 )
-from bayescal.core.scores import Scores
-from bayescal.core.tasks import Task
+from bayescal.core.scores import Scores, Task
 
 type Value = np.float64 | NDArray[np.float64]
 

@@ -18,8 +18,8 @@ from bayescal.core.checks import (
     check_seed,
     check_whole,
 )
-from bayescal.core.count_frames import ALONE
 from bayescal.core.counts import Counts
+from bayescal.core.counts_sql import ALONE
 from bayescal.core.if_calibrated import (
     SIMULATIONS,
     Floats,
@@ -28,9 +28,8 @@ from bayescal.core.if_calibrated import (
     of_cells,
     of_rows,
 )
-from bayescal.core.scores import Scores
+from bayescal.core.scores import Scores, Task
 from bayescal.core.streams import stream
-from bayescal.core.tasks import Task
 from bayescal.quantities.ece.data import CELLS
 from bayescal.quantities.ece.estimator import estimate
 

@@ -16,8 +16,7 @@ from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
 from bayescal.core.plausibility import class_signs
 from bayescal.core.quantity import Case, CaseArrays, Floats, Plan
-from bayescal.core.scores import Scores
-from bayescal.core.tasks import Task
+from bayescal.core.scores import Scores, Task
 from bayescal.curves.average import weighing
 from bayescal.curves.cells import Problem
 from bayescal.curves.shared_rows import shared_rows
@@ -33,7 +32,7 @@ from bayescal.quantities.ece.estimator import resolved
 from bayescal.quantities.ece.grouped_posterior import GROUPED_VARIABLES, GroupedCase, without_ends
 from bayescal.quantities.ece.posterior import EceCase
 from bayescal.quantities.ece.priors import CurveAverage, Priors
-from bayescal.results.coupling import correlation, weighted_influence
+from bayescal.results.measure import correlation, weighted_influence
 
 
 def error_correlation(

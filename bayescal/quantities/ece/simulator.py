@@ -29,8 +29,8 @@ from bayescal.core.checks import (
     generator,
 )
 from bayescal.core.errors import InputError
+from bayescal.core.functionals import finite_logits, sigmoid
 from bayescal.core.intake import finite_numbers
-from bayescal.core.logistic import finite_logits, sigmoid
 from bayescal.core.scores import Scores
 
 type Floats = NDArray[np.float64]

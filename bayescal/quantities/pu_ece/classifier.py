@@ -17,18 +17,19 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from bayescal.core.checks import check_call, check_choice, check_flag, check_number
-from bayescal.core.classifiers import MostProbable, warn_unfinished
-from bayescal.core.columns import to_doubles
-from bayescal.core.errors import InputError
-from bayescal.core.network import (
+from bayescal.core.classifiers import (
+    Layers,
+    MostProbable,
     Trained,
-    Weights,
     check_settings,
     first_weights,
     forward,
     penalty,
     train,
+    warn_unfinished,
 )
+from bayescal.core.columns import to_doubles
+from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.pu_ece.estimator import check_class_prior
 
@@ -312,7 +313,7 @@ _STEP: Final = 1e-6
 
 
 class _Found(NamedTuple):
-    weights: Weights
+    weights: Layers
     risk: float
     negative: float
     total: float
@@ -353,7 +354,7 @@ class PUClassifier(MostProbable):
     classes_ : ndarray of shape (2,)
         What `fit` found for unlabelled and for positive rows: 0 and 1.
     weights_ : list of ndarray
-        Weights and intercepts, layer by layer.
+        Layers and intercepts, layer by layer.
     risk_ : float
         Risk reached on the training rows, without the penalty.
     n_iter_ : int
@@ -523,7 +524,7 @@ class PUClassifier(MostProbable):
             )
         return classes, known
 
-    def _minimise(self, start: Weights, positive: Floats, unlabeled: Floats) -> _Found:
+    def _minimise(self, start: Layers, positive: Floats, unlabeled: Floats) -> _Found:
         """Minimise the penalised risk."""
         low, high, weight, spent = self._least_slope(), 1.0, 1.0, 0
         rows = (positive, unlabeled)

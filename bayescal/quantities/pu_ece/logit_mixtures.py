@@ -23,8 +23,8 @@ from bayescal.core.checks import (
 )
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
+from bayescal.core.functionals import finite_logits, sigmoid
 from bayescal.core.intake import finite_numbers
-from bayescal.core.logistic import finite_logits, sigmoid
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.pu_ece.data import PUScores

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.bins.edges import resolved_number
 from bayescal.core.checks import check_data, check_is
-from bayescal.core.count_frames import ALONE
 from bayescal.core.counts import Counts
+from bayescal.core.counts_sql import ALONE
 from bayescal.core.errors import InputError, ScarWarning
 from bayescal.core.quantity import Plan
 from bayescal.curves.average import weighing

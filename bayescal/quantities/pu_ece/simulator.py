@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_is, check_known, check_number, generator
+from bayescal.core.functionals import finite_logits, sigmoid
 from bayescal.core.intake import finite_numbers
-from bayescal.core.logistic import finite_logits, sigmoid
 from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture as LogitMixture
 from bayescal.quantities.pu_ece.logit_mixtures import MixtureTruth as MixtureTruth

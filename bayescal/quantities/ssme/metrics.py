@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import MOST_DRAWN, check_whole, shown
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
-from bayescal.core.processors import processors
+from bayescal.core.partial_sums import processors
 from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.conventions import (
     CONVENTIONS,

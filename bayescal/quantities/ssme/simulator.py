@@ -24,7 +24,7 @@ from bayescal.core.checks import (
     generator,
 )
 from bayescal.core.errors import InputError
-from bayescal.core.logistic import finite_logits, sigmoid
+from bayescal.core.functionals import finite_logits, sigmoid
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 

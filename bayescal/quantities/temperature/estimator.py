@@ -24,8 +24,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error
 from bayescal.core.partial_sums import Several
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores
-from bayescal.core.tasks import top_label
+from bayescal.core.scores import Scores, top_label
 from bayescal.curves.cells import draw_masses
 from bayescal.quantities.temperature.data import Problem, Rows
 from bayescal.quantities.temperature.logits import ClassWise, Integers, predicted_class

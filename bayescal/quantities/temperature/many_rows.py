@@ -20,8 +20,8 @@ from bayescal.core.checks import (
 from bayescal.core.columns import Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import binary_classes, collect, weights
+from bayescal.core.many_rows import rows_of
 from bayescal.core.partial_sums import Batch, Labels, Rows, Sums, batches_of, plus, summed
-from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import from_parts
 from bayescal.quantities.temperature.calibrate_rows import SCALINGS

@@ -9,7 +9,7 @@ from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import bin_scores, count_into
 from bayescal.core.bins.edges import bin_edges, refine
 from bayescal.core.errors import InputError
-from bayescal.core.tasks import Task
+from bayescal.core.scores import Task
 
 # Few distinct values, the ends among them, so that edges repeat and meet scores.
 SCORES = st.lists(

@@ -10,9 +10,8 @@ from bayescal.core.bins import binning
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.edges import bin_edges, weight_units
 from bayescal.core.errors import InputError
-from bayescal.core.rounding import round_scores
-from bayescal.core.scores import Scores
-from bayescal.core.tasks import Task
+from bayescal.core.intake import round_scores
+from bayescal.core.scores import Scores, Task
 
 
 def make_task(n=500, seed=0, decimals=None):

@@ -18,7 +18,7 @@ from bayescal.core.bins.edges import (
     strategy_name,
 )
 from bayescal.core.errors import InputError
-from bayescal.core.tasks import Task
+from bayescal.core.scores import Task
 
 
 def umb(score, n_bins):

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from bayescal.core.bins.binning import bin_scores
 from bayescal.core.errors import InputError
-from bayescal.core.tasks import Task
+from bayescal.core.scores import Task
 from bayescal.quantities.ece.bounds import bounds, least_bound_n_bins, optimal_n_bins
 from bayescal.quantities.ece.estimator import estimate
 from bayescal.quantities.pu_ece.bounds import optimal_n_bins as pu_optimal_n_bins

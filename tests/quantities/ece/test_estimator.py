@@ -13,8 +13,7 @@ from sklearn.calibration import calibration_curve
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import bin_scores
 from bayescal.core.errors import InputError
-from bayescal.core.scores import Scores
-from bayescal.core.tasks import Task
+from bayescal.core.scores import Scores, Task
 from bayescal.quantities.ece.estimator import Estimate, estimate
 
 KEPT = Path(__file__).parents[2] / "golden"

@@ -8,7 +8,7 @@ from bayescal.core.bins.binning import Binning
 from bayescal.quantities.ece.plan import influence, plan
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 from bayescal.quantities.ece.simulator import sample_panel
-from bayescal.results.coupling import correlation
+from bayescal.results.measure import correlation
 
 PANEL = sample_panel(400, seed=7, names=["less", "better", "over"])
 SCORES = bc.Scores.stack(PANEL.score, y_true=PANEL.label)

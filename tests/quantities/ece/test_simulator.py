@@ -3,7 +3,7 @@ import pytest
 from scipy import integrate
 
 from bayescal.core.errors import InputError
-from bayescal.core.rounding import round_scores
+from bayescal.core.intake import round_scores
 from bayescal.core.scores import Scores
 from bayescal.quantities.ece.simulator import SMOOTH, STRESS, TRUTHS, sample_panel, truth
 

@@ -1,0 +1,324 @@
+"""``bayescal check``: whether limits are kept; ``bayescal plan``: how many labels would show it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import click
+
+from bayescal.cli.options import ROWS, SAMPLING, VERBOSE, as_given, click_option, parameters
+from bayescal.cli.output import print_json, progress, say_written, write_rows
+from bayescal.cli.run import RESULT, in_terms_of, loaded_or_fitted, status_code
+from bayescal.cli.terminal import FAILED, OK, print_table, say
+from bayescal.core.checks import check_number, listing
+from bayescal.core.command import Given, Option
+from bayescal.core.errors import InputError
+from bayescal.core.writing import check_writable
+from bayescal.quantities import quantities
+from bayescal.results.text import decimals, ends, fixed
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+    from bayescal.results.label_plan import LabelPlan
+
+
+_DIMS: Final = {"class_": "class", "group": "group"}
+_FIGURES: Final = (".png", ".pdf", ".svg")
+_TABLE: Final = ".csv"
+_SPARE: Final = ("prob se", "width se", "width lower", "width upper")
+_QUANTITY: Final = next(found for found in quantities().values() if found.COMMAND.reports)
+_OWN: Final = (*_QUANTITY.COMMAND.options, _QUANTITY.COMMAND.prior)
+_PLAN: Final = (
+    Option(
+        flags=("--n",),
+        type=int,
+        multiple=True,
+        metavar="NUMBER",
+        help="A number of labelled rows; repeat it. 100 to 10,000 if left out.",
+    ),
+    Option(
+        flags=("--limit",),
+        type=float,
+        help="A value that the interval should lie wholly below, or above.",
+    ),
+    Option(flags=("--var",), default="tce", metavar="NAME", help="What the interval is of."),
+    Option(
+        flags=("--replications",),
+        type=int,
+        default=50,
+        help="Simulated samples for each number of rows.",
+    ),
+    Option(
+        flags=("--case",),
+        multiple=True,
+        metavar="NAME",
+        help="Which classifier, class or group, where there are several; repeat it.",
+    ),
+    *(option for option in SAMPLING if option.name in ("prob", "seed")),
+    Option(
+        flags=("-o", "--output"),
+        type=Path,
+        multiple=True,
+        metavar="FILE",
+        help="A figure (.png, .pdf, .svg) or the numbers (.csv); repeat it for both.",
+    ),
+    Option(flags=("--json",), is_flag=True, help="Print JSON instead of a table."),
+    VERBOSE,
+)
+_PLAN_OPTIONS: Final = (*(replace(option, required=False) for option in _OWN), *_PLAN)
+
+
+def _plan(file: Path, **given: Any) -> int:
+    _check_outputs(given["output"])
+    with in_terms_of(_PLAN_OPTIONS):
+        tree = loaded_or_fitted(_QUANTITY, {**given, "file": file})
+        from bayescal.workflow.plan_labels import SIZES, plan_labels
+
+        with progress("Planning") as update:
+            found = plan_labels(
+                tree,
+                given["var"],
+                given["n"] or SIZES,
+                given["limit"],
+                replications=given["replications"],
+                prob=given["prob"],
+                seed=given["seed"],
+                progress=update,
+                **_case(tree, given["case"]),
+            )
+    for path in given["output"]:
+        _write(found, path)
+    _print(found, file, given)
+    say_written(given["output"], err=given["json"])
+    return status_code(tree, _PLAN_OPTIONS)
+
+
+def _check_outputs(paths: tuple[Path, ...]) -> None:
+    for path in paths:
+        if path.suffix.casefold() not in (*_FIGURES, _TABLE):
+            raise click.UsageError(
+                "--output must end in .png, .pdf or .svg (a figure), or .csv (the numbers); got "
+                f"{path.name!r}."
+            )
+        check_writable(path)
+
+
+def _case(tree: DataTree, names: tuple[str, ...]) -> dict[str, str]:
+    """What each name is of: a classifier, a class or a group."""
+    from bayescal.results.access import classifier_names, names_along
+
+    known = {"classifier": classifier_names(tree)}
+    known |= {name: names_along(tree, dim) for name, dim in _DIMS.items()}
+    found = {}
+    for name in names:
+        dim = next((dim for dim, own in known.items() if name in own), None)
+        if dim is None:
+            raise InputError(
+                f"--case must be one of {listing(chain(*known.values()))}; got {name!r}."
+            )
+        found[dim] = name
+    for dim, own in known.items():
+        if len(own) > 1 and dim not in found:
+            raise InputError(
+                f"--case must name one of the result's; got none. Choose from {listing(own)}."
+            )
+    return found
+
+
+def _write(found: LabelPlan, path: Path) -> None:
+    if path.suffix.casefold() == _TABLE:
+        write_rows(_rows(found), path)
+        return
+    from bayescal.core.writing import replacing
+    from bayescal.plots.answers import plot_label_plan
+
+    with replacing(path) as draft:
+        plot_label_plan(found).savefig(draft, dpi=200, format=path.suffix[1:].casefold())
+
+
+def _rows(found: LabelPlan) -> list[dict[str, Any]]:
+    return [*found.table.to_dict("records")]
+
+
+def _print(found: LabelPlan, file: Path, given: Mapping[str, Any]) -> None:
+    rows = _rows(found)
+    if given["json"]:
+        names = ("var", "limit", "replications", "prob", "seed")
+        head = {"file": as_given(file), **{name: given[name] for name in names}}
+        print_json({**head, "enough": found.enough, "text": found.text}, rows)
+        return
+    print_table(
+        ["labels", *(name.replace("_", " ") for name in list(rows[0])[1:])],
+        [[f"{row['n']:,}", *(f"{one:.4f}" for one in list(row.values())[1:])] for row in rows],
+        words=(),
+        spare=_SPARE,
+        verbose=given["verbose"],
+    )
+    say(found.text)
+
+
+plan = click.Command(
+    "plan",
+    params=[
+        click.Argument(["file"], type=ROWS, metavar="FILE"),
+        *(click_option(option) for option in _PLAN_OPTIONS),
+    ],
+    callback=_plan,
+    help="Say how many labels are needed. FILE is a table of scores with some labels, CSV or "
+    "Parquet, or a result (.nc) that holds a calibration curve. Samples of more rows are simulated "
+    "from its posterior and fitted: how wide will the interval be, and will it exclude --limit?",
+    epilog="Example: bayescal plan pilot.csv --label y --score forest --limit 0.05 -o plan.png",
+)
+
+
+_AT_MOST: Final = "at most"
+_PROB: Final = 0.9
+"""Probability of the intervals that are printed."""
+
+
+class Condition(NamedTuple):
+    """A limit of one variable or measure."""
+
+    var: str
+    relation: str
+    limit: float
+
+
+def _condition(relation: str, flag: str, text: str) -> Condition:
+    """Read ``tce=.05`` or ``cost:0.2=.1``."""
+    name, _, value = text.rpartition("=")
+    try:
+        limit = float(value)
+    except ValueError:
+        limit = math.nan
+    if not name.strip() or not math.isfinite(limit):
+        raise InputError(
+            f"{flag} must be NAME=VALUE with a finite number; got {text!r}. Write tce=0.05, say."
+        )
+    return Condition(name.strip(), relation, limit)
+
+
+_MAX: Final = Option(
+    flags=("--max",),
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An error, metric or measure, and the most it may be: tce=.05 or cost:0.2=.1; 'bayescal "
+    "measures' lists names. Repeat it for several.",
+    read=partial(_condition, _AT_MOST, "--max"),
+)
+_MIN: Final = replace(
+    _MAX,
+    flags=("--min",),
+    help="The same with the least it may be: auc=.8.",
+    read=partial(_condition, "at least", "--min"),
+)
+_CHECK: Final = (
+    _MAX,
+    _MIN,
+    Option(
+        flags=("--with-probability",),
+        type=float,
+        default=0.9,
+        help="Posterior probability with which each condition must hold.",
+    ),
+    *(option for option in SAMPLING if option.name in ("draws", "seed")),
+    Option(flags=("--json",), is_flag=True, help="Print JSON instead of sentences."),
+)
+_CHECK_OPTIONS: Final = (*_OWN, *_CHECK)
+
+
+def _check(**given: Any) -> int:
+    with in_terms_of(_CHECK_OPTIONS):
+        required = check_number(
+            given["with_probability"], "with_probability", "(0, 1)", "Pass 0.9 for 90%."
+        )
+        conditions = _conditions(given)
+        tree = loaded_or_fitted(_QUANTITY, given)
+        rows = [row for condition in conditions for row in _judged(tree, condition, required)]
+    holds = all(row["holds"] for row in rows)
+    if given["json"]:
+        head = {
+            "file": as_given(given["file"]),
+            "with_probability": required,
+            "seed": tree.attrs["seed"],
+        }
+        head |= {"method": tree.attrs["method"], "status": tree.attrs["status"]}
+        head |= {"bayescal_version": tree.attrs["bayescal_version"], "holds": holds}
+        print_json(head, rows)
+    else:
+        for row in rows:
+            say(row["text"], indent="  ")
+    return status_code(tree, _CHECK_OPTIONS) or (OK if holds else FAILED)
+
+
+def _conditions(given: Given) -> list[Condition]:
+    """What is to hold; names are checked before a table is read."""
+    from bayescal.core.score_options import files_of
+    from bayescal.measures import resolve
+
+    found: list[Condition] = []
+    for option in (_MAX, _MIN):
+        assert option.read is not None
+        found += map(option.read, given[option.name])
+    if not found:
+        raise click.UsageError("a check needs a condition: add --max tce=0.05, say.")
+    known = {one.name for one in _QUANTITY.VARIABLES}
+    for condition in found:
+        if files_of(given)[0].suffix.casefold() != RESULT and condition.var not in known:
+            resolve(condition.var)
+    return found
+
+
+def _judged(tree: DataTree, condition: Condition, required: float) -> Iterator[dict[str, Any]]:
+    """Each classifier, class and group under a condition."""
+    from bayescal.results import access, schema
+    from bayescal.results.conclude import check_one_number
+    from bayescal.results.intervals import interval, prob_above, prob_below
+    from bayescal.results.measure import with_measure
+
+    tree, var = with_measure(tree, condition.var)
+    check_one_number(access.variable(tree, schema.POSTERIOR, var))
+    # A draw at the limit keeps to it: AUC may be exactly 1.
+    beyond = (prob_above if condition.relation == _AT_MOST else prob_below)(
+        tree, var, condition.limit
+    )
+    bounds = interval(tree, var, _PROB)
+    for case in access.cases(tree):
+        chance = 1 - float(access.at(beyond, case))
+        lower, upper = access.ends(bounds, case)
+        held = f"{_PROB:.0%} interval {ends(lower, upper, decimals(lower, upper))}"
+        yield {
+            "case": case.label,
+            **case.coords,
+            **condition._replace(var=var)._asdict(),
+            "probability": chance,
+            "mean": access.posterior_mean(tree, var, case),
+            "lower": lower,
+            "upper": upper,
+            "converged": access.case_converged(tree, case),
+            "holds": chance >= required,
+            "text": f"{'pass' if chance >= required else 'FAIL'}: {var} of {case.title} is "
+            f"{condition.relation} {condition.limit:g} with probability {fixed(chance, 4)}, "
+            f"{required:g} required; {held}.",
+        }
+
+
+check = click.Command(
+    "check",
+    params=parameters(_QUANTITY.COMMAND, _CHECK_OPTIONS),
+    callback=_check,
+    help="Check that errors and measures keep to limits with a given posterior probability, as a "
+    "step of a build. FILE is a table of scores, CSV or Parquet, or files of counts: its posterior "
+    "is computed without NUTS, as with --quick, and the same seed gives the same answer. Or it is "
+    "a result (.nc) that another command kept. Each classifier, class and group must keep to every "
+    "limit. Exit codes: 0 all hold; 1 one does not; 2 wrong input; 3 not converged.",
+    short_help="Limits of errors and measures, for a build: exit code 0 or 1.",
+    epilog="Example: bayescal check scores.csv --label y --score p --max tce=.05 --min auc=.8",
+)
