@@ -1,4 +1,4 @@
-"""What the scikit-learn classifiers of the package share."""
+"""What the scikit-learn classifiers of the package share: checks, and training by L-BFGS."""
 
 from __future__ import annotations
 
@@ -135,8 +135,11 @@ def warn_unfinished(what: str, max_iter: int, stacklevel: int) -> None:
     )
 
 
+# A linear model, or one hidden layer, on losses that scikit-learn lacks: of sets of probabilities,
+# of positive and unlabelled rows.
+
 type Layers = list[Floats]
-"""Layers and intercepts, layer by layer: two arrays of a linear model, else four."""
+"""Weights and intercepts, layer by layer: two arrays of a linear model, else four."""
 type Loss = Callable[..., tuple[float, Sequence[Floats]]]
 """From the outputs for each table of rows to the loss and its slopes in these outputs."""
 

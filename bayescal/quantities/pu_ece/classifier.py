@@ -354,7 +354,7 @@ class PUClassifier(MostProbable):
     classes_ : ndarray of shape (2,)
         What `fit` found for unlabelled and for positive rows: 0 and 1.
     weights_ : list of ndarray
-        Layers and intercepts, layer by layer.
+        Weights and intercepts, layer by layer.
     risk_ : float
         Risk reached on the training rows, without the penalty.
     n_iter_ : int
