@@ -21,6 +21,7 @@ from bayescal.results.compare import Difference, difference
 from bayescal.results.intervals import interval
 from bayescal.results.measure import chosen_variable, with_measure
 from bayescal.results.ranking import RANK, best
+from bayescal.results.summary import heading
 from bayescal.results.text import capital, number, percent, relation, signed
 
 WIDTH: Final = 7.0
@@ -341,7 +342,7 @@ def plot_metrics(
             style.title(ax, short[name], fontsize=style.TEXT_SIZE)
     axes[-1].set_xlim(*_ends([row for shown in panels.values() for row in shown]))
     better = {MORE: " (higher is better)", LESS: " (lower is better)", None: ""}
-    axes[-1].set_xlabel(f"{capital(metric.title)}{better[metric.better]}")
+    axes[-1].set_xlabel(f"{capital(heading(metric))}{better[metric.better]}")
     return forest_legend(figure, prob, list(looks.values()), columns=3)
 
 

@@ -15,6 +15,7 @@ from bayescal.plots.rows import plot_credal_sets, plot_decisions, plot_probabili
 from bayescal.plots.style import Drawing, full_title, shorten
 from bayescal.results import access, schema
 from bayescal.results.bands import curve_shape
+from bayescal.results.summary import heading
 from bayescal.results.text import capital, percent
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def _of_metrics(tree: xr.DataTree, prob: float) -> Gallery:
                 "the result depends on the model."
             )
         draw = partial(plot_metrics, tree, var.name, prob)
-        wide.append(Drawing(draw, capital(var.title), caption))
+        wide.append(Drawing(draw, capital(heading(var)), caption))
     ranked = next((var for var in metrics if var.better), None)
     if ranked is not None and len(access.classifier_names(tree)) > 1:
         caption = "Posterior probability of each rank; the first column is that of being best."

@@ -13,6 +13,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Difference, difference
 from bayescal.results.ranking import LIKELY, Best, best, leaders
+from bayescal.results.summary import heading
 from bayescal.results.text import (
     MISSING,
     capital,
@@ -100,7 +101,7 @@ def _alone(view: View, group: str | None) -> Markup:
     shown = view.answers[:MOST_SHOWN]
     said = []
     for case in (one for one in view.cases if group in (None, one.group)):
-        values = ((var.title, _value(view, var.name, case)) for var in shown)
+        values = ((heading(var), _value(view, var.name, case)) for var in shown)
         listed = Markup(", ").join(Markup("{} <b>{}</b>").format(*pair) for pair in values)
         said.append(Markup("{}{}: {}.").format(named(case.classifier), _inside(group), listed))
     return Markup(" ").join(said)
@@ -168,7 +169,8 @@ def _best_table(view: View, rankings: dict[str, Best], groups: list[str | None])
         return Markup("")
     metrics = [access.described(view.tree, var) for var, *_ in found]
     titles = [
-        f"{capital(one.title)} ({'highest' if one.better == MORE else 'lowest'})" for one in metrics
+        f"{capital(heading(one))} ({'highest' if one.better == MORE else 'lowest'})"
+        for one in metrics
     ]
     best_two = list(zip(*(shares[:2] for *_, shares in found), strict=True))
     values = [

@@ -111,7 +111,7 @@ def _measure(view: View) -> Markup:
     signs = [_SIGNS.get(_point(view, "sign", case), MISSING) for case in cases]
     columns = [
         _names(view),
-        Column("c_emp", [fixed(_point(view, "c", case)) for case in cases]),
+        Column("Estimate", [fixed(_point(view, "c", case)) for case in cases], small="c_emp"),
         Column("Attained in", [_attained(view, case) for case in cases], words=True),
         Column("Scores there", signs, words=True),
         Column(f"{percent(_BOUND)} upper bound of c", [fixed(value) for value in upper]),
@@ -123,11 +123,13 @@ def _measure(view: View) -> Markup:
             for found in [prob_above(view.tree, "c", value)]
         ),
     ]
-    caption = (
-        "c is the largest miscount of positives in any interval of scores, as a share of all rows. "
-        "The bound and the probabilities are posterior ones."
+    text = (
+        "The interval calibration error c is the largest miscount of positives in any interval of "
+        "scores, as a share of all rows; c_emp is that of the labelled rows. The bound and the "
+        "probabilities are posterior ones."
     )
-    return table("Calibration over all score intervals", columns, caption)
+    note = Markup('<p class="note">{}</p>').format(text)
+    return table("Calibration over all score intervals", columns) + note
 
 
 def _point(view: View, name: str, case: ResultSlice) -> float:

@@ -101,6 +101,9 @@ def test_without_a_rule_there_are_no_costs_and_classifiers_are_said_to_be_paired
     page = page_of(bc.fit(bc.agnostic, panel, method="direct", draws=200, seed=20), tmp_path)
     assert "Costs of decisions" not in section("costs", page)
     assert "paired by the rows that they share" in page
+    for part in ("answer", "plots"):
+        assert "Interval calibration error (c)" in section(part, page)
+        assert "KS calibration error (ks)" in section(part, page)
 
 
 def test_other_results_have_no_such_section(tmp_path):

@@ -34,10 +34,10 @@ def __dir__() -> list[str]:
 NAME = "agnostic"
 TITLE = "Interval calibration measure"
 ESTIMAND = (
-    "c: the largest |E[f; p1 < f <= p2] - P(Y = 1, p1 < f <= p2)| over all score intervals. ks: "
-    "the same over the intervals up to a score. auc: the area under the ROC curve. cost: the "
-    "expected cost of a row under a decision rule; unlabeled_cost: the mean cost of the unlabelled "
-    "rows."
+    "c, the interval calibration error: the largest |E[f; p1 < f <= p2] - P(Y = 1, p1 < f <= p2)| "
+    "over all score intervals. ks: the same over the intervals up to a score. auc: the area under "
+    "the ROC curve. cost: the expected cost of a row under a decision rule; unlabeled_cost: the "
+    "mean cost of the unlabelled rows."
 )
 _UNLABELED_COST = "Mean cost of the unlabelled rows under the decision rule."
 _METRICS = (
@@ -47,14 +47,15 @@ _METRICS = (
         "The largest difference of scores and positives summed over an interval of scores, as a "
         "share of all rows.",
     ),
-    ("ks", "ks", LESS, "The same over the intervals from 0 up to a score."),
+    ("ks", "ks", LESS, "The same over intervals from 0 up to a score (Kolmogorov-Smirnov)."),
     ("cost", "cost", LESS, "Expected cost of a row under the decision rule."),
     ("unlabeled_auc", "AUC, unlabelled rows", None, "AUC of the unlabelled rows."),
     ("unlabeled_cost", "cost, unlabelled rows", None, _UNLABELED_COST),
 )
+_FULL = {"c": "interval calibration error (c)", "ks": "KS calibration error (ks)"}
 VARIABLES: tuple[Variable, ...] = (
     *(
-        Variable(name, title, role=METRIC, better=better, point=name, meaning=meaning)
+        Variable(name, title, (), METRIC, better, name, meaning, _FULL.get(name, ""))
         for name, title, better, meaning in _METRICS
     ),
     *CALIBRATION_CURVE,
