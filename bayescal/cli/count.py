@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bayescal.cli.options import PATH, ROWS, VERBOSE, click_option
-from bayescal.cli.output import progress, say_written
+from bayescal.cli.output import say_written
 from bayescal.cli.run import in_terms_of
 from bayescal.cli.terminal import print_table
 from bayescal.core import score_options as shared
 from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
+from bayescal.core.progress import terminal_bar
 from bayescal.core.score_options import COUNTS, are_counts, read_counts
 from bayescal.core.writing import check_writable
 
@@ -49,7 +50,7 @@ def _count(files: tuple[Path, ...], output: Path, **given: Any) -> None:
     if not tables:
         are_counts({**given, "file": files})
     found: CountTable | None = None
-    with in_terms_of(_OPTIONS), progress("Counting") as update:
+    with in_terms_of(_OPTIONS), terminal_bar("Counting") as update:
         for done, path in enumerate(files):
             try:
                 part = read_counts(path) if path not in tables else _counted(path, given)

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from bayescal.cli.options import ROWS, SAMPLING, VERBOSE, as_given, click_option, parameters
-from bayescal.cli.output import print_json, progress, say_written, write_rows
+from bayescal.cli.output import print_json, say_written, write_rows
 from bayescal.cli.run import RESULT, in_terms_of, loaded_or_fitted, status_code
 from bayescal.cli.terminal import FAILED, OK, print_table, say
 from bayescal.core.checks import check_number, listing
 from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
+from bayescal.core.progress import terminal_bar
 from bayescal.core.writing import check_writable
 from bayescal.quantities import quantities
 from bayescal.results.text import decimals, ends, fixed
@@ -81,7 +82,7 @@ def _plan(file: Path, **given: Any) -> int:
         tree = loaded_or_fitted(_QUANTITY, {**given, "file": file})
         from bayescal.workflow.plan_labels import SIZES, plan_labels
 
-        with progress("Planning") as update:
+        with terminal_bar("Planning") as update:
             found = plan_labels(
                 tree,
                 given["var"],

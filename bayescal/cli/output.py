@@ -1,12 +1,10 @@
-"""What a command shows and writes: progress, tables, JSON, files."""
+"""What a command shows and writes: tables, JSON, files."""
 
 from __future__ import annotations
 
 import json
 import math
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +12,7 @@ import click
 
 from bayescal.cli.terminal import print_table, say
 from bayescal.core.command import Estimates, Given, Row
-from bayescal.core.text import cell, one_line, printable
+from bayescal.core.text import cell, printable
 from bayescal.core.writing import check_writable, replacing, write_text
 from bayescal.report import ENDINGS as _REPORT
 from bayescal.results.text import plain
@@ -153,30 +151,3 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:.4f}"
     return str(value)
-
-
-Update = Callable[[str, int, int], None]
-"""Called with what was finished last, how many are finished, and of how many."""
-
-
-@contextmanager
-def progress(what: str) -> Iterator[Update | None]:
-    """Show a bar on stderr while the block runs."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-
-    from rich import progress as rich
-    from rich.console import Console
-    from rich.markup import escape
-
-    state = (rich.SpinnerColumn(), rich.TextColumn("{task.description}"), rich.BarColumn())
-    columns = (*state, rich.MofNCompleteColumn(), rich.TimeElapsedColumn())
-    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-
-        def update(label: str, done: int, total: int) -> None:
-            description = f"{what}: {escape(one_line(label))}" if label else what
-            bar.update(task, description=description, completed=done, total=total)
-
-        yield update

@@ -297,7 +297,7 @@ def _check_windows(given: Given, files: tuple[Path, ...]) -> None:
             raise click.UsageError("--window names a column; with --by-file leave it out.")
     elif given["span"] != _SPAN.default:
         raise click.UsageError("--span needs --by-file.")
-    elif given["window"] is not None and any(path.suffix == COUNTS for path in files):
+    elif given["window"] is not None and any(path.suffix.casefold() == COUNTS for path in files):
         raise click.UsageError("--window names a column of a table; of counts add --by-file.")
     windows = given["by_file"] or given["window"] is not None
     for option in (_POOL, _PROCESSES, _BASELINE, _ALARM):

@@ -18,7 +18,6 @@ from bayescal.cli.output import (
     outputs,
     print_estimates,
     print_json,
-    progress,
     say_written,
     write,
     write_rows,
@@ -37,6 +36,7 @@ from bayescal.cli.terminal import (
 )
 from bayescal.core.command import Command, Given, Option
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ScarWarning
+from bayescal.core.progress import terminal_bar
 from bayescal.core.score_options import files_of
 from bayescal.results.text import capital
 
@@ -113,7 +113,7 @@ def loaded_or_fitted(quantity: Quantity, given: Given) -> DataTree:
 
     settings = {name: given[name] for name in ("draws", "seed") if name in given}
     options = {"method": "direct", **settings, **plan_options(quantity, given)}
-    with progress("Fitting") as update, quiet():
+    with terminal_bar("Fitting") as update, quiet():
         priors = command.priors_of(given, data)
         return fit(quantity, data, priors=priors, progress=update, **options)
 
@@ -156,7 +156,7 @@ def carry_out(
 ) -> int:
     """Fit, of which progress and checkpoint are open, write the files, and print."""
     with checkpoint(given.get("checkpoint"), files[0] if files else None) as directory:
-        with progress("Fitting") as update, quiet():
+        with terminal_bar("Fitting") as update, quiet():
             tree = compute(progress=update, checkpoint=directory)
         wanted = given.get(MEASURE.name, ())
         tree, kept = _measured(tree, wanted)
@@ -195,7 +195,7 @@ def _write(
     if command.write_rows is None or path.suffix.casefold() not in TABLES or is_prior_grid(tree):
         write(tree, path, prob, title)
         return
-    with progress("Writing rows") as update:
+    with terminal_bar("Writing rows") as update:
         command.write_rows(tree, path, prob, update)
 
 

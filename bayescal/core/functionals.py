@@ -46,49 +46,28 @@ def calibration_gap(rate: Tensor, confidence: Tensor) -> Tensor:
 def expected_calibration_error(mass: Tensor, rate: Tensor, confidence: Tensor) -> Tensor:
     """Mean absolute gap, each bin weighted by its mass, (...).
 
-    Notes
-    -----
     With the bins of an evaluation it is the binned ECE. With cells so fine that the score hardly
     varies inside one, it is the true calibration error, the mean of ``|E[Y | f] - f|``.
-
-    References
-    ----------
-    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, Eq. (1).
     """
     return (mass * abs(calibration_gap(rate, confidence))).sum(axis=-1)
 
 
 def maximum_calibration_error(mass: Tensor, rate: Tensor, confidence: Tensor) -> Tensor:
-    """Largest absolute gap of a bin that holds a row, (...).
-
-    References
-    ----------
-    .. [1] M. P. Naeini, G. F. Cooper and M. Hauskrecht, "Obtaining Well Calibrated Probabilities
-       Using Bayesian Binning", AAAI 2015, section "Calibration measures".
-    """
+    """Largest absolute gap of a bin that holds a row, of Naeini et al. (AAAI 2015), (...)."""
     return ((mass > 0) * abs(calibration_gap(rate, confidence))).max(axis=-1)
 
 
 def interval_measure(mass: Floats, rate: Floats, score: Floats) -> Floats:
     """Largest absolute sum of ``mass (score - rate)`` over neighbouring cells, c, (...).
 
-    References
-    ----------
-    .. [1] The measure c of the agnostic paper; also known as Kuiper's statistic of the sums.
+    The measure c of the agnostic paper; also known as Kuiper's statistic of the sums.
     """
     sums = np.cumsum(mass * (score - rate), axis=-1)
     return np.asarray(sums.max(axis=-1, initial=0.0) - sums.min(axis=-1, initial=0.0))
 
 
 def squared_calibration_error(mass: Tensor, rate: Tensor, confidence: Tensor) -> Tensor:
-    """Mean squared gap; its root is the l2 calibration error, (...).
-
-    References
-    ----------
-    .. [1] A. Kumar, P. Liang and T. Ma, "Verified Uncertainty Calibration", NeurIPS 2019,
-       Definition 2.1 with p = 2.
-    """
+    """Mean squared gap; its root is the l2 error of Kumar et al. (2019), Definition 2.1, (...)."""
     return (mass * calibration_gap(rate, confidence) ** 2).sum(axis=-1)
 
 
@@ -97,10 +76,7 @@ def debiased_squared_calibration_error(
 ) -> Tensor:
     """Mean squared gap less what the noise of the label rates alone puts into it, (...).
 
-    References
-    ----------
-    .. [1] A. Kumar, P. Liang and T. Ma, "Verified Uncertainty Calibration", NeurIPS 2019,
-       section 5, the debiased estimator.
+    A. Kumar, P. Liang and T. Ma, "Verified Uncertainty Calibration", NeurIPS 2019, section 5.
     """
     usable = count > 1
     # count - 1 where the bin is used; elsewhere the divisor only has to differ from 0.

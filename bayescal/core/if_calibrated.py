@@ -19,29 +19,13 @@ _ROUNDING: Final = 1e-9
 
 
 class IfCalibrated(NamedTuple):
-    """Plug-in ECE of one case, and what it would be if the case were perfectly calibrated.
-
-    Parameters
-    ----------
-    case : str
-        Name of the classifier, and of the class where there are several.
-    mean : float
-        Expected plug-in ECE if the scores were the probabilities of the event.
-    lower, upper : float
-        Central range of probability `prob` of the same.
-    p_value : float
-        Probability that it would be as large as the observed one, or larger.
-    observed : float
-        Plug-in ECE of the labels.
-    prob : float
-        Probability of the range.
-    """
+    """Plug-in ECE of one case, and what it would be if the case were perfectly calibrated."""
 
     case: str
-    mean: float
-    lower: float
+    mean: float  # expected if the scores were the probabilities of the event
+    lower: float  # central range of the same, of probability `prob`
     upper: float
-    p_value: float
+    p_value: float  # probability of one as large as that observed, or larger
     observed: float
     prob: float
 
@@ -60,14 +44,10 @@ class IfCalibrated(NamedTuple):
 
 
 def compared(case: str, simulated: Floats, observed: float, prob: float) -> IfCalibrated:
-    """Set an observed plug-in ECE beside simulated ones.
-
-    Notes
-    -----
-    With the observed labels among the simulated ones the p-value is valid at any number of them.
-    """
+    """Set an observed plug-in ECE beside simulated ones."""
     lower, upper = np.quantile(simulated, ((1 - prob) / 2, (1 + prob) / 2))
     reached = int(np.count_nonzero(simulated >= observed - _ROUNDING))
+    # With the observed labels among the simulated ones it is valid at any number of them.
     p_value = (1 + reached) / (1 + len(simulated))
     return IfCalibrated(
         case, float(simulated.mean()), float(lower), float(upper), p_value, observed, prob
@@ -111,8 +91,6 @@ def of_cells(
 ) -> Floats:
     """Plug-in ECE of labels drawn cell by cell at their mean scores, (simulation,).
 
-    Notes
-    -----
     Of weighted rows `count` is the effective number. A whole number of rows next to it is drawn,
     whose deviations are scaled to the variance of the weighted rate, ``score (1 - score) / count``.
     """

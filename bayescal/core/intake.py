@@ -257,7 +257,11 @@ def collect(
                 f"all classifiers must score the same classes; got {column.name} of shape "
                 f"{array.shape} and {first.name} of shape {arrays[0].shape}. Stack them apart."
             )
-    y_true, labels = _labels(arrays[0], label, pos_label, classes)
+    labels: tuple[Label, ...]
+    if arrays[0].ndim == 1:
+        y_true, labels = code_binary(label.values, pos_label, classes, label.name)
+    else:
+        y_true, labels = code_classes(label.values, arrays[0].shape[1], classes, label.name)
     check_same_length(
         len(arrays[0]),
         first.name,
@@ -327,14 +331,6 @@ def _weighted(parts: Parts, column: Column, name_rows: str) -> Parts:
         group=None if parts.group is None else parts.group[held],
         sample_weight=values[held],
     )
-
-
-def _labels(
-    y_prob: Probabilities, label: Column, pos_label: Any, classes: Sequence[Any] | None
-) -> tuple[NDArray[np.int32], tuple[Label, ...]]:
-    if y_prob.ndim == 1:
-        return code_binary(label.values, pos_label, classes, label.name)
-    return code_classes(label.values, y_prob.shape[1], classes, label.name)
 
 
 def probabilities(column: Column, from_logits: bool = False, positive: int = 1) -> Probabilities:

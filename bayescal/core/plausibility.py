@@ -39,8 +39,6 @@ class Sign(str):
 def label_signs(score: ArrayLike, negative: ArrayLike, positive: ArrayLike) -> list[Sign]:
     r"""Compare the scores of one label with how often rows have it.
 
-    Notes
-    -----
     The area under the ROC curve is a two-sample U statistic. Where its expectation is 1/2 or more,
     ``P(AUC <= 1/2 - t) <= exp(-2 min(n_0, n_1) t^2)`` (Hoeffding 1963, section 5), in samples of
     any size. The likelihood of other probabilities exceeds that of calibrated scores by a factor of

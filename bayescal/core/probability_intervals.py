@@ -110,8 +110,6 @@ def largest_somewhere(low: Floats, high: Floats) -> Booleans:
 def decide(lower: Floats, upper: Floats) -> Decisions:
     """Decide under bounds of class probabilities, which are discounted where they are improper.
 
-    Notes
-    -----
     The class of the largest lower probability is `maximin` under costs of 0 and 1. It need not be
     E-admissible: of the bounds .3 to .3 and twice .25 to .45 no member makes the first class the
     most probable one. A class that is ruled out is not decided on.

@@ -1,4 +1,4 @@
-"""A progress bar in a notebook; elsewhere nothing, unless a caller shows progress itself."""
+"""Progress bars: in a notebook by themselves, in a terminal where a caller asks for one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from contextvars import ContextVar, copy_context
 from importlib import import_module
 from threading import Event, Thread
 from typing import Final
+
+from bayescal.core.text import one_line
 
 type Progress = Callable[[str, int, int], None]
 """Called with what is worked on, how many are finished, and of how many."""
@@ -35,6 +37,29 @@ def progress_bar(what: str, given: Progress | None = None) -> Iterator[Progress 
         _SHOWN.reset(token)
         if bar is not None:
             bar.close()
+
+
+@contextmanager
+def terminal_bar(what: str) -> Iterator[Progress | None]:
+    """A bar on stderr with the time left while the block runs; None where it is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress as rich
+    from rich.console import Console
+    from rich.markup import escape
+
+    state = (rich.SpinnerColumn(), rich.TextColumn("{task.description}"), rich.BarColumn())
+    times = (rich.TimeElapsedColumn(), rich.TimeRemainingColumn())
+    columns = (*state, rich.MofNCompleteColumn(), *times)
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def update(label: str, done: int, total: int) -> None:
+            description = f"{what}: {escape(one_line(label))}" if label else what
+            bar.update(task, description=description, completed=done, total=total or None)
+
+        yield update
 
 
 def in_notebook() -> bool:

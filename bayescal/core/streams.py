@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from hashlib import blake2b
 
 import numpy as np
@@ -12,13 +11,10 @@ from numpy.typing import NDArray
 
 def stream(seed: int, *names: str, number: int = 0) -> np.random.Generator:
     """The generator of a seed, names in order, and a number; the same in every process."""
-    return np.random.default_rng([seed, *_words(names), number])
-
-
-def _words(names: Sequence[str]) -> list[int]:
     # As JSON, ("a", "b") and ("a, b",) differ, and text that is no UTF-8 has bytes too.
     digest = blake2b(json.dumps(names).encode(), digest_size=16).digest()
-    return [int(word) for word in np.frombuffer(digest, "<u4")]
+    words = np.frombuffer(digest, "<u4").tolist()
+    return np.random.default_rng([seed, *words, number])
 
 
 def count_not_above(

@@ -380,8 +380,6 @@ def _streaming_types(reader: Any) -> dict[str, Any]:
 def open_table(path: str | PathLike[str]) -> Table:
     r"""Open a CSV or Parquet file, or a directory of Parquet files, reading its column names only.
 
-    Notes
-    -----
     In text, empty fields and the usual words for nothing (NA, NaN, null, None) are missing values.
     """
     path = checked_path(path).expanduser()

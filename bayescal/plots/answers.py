@@ -71,7 +71,9 @@ def draw_windows(
     columns = min(COLUMNS, len(shown))
     rows = -(-len(shown) // columns)
     figure = style.ground(ax, _WIDTH, rows * _HEIGHT + 0.8)
-    top = max(window.upper for one in shown for window in one.windows)
+    every = [window for one in shown for window in one.windows]
+    low, high = min(0.0, *(one.lower for one in every)), max(0.0, *(one.upper for one in every))
+    margin = 0.15 * (high - low)
     labelled = len(shown) == 1 and len(order) <= _MOST_LABELS
     short = distinct([one.name for one in shown], style.NAME_LENGTH)
     for at, (ax, one) in enumerate(
@@ -81,7 +83,7 @@ def draw_windows(
         style.title(ax, short[one.name], fontsize=style.TEXT_SIZE)
         if one.change is not None:
             _draw_change(ax, one.change, one.windows, order, every=labelled)
-        ax.set_ylim(0, 1.15 * top)
+        ax.set_ylim(low and low - margin, high + margin)
         if at % columns == 0:
             ax.set_ylabel(name)
     return style.legend(figure, _entries(shown, prob), 3)

@@ -27,11 +27,8 @@ _GRID: Final = 1024
 def density(draws: NDArray[Any], at: NDArray[Any]) -> NDArray[np.float64]:
     """Kernel density of the positive draws, reflected at 0; zeros where all are equal.
 
-    Draws that take negative values too have the density of all of them.
-
-    Notes
-    -----
-    As ``arviz_stats`` gives it, whose import takes longer than a figure.
+    Draws that take negative values too have the density of all of them. It is that of
+    ``arviz_stats``, whose import takes longer than a figure.
     """
     flat = np.asarray(draws, dtype=np.float64).ravel()
     least = -math.inf if flat.size and np.nanmin(flat) < 0 else 0.0

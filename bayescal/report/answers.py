@@ -41,14 +41,9 @@ class CaseAnswer:
     warnings: Sequence[str] = ()
 
     @property
-    def spoken(self) -> Markup:
-        """The name as a sentence has it."""
-        return self.kind + named(self.name)
-
-    @property
     def figures(self) -> tuple[Markup, str, str]:
         """Name, point and interval as a sentence has them."""
-        return self.spoken, in_words(self.point_text), self.range_text
+        return self.kind + named(self.name), in_words(self.point_text), self.range_text
 
     @property
     def point_text(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -25,7 +26,7 @@ from bayescal.results.bands import CurveShape, boundary_scores, curve_shape
 from bayescal.results.compare import Difference, difference
 from bayescal.results.decision_curve import decision_curve
 from bayescal.results.ranking import Best, best
-from bayescal.results.summary import own_point
+from bayescal.results.summary import numbers_of
 from bayescal.results.text import (
     MISSING,
     capital,
@@ -37,6 +38,7 @@ from bayescal.results.text import (
     percent,
     probability,
     row_count,
+    with_ends,
 )
 
 if TYPE_CHECKING:
@@ -271,12 +273,16 @@ def measures(view: View) -> Markup | None:
     lines = [(one, case) for one in view.measures for case in view.cases]
     shown = lines[:MOST_LINES]
     ranks = {one.name: ranking for one in view.measures if (ranking := _ranking(view, one))}
+    titles = ("Plug‑in", "Mean", f"{percent(view.prob)} interval")
+    bounds = [view.interval(one.name, case) or (math.nan, math.nan) for one, case in shown]
+    both = zip(shown, bounds, strict=True)
+    numbers = zip(
+        *(numbers_of(view.tree, case, one, own) for (one, case), own in both), strict=True
+    )
     columns = [
         Column("Measure", [_name(one, case is view.cases[0]) for one, case in shown], words=True),
         *_cases(view, shown),
-        Column("Plug‑in", [_point(view, *line) for line in shown]),
-        Column("Mean", [_mean(view, *line) for line in shown]),
-        Column(f"{percent(view.prob)} interval", [_range(view, *line) for line in shown]),
+        *(Column(title, cells) for title, cells in zip(titles, numbers, strict=True)),
     ]
     if ranks:
         chances = [_chance(ranks.get(one.name), case) for one, case in shown]
@@ -318,24 +324,6 @@ def _chance(ranking: Best | None, case: ResultSlice) -> str:
     if ranking is None:
         return MISSING
     return probability(float(access.at(ranking.prob_best, case)))
-
-
-def _digits(view: View, one: Variable, case: ResultSlice) -> int:
-    bounds = view.interval(one.name, case)
-    return 3 if bounds is None else decimals(*bounds)
-
-
-def _point(view: View, one: Variable, case: ResultSlice) -> str:
-    return fixed(own_point(view.tree, one, case), _digits(view, one, case))
-
-
-def _mean(view: View, one: Variable, case: ResultSlice) -> str:
-    return fixed(access.posterior_mean(view.tree, one.name, case), _digits(view, one, case))
-
-
-def _range(view: View, one: Variable, case: ResultSlice) -> str:
-    bounds = view.interval(one.name, case)
-    return MISSING if bounds is None else ends(*bounds, _digits(view, one, case))
 
 
 MEASURES = Section("measures", "Further measures", "Measures", for_each(measures))
@@ -398,8 +386,7 @@ def _table(view: View, found: pd.DataFrame, where: str) -> Markup:
 
 
 def _interval(row: pd.Series, prefix: str) -> str:
-    mean, low, high = (float(row[f"{prefix}{name}"]) for name in ("mean", "lower", "upper"))
-    return f"{fixed(mean)} ({ends(low, high)})"
+    return with_ends(*(float(row[f"{prefix}{name}"]) for name in ("mean", "lower", "upper")))
 
 
 DECISIONS: Final = Section("decisions", "Decision curves", "Decisions", for_each(decisions))

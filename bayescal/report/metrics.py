@@ -23,6 +23,7 @@ from bayescal.results.text import (
     in_words,
     percent,
     probability,
+    with_ends,
 )
 
 BOUNDS_OF = "the metrics on the labelled rows alone"
@@ -193,8 +194,7 @@ def _value(view: View, var: str, case: ResultSlice) -> str:
     bounds = view.interval(var, case)
     if bounds is None or math.isnan(bounds[0]):
         return MISSING
-    digits = decimals(*bounds)
-    return f"{fixed(access.posterior_mean(view.tree, var, case), digits)} ({ends(*bounds, digits)})"
+    return with_ends(access.posterior_mean(view.tree, var, case), *bounds, decimals(*bounds))
 
 
 def titles(view: View) -> dict[str, str]:

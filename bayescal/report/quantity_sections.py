@@ -18,7 +18,7 @@ from bayescal.report.view import Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval, prob_above
-from bayescal.results.text import MISSING, capital, ends, fixed, percent, probability
+from bayescal.results.text import MISSING, capital, fixed, percent, probability, with_ends
 
 _ASSUMPTION = "assumption"
 _PROBABILITY = "probability"
@@ -47,14 +47,11 @@ def assumptions(view: View) -> Markup | None:
         chance = float(held[_PROBABILITY].sel({_ASSUMPTION: assumption}).item())
         small = "" if math.isnan(chance) else f"probability {probability(chance)}"
         found = (access.variable(view.tree, schema.SENSITIVITY, one.name, at) for at, one in lines)
-        cells = [_with_ends(*one.sel({_ASSUMPTION: assumption}).values) for one in found]
+        values = [one.sel({_ASSUMPTION: assumption}).values for one in found]
+        cells = [with_ends(middle, low, high) for low, middle, high in values]
         columns.append(Column(capital(assumption), cells, small=small))
     note = Markup('<p class="note">{}</p>').format(_ASSUMPTIONS_NOTE)
     return table("Metrics by assumption", columns) + note
-
-
-def _with_ends(lower: float, middle: float, upper: float) -> str:
-    return MISSING if math.isnan(middle) else f"{fixed(middle)} ({ends(lower, upper)})"
 
 
 def by_class(view: View) -> Markup | None:
@@ -81,7 +78,7 @@ def _of_case(view: View, case: ResultSlice, shown: list[str]) -> Markup:
         means = access.variable(view.tree, schema.POSTERIOR, name, case).mean(schema.DRAW_DIMS)
         bounds = access.at(interval(view.tree, name, view.prob), case)
         both = zip(means.values, bounds.values, strict=True)
-        cells = [_with_ends(low, mean, high) for mean, (low, high) in both]
+        cells = [with_ends(mean, *bounds) for mean, bounds in both]
         columns.append(Column(capital(access.described(view.tree, name).title), cells))
     caption = f"{case.title}: posterior means with {percent(view.prob)} intervals."
     return table(f"Classes of {case.title}", columns, caption)
@@ -151,7 +148,9 @@ def _costs(view: View) -> Markup | None:
     held = [name for name in names if view.has(schema.POSTERIOR, name)]
     columns = [_names(view)]
     for name in held:
-        cells = [_mean_and_ends(view, name, case) for case in view.cases]
+        means = [access.posterior_mean(view.tree, name, case) for case in view.cases]
+        bounds = [view.interval(name, case) or (math.nan, math.nan) for case in view.cases]
+        cells = [with_ends(mean, *own) for mean, own in zip(means, bounds, strict=True)]
         columns.append(Column(capital(access.described(view.tree, name).title), cells))
         if not name.startswith("unlabeled_"):
             cells = [fixed(_point(view, name, case)) for case in view.cases]
@@ -164,11 +163,6 @@ def _costs(view: View) -> Markup | None:
         "population and of the unlabelled rows; and the mean of the labelled rows."
     )
     return said + table("Costs of decisions", columns, caption)
-
-
-def _mean_and_ends(view: View, name: str, case: ResultSlice) -> str:
-    low, high = view.interval(name, case) or (math.nan, math.nan)
-    return _with_ends(low, access.posterior_mean(view.tree, name, case), high)
 
 
 def _roc(view: View) -> Markup | None:

@@ -75,7 +75,7 @@ def _of_all(view: View) -> str:
 
 
 def _not_converged(view: View, status: str) -> Alert:
-    failed = view.cases_where("converged", False)
+    failed = view.failed
     concerned = several([case.label for case in failed]) if len(failed) < len(view.cases) else ""
     return Alert(
         "bad",
@@ -266,7 +266,7 @@ def _fits(view: View) -> dict[str, ResultSlice]:
 def _verdict(view: View, n_fits: int) -> Markup:
     remark = "" if view.status == schema.OK else view.status
     if not view.converged:
-        failed = view.cases_where("converged", False) if n_fits == len(view.cases) else []
+        failed = view.failed if n_fits == len(view.cases) else []
         of = f": {', '.join(case.label for case in failed)}" if failed else ""
         return Markup("<p>{} {}</p>\n").format(off(f"Not converged{of}."), remark)
     if remark:

@@ -194,7 +194,7 @@ class View:
     @property
     def converged(self) -> bool:
         """Whether every fit passed its convergence checks."""
-        return access.is_converged(self.tree) and not self.cases_where("converged", False)
+        return access.is_converged(self.tree) and not self.failed
 
     def has(self, group: str, name: str) -> bool:
         """Whether the result holds a variable."""
@@ -226,12 +226,11 @@ class View:
         value = float(found.item()) if found.ndim == 0 else math.nan
         return None if math.isnan(value) else value
 
-    def cases_where(self, flag: str, value: bool) -> list[ResultSlice]:
-        """Return the cases whose yes-or-no diagnostic `flag` has the given value."""
-        if not self.has(schema.DIAGNOSTICS, flag):
-            return []
-        found = access.variable(self.tree, schema.DIAGNOSTICS, flag)
-        return [case for case in self.cases if bool(access.at(found, case).item()) is value]
+    @property
+    def failed(self) -> list[ResultSlice]:
+        """The cases that the diagnostics say did not converge."""
+        flags = {case: self.number_of(schema.DIAGNOSTICS, "converged", case) for case in self.cases}
+        return [case for case, flag in flags.items() if flag == 0]
 
     @cached_property
     def _intervals(self) -> dict[str, xr.DataArray]:

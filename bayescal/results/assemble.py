@@ -295,17 +295,16 @@ def combine(trees: Mapping[str, xr.DataTree]) -> xr.DataTree:
                 "Fit the same data under every prior."
             )
     groups = {
-        name: _together([_group(tree, name) for tree in found], list(trees))
+        name: _together(
+            [tree[name].to_dataset() if name in tree.children else xr.Dataset() for tree in found],
+            list(trees),
+        )
         for name in dict.fromkeys(name for tree in found for name in tree.children)
         if name not in (*_WHOLE, *_SINGLE)
     }
     combined = xr.DataTree.from_dict({name: held for name, held in groups.items() if held})
     combined.attrs = _attrs(trees)
     return combined
-
-
-def _group(tree: xr.DataTree, name: str) -> xr.Dataset:
-    return tree[name].to_dataset() if name in tree.children else xr.Dataset()
 
 
 def _together(datasets: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:

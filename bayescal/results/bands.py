@@ -39,20 +39,10 @@ def pointwise_band(curves: Floats, prob: float) -> Band:
 
 
 def simultaneous_band(curves: Floats, prob: float) -> Band:
-    """Band that holds whole curves (draw, point) with a given probability.
+    """Band that holds whole curves (draw, point) with a given probability: see `calibration_band`.
 
-    Notes
-    -----
-    The sup-t band by quantiles: the same quantiles at every point, moved outwards until the share
-    of draws that lie inside everywhere reaches `prob`. A draw's depth is its least distance in
-    ranks from either end, over the points; the band runs between the order statistics of the depth
-    that `prob` of the draws reach.
-
-    References
-    ----------
-    .. [1] J. L. Montiel Olea and M. Plagborg-Møller, "Simultaneous confidence bands: Theory,
-       implementation, and an application to SVARs", Journal of Applied Econometrics 34(1), 2019,
-       Algorithm 2. https://doi.org/10.1002/jae.2656
+    A draw's depth is its least distance in ranks from either end, over the points; the band runs
+    between the order statistics of the depth that `prob` of the draws reach.
     """
     n = len(curves)
     columns = np.ascontiguousarray(curves.T)
@@ -191,8 +181,6 @@ class Above(NamedTuple):
 def boxes(fpr: Band, tpr: Band, above: Above) -> RocRegion:
     """Bounds of both rates at each threshold.
 
-    Notes
-    -----
     A prior with a density gives a label rate of exactly 0 or 1 no probability, but the labels
     cannot exclude one where all rows on a side of it have the same label: the bound is 0 or 1.
     """

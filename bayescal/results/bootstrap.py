@@ -142,8 +142,6 @@ def joint_values(
 ) -> Floats:
     """Draws of a function of the curve for classifiers of the same rows, (case, ..., draw).
 
-    Notes
-    -----
     All classifiers have the same weights of the rows. A result keeps some of many rows: draws then
     vary about the value of all rows, by as much as so many rows leave.
     """

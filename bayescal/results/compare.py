@@ -146,8 +146,8 @@ def difference(
     the highest of these quantiles and of those of the difference itself. The interval covers at
     least `prob` of the posterior; for two well calibrated classifiers it neither collapses to
     [0, 0] nor denies that only one of them is. The mean is the difference of the two posterior
-    means. The same
-    result and names give the same numbers, and exchanging the names changes their signs only.
+    means. The same result and names give the same numbers, and exchanging the names changes their
+    signs only.
     """
     tail(prob)
     check_comparable(tree, "a difference")
@@ -156,6 +156,8 @@ def difference(
     pair = Pair(first, second, name, prob, class_, group)
     for which, given in (("first", first), ("second", second)):
         check_is(given, str, which, "Pass the name of one in the result.")
+    if first == second:
+        raise InputError(f"first and second must differ; got {first!r} twice. Name two.")
     metrics = {one.name for one in access.answers(tree) if one.role == METRIC}
     if {first, second} <= metrics:
         return of_two_variables(tree, pair)
@@ -181,11 +183,9 @@ def is_fitted_apart(tree: xr.DataTree, var: str) -> bool:
 
 
 def find_pair(tree: xr.DataTree, pair: Pair) -> tuple[access.ResultSlice, access.ResultSlice]:
-    """The cases of two different classifiers, after checking names and variable."""
+    """The cases of two classifiers, after checking names and variable."""
     first, second, var, _, *where = pair
     access.check_variable(tree, var)
-    if first == second:
-        raise InputError(f"first and second must differ; got {first!r} twice. Name two.")
     access.check_given(tree, class_=pair.class_, group=pair.group)
     return access.find_case(tree, first, *where), access.find_case(tree, second, *where)
 
@@ -201,8 +201,6 @@ def of_paired_draws(tree: xr.DataTree, pair: Pair, source: str = schema.POSTERIO
 def of_two_variables(tree: xr.DataTree, pair: Pair) -> Difference:
     """Subtract one variable of a classifier from another, draw by draw."""
     first, second, *_ = pair
-    if first == second:
-        raise InputError(f"first and second must differ; got {first!r} twice. Name two.")
     classifiers = access.classifier_names(tree)
     if len(classifiers) > 1:
         raise InputError(
@@ -259,11 +257,14 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
             f"a difference needs draws of both; {var!r} is undefined in every draw. Choose another "
             "metric."
         )
-    ranks = _coupled_ranks(len(values[0]), correlation, rng)
+    # Ranks of a sample of a bivariate normal of that correlation.
+    first, other = rng.standard_normal((2, len(values[0])))
+    coupled = correlation * first + np.sqrt(max(0.0, 1 - correlation**2)) * other
+    ranks = order_of(np.stack([first, coupled]))
     given = [sorted_draws(tree, var, case, access.conditional_group(tree, var)) for case in ordered]
     found = [
-        Errors(own[rank], other[rank], access.posterior_mean(tree, var, case))
-        for own, other, rank, case in zip(values, given, ranks, ordered, strict=True)
+        Errors(own[rank], miscalibrated[rank], access.posterior_mean(tree, var, case))
+        for own, miscalibrated, rank, case in zip(values, given, ranks, ordered, strict=True)
     ]
     one, two = (found[k] for k in order)
     title = access.described(tree, var).title
@@ -316,13 +317,6 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
     names = [case.classifier for case in cases]
     place = {dim: at for dim, at in sel.items() if dim in held.dims}
     return np.asarray(held.sel(place).sel(classifier=names, classifier_other=names).values)
-
-
-def _coupled_ranks(n: int, correlation: float, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Ranks of two samples of a bivariate normal of that correlation, (n,) each."""
-    z = rng.standard_normal((2, n))
-    coupled = correlation * z[0] + np.sqrt(max(0.0, 1 - correlation**2)) * z[1]
-    return order_of(np.stack([z[0], coupled]))
 
 
 def order_of(z: Floats) -> NDArray[np.intp]:

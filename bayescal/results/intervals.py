@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -242,7 +242,9 @@ def marginal(
         f"Mean {one.title} of the {len(cases)} classes of {name}: {mean:.4f} "
         f"({percent(prob)} interval {lower:.4f} to {upper:.4f})."
     )
-    return Marginal(mean, lower, upper, prob, text, _plug_in(tree, chosen, cases))
+    points = [access.point(tree, chosen, case) for case in cases]
+    plug_in = None if None in points else float(np.mean(np.array(points, dtype=float)))
+    return Marginal(mean, lower, upper, prob, text, plug_in)
 
 
 def marginals(
@@ -278,12 +280,6 @@ def _shuffled(tree: xr.DataTree, var: str, case: ResultSlice, group: str) -> NDA
     """Draws of one class, independent of the others'."""
     rng = access.stream_of(tree, *case.names, number=int(group == schema.POSTERIOR))
     return rng.permutation(access.flat_draws(tree, var, case, group))
-
-
-def _plug_in(tree: xr.DataTree, var: str, cases: Sequence[ResultSlice]) -> float | None:
-    """Mean of the classes' estimates."""
-    found = [access.point(tree, var, case) for case in cases]
-    return None if None in found else float(np.mean(np.array(found, dtype=float)))
 
 
 _CELLS: Final = (schema.CELL_SCORE, schema.CELL_COUNT)

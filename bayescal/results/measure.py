@@ -83,8 +83,12 @@ def measure(
     >>> 0.4 < float(by_hand.mean()) < 0.6
     True
     """
-    found = resolve(measure, **options)
-    return _draws(tree, found)
+    one = resolve(measure, **options)
+    found = empty_draws(tree).rename(one.name)
+    for case in curves_of(tree):
+        cells = curve_cells(tree, case, one.components)
+        found.loc[place_in(found, case)] = values_of(cells, one, case)
+    return found
 
 
 def has_curve(tree: xr.DataTree) -> bool:
@@ -98,15 +102,6 @@ def curves_of(tree: xr.DataTree) -> list[ResultSlice]:
     for dim in set(rate.dims) - {*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.CELL}:
         names = rate[dim].to_numpy()
         found = [replace(one, sel={**one.sel, str(dim): name}) for one in found for name in names]
-    return found
-
-
-def _draws(tree: xr.DataTree, one: Measure) -> xr.DataArray:
-    """Draws of a measure from its own components, (chain, draw, ...)."""
-    found = empty_draws(tree).rename(one.name)
-    for case in curves_of(tree):
-        cells = curve_cells(tree, case, one.components)
-        found.loc[place_in(found, case)] = values_of(cells, one, case)
     return found
 
 
@@ -370,8 +365,6 @@ _LEAST: Final = 1e-12
 def correlation(influences: Sequence[Floats]) -> Floats:
     """Correlation of classifiers' estimates due to their shared rows.
 
-    Notes
-    -----
     Under the Bayesian bootstrap, Dirichlet(1, ..., 1) weights shared by all classifiers, the
     estimates are to first order weighted sums of the rows' influences. Their correlation is then
     that of the influences over the rows, so nothing has to be resampled.
@@ -400,8 +393,6 @@ def measure_correlation(
 def _influence(tree: xr.DataTree, function: Function, case: ResultSlice) -> Floats:
     """What each shared row adds to a number of the curve, (shared_row,).
 
-    Notes
-    -----
     A row of cell m moves its rate by ``(y - rate_m) / w_m`` and the masses w towards e_m, those of
     a population that is all of this cell.
     """
@@ -421,8 +412,6 @@ def _influence(tree: xr.DataTree, function: Function, case: ResultSlice) -> Floa
 def slopes(function: Function, rate: Floats, score: Floats, mass: Floats) -> tuple[Floats, Floats]:
     """Slopes by the rate of each cell, and by the share of the population in it, (cell,) each.
 
-    Notes
-    -----
     Central differences at the mean of the draws (draw, cell), over a standard deviation to either
     side. Where the function bends, as an absolute gap does at 0, or jumps from cell to cell, as a
     quantile of gaps, they are what it does over the range of the posterior.

@@ -121,12 +121,12 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     if names is not None:
         tree, names = _with_measures(tree, names)
     rows = []
+    of_rows = any(one.role == ROW for one in access.answers(tree))
     for case in access.cases(tree):
-        scaled = (
-            _by_default(tree, case)
-            if names is None
-            else {name: access.variable(tree, schema.POSTERIOR, name, case) for name in names}
-        )
+        if names is None:
+            scaled = (probabilities_of_case if of_rows else numbers_of_case)(tree, case)
+        else:
+            scaled = {name: access.variable(tree, schema.POSTERIOR, name, case) for name in names}
         rows += [(case.label, row) for row in _case_rows(tree, case, scaled)]
     index = pd.Index([label for label, _ in rows], name="case")
     return pd.DataFrame([row for _, row in rows], index=index)
@@ -170,12 +170,6 @@ def _obstacle(tree: xr.DataTree) -> str:
             "lacks some. Pass the whole result, and select from the table."
         )
     return ""
-
-
-def _by_default(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:
-    """What is scaled where no variable is named: probabilities of a few rows, or all numbers."""
-    of_rows = any(one.role == ROW for one in access.answers(tree))
-    return (probabilities_of_case if of_rows else numbers_of_case)(tree, case)
 
 
 def numbers_of_case(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:

@@ -73,8 +73,6 @@ def check_rows(tree: xr.DataTree, what: str, remedy: str) -> None:
 def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
     """Read the rows of one case.
 
-    Notes
-    -----
     With ``alpha = (1 - prob) / 2`` the bounds run from the alpha quantile of ``prob_lower`` to the
     1 - alpha quantile of ``prob_upper``. They alone decide, as in `credible_sets`: a class is ruled
     out where no probabilities within the bounds make it the most probable one.

@@ -8,7 +8,6 @@ whatever computed the result.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from typing import Final
 
 import xarray as xr
@@ -198,8 +197,8 @@ def check_result(tree: object) -> None:
         raise InputError(
             f"a result must be an xarray.DataTree; got {type(tree).__name__}. {_REMAKE}"
         )
-    missing = [f"group {name!r}" for name in _absent(REQUIRED_GROUPS, tree.children)]
-    missing += [f"root attribute {name!r}" for name in _absent(REQUIRED_ATTRS, tree.attrs)]
+    missing = [f"group {name!r}" for name in REQUIRED_GROUPS if name not in tree.children]
+    missing += [f"root attribute {name!r}" for name in REQUIRED_ATTRS if name not in tree.attrs]
     if missing:
         raise InputError(f"a result must hold {', '.join(missing)}; this tree does not. {_REMAKE}")
     version = tree.attrs["schema_version"]
@@ -223,8 +222,3 @@ def check_result_of(tree: xr.DataTree, quantity: str) -> None:
             f"result must be one of bayescal.{quantity}; got one of {tree.attrs['quantity']}. "
             f"Pass what bayescal.fit(bayescal.{quantity}, ...) returned."
         )
-
-
-def _absent(names: Iterable[str], there: Iterable[Hashable]) -> list[str]:
-    present = set(there)
-    return [name for name in names if name not in present]

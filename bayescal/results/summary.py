@@ -174,21 +174,21 @@ def measure_table(tree: xr.DataTree, prob: float, measures: Sequence[str] = ()) 
     ends = {one.name: interval(tree, one.name, prob) for one in shown}
     columns = ("", "measure", "plug-in", "mean", f"{text.percent(prob)} interval")
     lines: list[tuple[str, ...]] = [
-        (case.label if one is shown[0] else "", one.name, *_numbers_of(tree, case, one, ends))
+        (case.label if one is shown[0] else "", one.name, *numbers_of(tree, case, one, bounds))
         for case in access.cases(tree)
         for one in shown
+        for bounds in [access.ends(ends[one.name], case)]
     ]
     return Table(columns, lines) if lines else None
 
 
-def _numbers_of(
-    tree: xr.DataTree, case: ResultSlice, one: Variable, ends: Mapping[str, xr.DataArray]
+def numbers_of(
+    tree: xr.DataTree, case: ResultSlice, one: Variable, bounds: tuple[float, float]
 ) -> tuple[str, ...]:
-    """Plug-in, mean and interval of a measure."""
-    low, high = access.ends(ends[one.name], case)
-    digits = text.decimals(low, high)
+    """Plug-in, mean and interval of a measure, as tables write them."""
+    digits = text.decimals(*bounds)
     numbers = own_point(tree, one, case), access.posterior_mean(tree, one.name, case)
-    return *(text.fixed(value, digits) for value in numbers), text.ends(low, high, digits)
+    return *(text.fixed(value, digits) for value in numbers), text.ends(*bounds, digits)
 
 
 def own_point(tree: xr.DataTree, one: Variable, case: ResultSlice) -> float | None:
@@ -400,8 +400,7 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
 
 
 def _mean_and_ends(tree: xr.DataTree, var: str, case: ResultSlice, ends: xr.DataArray) -> str:
-    mean = access.posterior_mean(tree, var, case)
-    return f"{text.fixed(mean)} ({text.ends(*access.ends(ends, case))})"
+    return text.with_ends(access.posterior_mean(tree, var, case), *access.ends(ends, case))
 
 
 def _of_rows(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _Lines:

@@ -44,6 +44,11 @@ def ends(low: float | None, high: float | None, digits: int = 3) -> str:
     return f"{fixed(low, digits)} to {fixed(high, digits)}"
 
 
+def with_ends(mean: float, low: float, high: float, digits: int = 3) -> str:
+    """Write a number with its interval."""
+    return MISSING if math.isnan(mean) else f"{fixed(mean, digits)} ({ends(low, high, digits)})"
+
+
 def error(value: float | None, digits: int = 3) -> str:
     """Write a calibration error, so that only one that is exactly 0 reads as 0."""
     if value is None or math.isnan(value):

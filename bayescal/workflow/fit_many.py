@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
@@ -17,7 +15,7 @@ import xarray as xr
 
 from bayescal.core.checks import check_call, check_choice, check_flag, check_known
 from bayescal.core.errors import ConvergenceWarning, InputError, ManyFitsWarning
-from bayescal.core.progress import Progress, progress_bar
+from bayescal.core.progress import Progress, progress_bar, terminal_bar
 from bayescal.core.quantity import Quantity
 from bayescal.core.shown import Box, Showing, Shown
 from bayescal.quantities import quantity_named
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
     from xarray import Dataset, DataTree
 
 FIT = "fit"
-_WIDTH: Final = 79
-_SECONDS: Final = 0.2
 _MOST_NAMED: Final = 5
 
 
@@ -224,8 +220,8 @@ def fit_many(
         What is kept of a result: all of it; draws of the variables with one value a case, as
         float32, and all that is no draw; or its rows of the summary alone.
     progress : callable, optional
-        Called with (key, fits done, fits in all or 0). If not given, a line with the rate and the
-        time left is shown where stderr is a terminal.
+        Called with (key, fits done, fits in all or 0). If not given, a bar with the time left is
+        shown in a notebook, and where stderr is a terminal.
     **options
         As in `bayescal.fit`: `method`, `draws`, `tune`, `chains`, `target_accept`, `prob`, and the
         options of the quantity.
@@ -311,18 +307,16 @@ class _Run:
         order: list[Key] = []
         tasks = self._tasks(_pairs(data), order)
         with (
-            progress_bar("Fitting", progress) as update,
-            closing(Line(total if update is None else 0)) as line,
+            progress_bar("Fitting", progress) as shown,
+            nullcontext(shown) if shown else terminal_bar("Fitting") as update,
             closing(outcomes(tasks, executor)) as finished,
         ):
             for key, outcome in finished:
                 self._take(key, outcome)
                 failed = len(self.found.failures)
-                done = len(self.found.contents) + failed
-                if update is None:
-                    line.update(label(key), done, len(self.found.computed), failed)
-                else:
-                    update(label(key), done, total)
+                said = f", {failed:,} failed" if failed and progress is None else ""
+                if update is not None:
+                    update(f"{label(key)}{said}", len(self.found.contents) + failed, total)
         self.found.contents = _in_order(self.found.contents, order)
         self.found.rows = _in_order(self.found.rows, order)
 
@@ -541,48 +535,3 @@ def _parts(keys: Sequence[Key]) -> Iterator[tuple[str, np.ndarray]]:
     for place in range(lengths.pop()):
         parts = [key[place] for key in keys if isinstance(key, tuple)]
         yield f"key_{place + 1}", np.array(parts)
-
-
-class Line:
-    """A line on stderr that is written over as fits finish."""
-
-    def __init__(self, total: int) -> None:
-        self._total = total
-        self._shown = sys.stderr.isatty()
-        self._began = self._last = time.monotonic()
-
-    def update(self, label: str, done: int, computed: int, failed: int) -> None:
-        """Say how many are done, `computed` of them since the start, and how many failed."""
-        now = time.monotonic()
-        if self._shown and now - self._last >= _SECONDS:
-            self._last = now
-            text = status(done, self._total, computed, failed, now - self._began)
-            sys.stderr.write(f"\r{f'{text}  {label}'[:_WIDTH]:<{_WIDTH}}")
-            sys.stderr.flush()
-
-    def close(self) -> None:
-        """Clear the line."""
-        if self._shown:
-            sys.stderr.write(f"\r{'':<{_WIDTH}}\r")
-            sys.stderr.flush()
-
-
-def status(done: int, total: int, computed: int, failed: int, seconds: float) -> str:
-    """Put progress into words: "120 of 1,000 fits, 3.2/s, 4 min 35 s left, 1 failed"."""
-    parts = [f"{done:,} of {total:,} fits" if total else f"{done:,} fits"]
-    if computed and seconds > 0:
-        rate = computed / seconds
-        parts.append(f"{rate:.2g}/s")
-        if total:
-            parts.append(f"{_duration((total - done) / rate)} left")
-    if failed:
-        parts.append(f"{failed:,} failed")
-    return ", ".join(parts)
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -220,6 +220,7 @@ def test_a_window_adds_up_files(months, tmp_path):
         ("m1.counts --span 7", "--span needs --by-file"),
         ("m1.counts --by-file --span 0", "--span must be a whole number >= 1"),
         ("m1.counts --window month", "--window names a column of a table"),
+        ("M1.COUNTS --window month", "--window names a column of a table; of counts add"),
         ("m1.counts --by-file --window month", "--window names a column"),
         ("m1.counts m1.counts --by-file", "window names must differ; got 'm1' twice"),
         ("m1.counts m2.counts --by-file --baseline m3", "no window 'm3'"),

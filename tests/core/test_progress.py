@@ -1,12 +1,13 @@
-"""The progress bar: in a Jupyter kernel one, taken away at the end; nothing elsewhere."""
+"""The progress bars: in a Jupyter kernel one, taken away at the end; in a terminal if asked."""
 
+import io
 import time
 from typing import Any
 
 import pytest
 
 from bayescal.core import progress
-from bayescal.core.progress import in_notebook, progress_bar
+from bayescal.core.progress import in_notebook, progress_bar, terminal_bar
 
 
 class Screen:
@@ -96,3 +97,19 @@ def test_elsewhere_there_is_none() -> None:
     assert not in_notebook()
     with progress_bar("Fitting") as update:
         assert update is None
+
+
+@pytest.mark.parametrize("total", [2, 0])
+def test_a_terminal_shows_a_bar_and_a_file_does_not(
+    total: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for shown in (True, False):
+        stream = io.StringIO()
+        stream.isatty = lambda shown=shown: shown  # type: ignore[method-assign]  # a terminal, or not
+        monkeypatch.setattr("sys.stderr", stream)
+        with terminal_bar("Fitting") as update:
+            assert (update is not None) == shown
+            if update is not None:
+                update("[north]", 1, total)
+        said = stream.getvalue()
+        assert ("Fitting: [north]" in said and f"1/{total or '?'}" in said) == shown

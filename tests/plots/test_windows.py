@@ -32,6 +32,13 @@ def test_a_band_ends_at_a_gap() -> None:
     np.testing.assert_allclose(np.concatenate(lines), [[0, 0.1], [1, 0.2], [3, 0.3]])
 
 
+@pytest.mark.parametrize("mean", [-0.2, 0.2])
+def test_all_intervals_are_seen_on_either_side_of_zero(mean: float) -> None:
+    one = Window(ORDER[0], 100, mean, mean - 0.1, mean + 0.1, None, True)
+    bottom, top = draw_windows([Series("benefit", [one])], ORDER, 0.9).axes[0].get_ylim()
+    assert bottom <= min(0.0, one.lower) < max(0.0, one.upper) <= top
+
+
 def test_what_did_not_converge_is_crossed_out() -> None:
     bad = Series("north", [window(ORDER[0], 0.1), window(ORDER[1], 0.2, converged=False)])
     crosses = [

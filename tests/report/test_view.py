@@ -24,7 +24,7 @@ def test_what_is_not_there_is_none() -> None:
     assert view.interval("accuracy", case) is None
     assert view.number_of("diagnostics", "none", case) is None
     assert view.number_of("nowhere", "none", case) is None
-    assert view.cases_where("none", True) == []
+    assert view.failed == []
     assert view.text("none") == ""
     assert view.structure("none") is None
 

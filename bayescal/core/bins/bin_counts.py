@@ -33,16 +33,20 @@ _BLOCK_ROWS = 50
 _MEAN_SLACK = 1e-6
 
 
-def _whole(values: ArrayLike, name: str, n_bins: int) -> NDArray[np.int64]:
-    """Check one count a bin: whole numbers, none negative."""
-    given = to_numpy(values, name)
-    if given.dtype.kind not in "biuf":
-        raise InputError(f"{name} must be whole numbers; got {given.dtype}. Pass counts of rows.")
+def _check_shape(given: NDArray[Any], name: str, n_bins: int) -> None:
     if given.shape != (n_bins,):
         raise InputError(
             f"{name} must have one value a bin, {n_bins} in all; got shape {given.shape}. "
             "Pass one more edge than there are bins."
         )
+
+
+def _whole(values: ArrayLike, name: str, n_bins: int) -> NDArray[np.int64]:
+    """Check one count a bin: whole numbers, none negative."""
+    given = to_numpy(values, name)
+    if given.dtype.kind not in "biuf":
+        raise InputError(f"{name} must be whole numbers; got {given.dtype}. Pass counts of rows.")
+    _check_shape(given, name, n_bins)
     whole = given.astype(np.int64)
     bad = (whole != given) | (whole < 0)
     if bad.any():
@@ -57,11 +61,7 @@ def _whole(values: ArrayLike, name: str, n_bins: int) -> NDArray[np.int64]:
 def _effective(values: ArrayLike, name: str, n_bins: int) -> NDArray[np.float64]:
     """Check one number a bin: finite, none negative."""
     numbers = to_doubles(values, name).copy()
-    if numbers.shape != (n_bins,):
-        raise InputError(
-            f"{name} must have one value a bin, {n_bins} in all; got shape {numbers.shape}. "
-            "Pass one more edge than there are bins."
-        )
+    _check_shape(numbers, name, n_bins)
     bad = ~((numbers >= 0) & np.isfinite(numbers))
     if bad.any():
         place = int(bad.argmax())
