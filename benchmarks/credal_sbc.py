@@ -19,7 +19,7 @@ from _common import print_table
 from _results import print_provenance, read, write
 
 import bayescal as bc
-from bayescal.core.plausibility import MAX_RHAT, MIN_ESS
+from bayescal.core.health import MAX_RHAT, MIN_ESS
 from bayescal.quantities.credal.simulator import truth
 from bayescal.workflow.simulation import Sbc, sbc
 

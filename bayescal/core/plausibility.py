@@ -1,9 +1,8 @@
-"""Signs that labels or scores are not what they were passed as, or a model or a fit is wrong."""
+"""Signs that labels or scores are not what they were passed as, or that a model is wrong."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -192,24 +191,3 @@ def contradiction(seen: float | NDArray[np.float64], drawn: NDArray[np.float64])
         f"data drawn from the posterior give {low:.4f} to {high:.4f} (90%). The model misses "
         "something in the data; look at the bins, and compare priors."
     ]
-
-
-MAX_RHAT = 1.01
-MIN_ESS = 400
-MIN_EBFMI = 0.3
-
-REMEDY = "Sample longer: draws=2000, tune=1000; after divergences also target_accept=0.99."
-
-
-def problems(figures: Mapping[str, Any]) -> list[str]:
-    """Say what is wrong with a fit."""
-    found = []
-    if figures["rhat_max"] > MAX_RHAT:
-        found.append(f"R-hat is {figures['rhat_max']:.3f}, which exceeds {MAX_RHAT}")
-    if not figures["ess_min"] >= MIN_ESS:
-        found.append(f"the effective sample size is {figures['ess_min']:.0f}, below {MIN_ESS}")
-    if figures["divergences"] > 0:
-        found.append(f"{int(figures['divergences'])} transitions diverged")
-    if figures["ebfmi_min"] < MIN_EBFMI:
-        found.append(f"E-BFMI is {figures['ebfmi_min']:.2f}, below {MIN_EBFMI}")
-    return found

@@ -81,8 +81,6 @@ class DirectDraws:
         Shape of the tail of importance weights, reliable below 0.7; NaN where there are none.
     evidence : mapping of str to float
         Log evidence of each member, where the model is an average; of some models an array.
-    evidence_ess : float, optional
-        Effective number of draws that the evidence rests on, where that is not `ess`.
     """
 
     draws: Draws
@@ -91,7 +89,6 @@ class DirectDraws:
     log_evidence: float = float("nan")
     pareto_k: float = float("nan")
     evidence: Mapping[str, float] = field(default_factory=dict)
-    evidence_ess: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

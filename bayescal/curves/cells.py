@@ -18,7 +18,7 @@ from bayescal.core.functionals import (
     log_binomial_coefficient,
     maximum_calibration_error,
 )
-from bayescal.core.plausibility import MIN_ESS
+from bayescal.core.health import MIN_ESS
 from bayescal.inference.direct import BinomialCells
 
 type Floats = NDArray[np.float64]

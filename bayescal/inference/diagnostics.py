@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtri
 
-from bayescal.core.plausibility import problems
+from bayescal.core.health import problems
 
 type Floats = NDArray[np.float64]
 

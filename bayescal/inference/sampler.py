@@ -54,6 +54,17 @@ class NutsDraws:
     posterior: Arrays  # (chain, draw, ...)
     sample_stats: Arrays  # (chain, draw)
 
+    def thinned(self, draws: int) -> NutsDraws:
+        """Keep so many draws of each chain; one diverged if any since the one before it did."""
+        every = self.sample_stats["diverging"].shape[1] // draws
+        posterior, stats = (
+            {name: values[:, every - 1 :: every] for name, values in one.items()}
+            for one in (self.posterior, self.sample_stats)
+        )
+        diverging = np.asarray(self.sample_stats["diverging"])
+        since = diverging.reshape(len(diverging), draws, every).any(axis=-1)
+        return NutsDraws(posterior, {**stats, "diverging": since})
+
 
 @dataclass(frozen=True, slots=True)
 class CompiledModel:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 import xarray as xr
 from markupsafe import Markup, escape
 
-from bayescal.core.plausibility import MAX_RHAT, MIN_EBFMI, MIN_ESS
+from bayescal.core.health import MAX_RHAT, MIN_EBFMI, MIN_ESS
 from bayescal.core.variables import ERROR, LESS, METRIC, MORE, ROW
 from bayescal.plots.gallery import gallery
 from bayescal.report import answers, metrics, rows

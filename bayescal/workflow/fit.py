@@ -19,7 +19,8 @@ from bayescal._version import __version__
 from bayescal.core.bins.binning import BINNING_FIELDS, Binning
 from bayescal.core.checks import check_call, check_flag, class_name, listing
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError
-from bayescal.core.plausibility import REMEDY, Sign, problems
+from bayescal.core.health import problems, remedy
+from bayescal.core.plausibility import Sign
 from bayescal.core.progress import Progress, progress_bar
 from bayescal.core.quantity import Case, CaseArrays, Plan, Quantity
 from bayescal.quantities import quantity_named
@@ -295,7 +296,7 @@ def _said(
     for arrays, said in zip(found, warnings, strict=True):
         if not arrays.diagnostics["converged"]:
             why = "; ".join(problems(arrays.diagnostics))
-            yield arrays.coords, f"the fit did not converge, {why}. {REMEDY}"
+            yield arrays.coords, f"the fit did not converge, {why}. {remedy(arrays.diagnostics)}"
         for sentence in [*arrays.warnings, *said]:
             yield arrays.coords, sentence
 

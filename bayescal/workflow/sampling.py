@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import MOST_DRAWN, check_choice, check_number, check_seed, check_whole
 from bayescal.core.errors import InputError
-from bayescal.core.plausibility import MIN_ESS
+from bayescal.core.health import MIN_ESS
 from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, Floats, LabelModel, members
 from bayescal.core.streams import stream
 from bayescal.results.schema import NUTS_DRAWS
@@ -70,6 +70,7 @@ def settings_and_options(
 _MATTERS: Final = 0.01
 # A limit goes with the model's own steps: smaller ones need more of them.
 _MAX_DEPTH: Final = 10
+_CAREFUL: Final = 0.99
 # A model takes some megabytes; those used last are the likeliest to be used again.
 _MOST_COMPILED: Final = 32
 _COMPILED: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
@@ -80,21 +81,16 @@ def fit_case(name: str, case: Case, settings: Settings, repetition: int = 0) -> 
     """Sample a case of the quantity `name` by its own random numbers, and work out its result."""
     named = (text for pair in sorted(case.coords.items()) for text in pair)
     rng = stream(settings.seed or 0, *named, number=repetition)
-    number = settings.chains * settings.draws
     sampled: dict[str, NutsDraws] = {}
     direct: DirectDraws | None
     with one_blas_thread():
         if settings.method == "direct" or not members(case.model):
-            found = _direct(case, number, rng)
-            draws, direct = _in_chains(found.draws, settings), found
+            direct = _direct(case, settings, rng)
+            arrays = case.arrays(_in_chains(direct.draws, settings), direct, rng)
+            health = _independent(direct, settings)
         else:
             direct = case.model.direct_draws(n, rng) if (n := case.evidence_draws) else None
-            sampled = _nuts(name, case, direct, settings, rng)
-            draws = _draws_of_all(case.model, sampled, direct, settings)
-        arrays = case.arrays(draws, direct, rng)
-        # Draws resampled from more than were kept carry no more information than their number.
-        ess = number if direct is None else min(direct.ess, number)
-        health = _health(case, arrays, sampled) if sampled else _independent(ess)
+            arrays, sampled, health = _by_nuts(name, case, direct, settings, rng)
     return replace(
         arrays,
         model_average={**arrays.model_average, **_nuts_draws(case, arrays, sampled, settings)},
@@ -102,6 +98,24 @@ def fit_case(name: str, case: Case, settings: Settings, repetition: int = 0) -> 
         diagnostics={**arrays.diagnostics, **health},
         sampler="nutpie NUTS" if sampled or direct is None else direct.method,
     )
+
+
+def _by_nuts(
+    name: str, case: Case, direct: DirectDraws | None, settings: Settings, rng: np.random.Generator
+) -> tuple[CaseArrays, dict[str, NutsDraws], dict[str, Any]]:
+    """Result, samples and diagnostics.
+
+    A model may name several `lengths` of its chains, in draws for each one kept: the next is tried
+    where a shorter one did not converge.
+    """
+    for length in getattr(case.model, "lengths", (1,)):
+        sampled = _nuts(name, case, direct, settings, length, rng)
+        arrays = case.arrays(_draws_of_all(case.model, sampled, direct, settings, rng), direct, rng)
+        health = _health(case, arrays, sampled) if sampled else _independent(direct, settings)
+        if health["converged"]:
+            break
+    kept = {member: one.thinned(settings.draws) for member, one in sampled.items()}
+    return arrays, kept, health
 
 
 def _monitored(case: Case, arrays: CaseArrays, matters: NDArray[np.bool_]) -> Iterator[Floats]:
@@ -155,8 +169,8 @@ def _sample_stats(model: LabelModel, sampled: Mapping[str, NutsDraws]) -> dict[s
     }
 
 
-def _direct(case: Case, number: int, rng: np.random.Generator) -> DirectDraws:
-    found = case.model.direct_draws(number, rng)
+def _direct(case: Case, settings: Settings, rng: np.random.Generator) -> DirectDraws:
+    found = case.model.direct_draws(settings.chains * settings.draws, rng)
     if found is None:
         raise InputError(
             "these priors have no posterior without NUTS; got method='direct'. Pass method='nuts'."
@@ -176,7 +190,12 @@ def _in_chains(draws: Draws, settings: Settings) -> Draws:
 
 
 def _nuts(
-    name: str, case: Case, direct: DirectDraws | None, settings: Settings, rng: np.random.Generator
+    name: str,
+    case: Case,
+    direct: DirectDraws | None,
+    settings: Settings,
+    length: int,
+    rng: np.random.Generator,
 ) -> dict[str, NutsDraws]:
     """Sample the case's model, or those members of an average that matter."""
     every = members(case.model)
@@ -184,15 +203,20 @@ def _nuts(
     return {
         member: _compiled(name, case, member, every[member]).sample(
             every[member].inputs(),
-            draws=settings.draws,
+            draws=length * settings.draws,
             tune=tuned_on(every[member], settings),
             chains=settings.chains,
-            target_accept=settings.target_accept or every[member].target_accept,
+            target_accept=settings.target_accept or _accepted(every[member], length),
             max_depth=every[member].max_depth if settings.target_accept is None else _MAX_DEPTH,
             seed=int(rng.integers(2**31)),
         )
         for member in (every if weigh is None else weigh(direct))
     }
+
+
+def _accepted(model: LabelModel, length: int) -> float:
+    """Acceptance that NUTS tunes its steps to: chains that must be long also need small steps."""
+    return model.target_accept if length == 1 else max(model.target_accept, _CAREFUL)
 
 
 def tuned_on(model: LabelModel, settings: Settings) -> int:
@@ -205,6 +229,7 @@ def _draws_of_all(
     sampled: Mapping[str, NutsDraws],
     direct: DirectDraws | None,
     settings: Settings,
+    rng: np.random.Generator,
 ) -> Draws:
     """Draws of all members, (chain, draw, ...): of NUTS, or direct ones of the others."""
     draws: dict[str, Any] = {}
@@ -212,6 +237,8 @@ def _draws_of_all(
         own: Draws
         if member in sampled:
             own = {key: sampled[member].posterior[key] for key in one.variables}
+            if len(own[one.variables[0]][0]) > settings.draws:
+                own = cast(Any, model).shortened(member, own, settings.draws, rng)
         else:
             own = _in_chains(cast(Any, model).member_draws(member, direct), settings)
         # Curves of several classes have variables of the same names.
@@ -250,8 +277,11 @@ def _health(case: Case, arrays: CaseArrays, sampled: Mapping[str, NutsDraws]) ->
     return {**health._asdict(), "converged": health.converged}
 
 
-def _independent(ess: float) -> dict[str, Any]:
+def _independent(direct: DirectDraws | None, settings: Settings) -> dict[str, Any]:
     """Diagnostics of independent draws, which have only an effective number."""
+    number = settings.chains * settings.draws
+    # Draws resampled from more than were kept carry no more information than their number.
+    ess = number if direct is None else min(direct.ess, number)
     figures = {"rhat_max": np.nan, "ess_min": ess, "divergences": 0, "ebfmi_min": np.nan}
     return {**figures, "converged": ess >= MIN_ESS}
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bayescal.core.plausibility import MAX_RHAT, MIN_EBFMI, MIN_ESS, problems
+from bayescal.core.health import MAX_RHAT, MIN_EBFMI, MIN_ESS, problems, remedy
 
 GOOD = {"rhat_max": MAX_RHAT, "ess_min": MIN_ESS, "divergences": 0, "ebfmi_min": MIN_EBFMI}
 
@@ -40,3 +40,8 @@ def test_all_that_is_wrong_is_named_at_once():
 
 def test_draws_without_chains_have_no_r_hat_to_miss():
     assert problems({**GOOD, "rhat_max": math.nan, "ebfmi_min": math.nan}) == []
+
+
+@pytest.mark.parametrize(("rhat", "word"), [(1.02, "target_accept"), (math.nan, "method='nuts'")])
+def test_the_remedy_is_one_of_the_method(rhat, word):
+    assert word in remedy({**GOOD, "rhat_max": rhat})

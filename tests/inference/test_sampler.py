@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import gamma, norm
 
 from bayescal.core.errors import InputError
-from bayescal.inference.sampler import compile_model
+from bayescal.inference.sampler import NutsDraws, compile_model
 
 PRIOR_SD = 3.0
 NOISE = np.array([0.5, 2.0, 1.0])
@@ -159,3 +159,13 @@ def test_an_interrupt_stops_the_sampler_and_is_passed_on(compiled):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
     assert compiled.sample(DATA, seed=1, draws=10, tune=10, chains=1).posterior["scale"].size == 10
+
+
+def test_thinned_chains_keep_every_divergence():
+    draws = np.arange(24.0).reshape(2, 12)
+    diverging = np.zeros((2, 12), dtype=bool)
+    diverging[0, 4] = True
+    found = NutsDraws({"x": draws}, {"lp": draws, "diverging": diverging}).thinned(4)
+    expected = [[2, 5, 8, 11], [14, 17, 20, 23]]
+    assert found.posterior["x"].tolist() == found.sample_stats["lp"].tolist() == expected
+    assert found.sample_stats["diverging"].tolist() == [[False, True, False, False], [False] * 4]

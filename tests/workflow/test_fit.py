@@ -13,7 +13,8 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.cli.main import cli
 from bayescal.core.errors import ConvergenceWarning
-from bayescal.core.plausibility import REMEDY, Sign
+from bayescal.core.health import REMEDY
+from bayescal.core.plausibility import Sign
 from bayescal.core.quantity import CaseArrays
 from bayescal.core.streams import stream
 from bayescal.results.access import gather, in_words

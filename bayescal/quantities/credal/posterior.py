@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.functionals import log_binomial
-from bayescal.core.plausibility import MIN_ESS
+from bayescal.core.health import MIN_ESS
 from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, Plan, bound_words
 from bayescal.core.variables import dims_of

@@ -142,6 +142,8 @@ def _prior(lower: float, upper: float, delta: float) -> Beta:
 # Below the first there is a warning; below the second there is nothing left to fit.
 SUSPECT = 0.01
 IMPOSSIBLE = 1e-6
+# Standard deviations that the class prior of a classifier near calibration seldom moves.
+_MOVED = 1.0
 # The least class prior that the prior allows: 1 in 1000 is below it.
 _LEAST = -3.09
 
@@ -196,6 +198,23 @@ def data_warnings(problem: PUProblem, priors: Priors) -> list[str]:
         f"{found.expected:.3g} of the unlabelled rows as positives, and holds "
         f"{found.held:.3g} in all (p = {found.p_value:.2g}). Check how the positives were "
         "selected, and try a smaller class prior."
+    ]
+
+
+def moved(priors: Priors, drawn: Floats, normal: Floats) -> list[str]:
+    """Say so where the posterior of the class prior is far from its prior.
+
+    `normal` holds its draws as standard normal ones of the prior.
+    """
+    off = float(normal.mean())
+    if abs(off) <= _MOVED:
+        return []
+    return [
+        f"the class prior has moved from {priors.class_prior_mean:.3g} to {drawn.mean():.3g} "
+        f"({abs(off):.1f} standard deviations of its prior). Positive and unlabelled rows only "
+        "bound it from above; beyond that, the prior of the curve moves it towards class priors "
+        "at which the scores are nearer to calibration. If you know it better than that, pass a "
+        "narrower prior or a number; compare the errors at each class prior in `sensitivity`."
     ]
 
 

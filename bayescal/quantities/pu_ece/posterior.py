@@ -32,7 +32,7 @@ from bayescal.curves.priors import (
     SmoothCurve,
 )
 from bayescal.quantities.pu_ece.bounds import Bounds, bounds_or_infinite
-from bayescal.quantities.pu_ece.class_prior import class_prior_curve, data_warnings
+from bayescal.quantities.pu_ece.class_prior import class_prior_curve, data_warnings, moved
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.estimator import of_counts
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage, Population
@@ -189,9 +189,6 @@ def _bounds(problem: PUProblem, priors: Priors) -> Bounds:
     )
 
 
-_MATTERS = 0.01
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class AveragedCase(ProblemCase):
     """One problem under an average over components of the curve."""
@@ -211,7 +208,7 @@ class AveragedCase(ProblemCase):
         if direct is None:
             raise TypeError("an average needs the evidence of its components")
         model, points = self.model, curve_scores(self.problem.unlabeled)
-        states, ess = direct.evidence, direct.evidence_ess or direct.ess
+        states, ess = direct.evidence, direct.ess
         every = model.posterior(model.completed(draws, rng), states, rng)
         given, alone = every.miscalibrated, {name: every.given(name) for name in model.possible}
         population, miscalibrated = model.population(every), model.population(given)
@@ -260,6 +257,7 @@ class AveragedCase(ProblemCase):
                 *common.warnings,
                 # An error of a log evidence moves the log weights by its power times as much.
                 *evidence_warnings(ess / model.power**2),
+                *moved(self.priors, population.class_prior, model.class_prior_normal(every)),
                 *self._contradiction(replicated),
             ],
         )

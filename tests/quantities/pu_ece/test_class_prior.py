@@ -12,6 +12,7 @@ from bayescal.quantities.pu_ece.class_prior import (
     data_warnings,
     estimate_class_prior,
     excess,
+    moved,
 )
 from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.priors import Priors
@@ -182,3 +183,11 @@ def test_a_class_prior_without_mass_where_the_data_allow_it_is_refused() -> None
             bc.fit(bc.pu_ece, data, priors=bc.pu_ece.Priors(belief), seed=1, method="direct")
     # A prior with mass below gives a warning, no error.
     check_possible(problem("calibrated", (2000, 20_000)), Priors(bc.Beta(3, 3)))
+
+
+@pytest.mark.parametrize(("off", "said"), [(0.9, False), (1.1, True), (-1.1, True)])
+def test_a_class_prior_that_moved_is_named(off, said) -> None:
+    normal = off + 0.1 * np.array([-1.0, 0.0, 1.0])
+    found = moved(Priors(bc.Beta(50, 50)), 0.5 + 0.05 * normal, normal)
+    assert bool(found) is said
+    assert not said or f"from 0.5 to {0.5 + 0.05 * off:.3g} (1.1 standard" in found[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from scipy.special import expit, logit, logsumexp
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
-from bayescal.curves.average import Average, in_chains, log_posterior_weights
+from bayescal.curves.average import Average, in_chains, log_posterior_weights, that_matter
 from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
@@ -43,7 +43,6 @@ _ZOOMS = 4
 _NEGLIGIBLE = 30.0
 # Where the segments' evidence is looked at, in standard deviations about two centres.
 _NODES = np.linspace(-2.5, 2.5, 9)
-_MATTERS = 0.01
 # The smooth component has longer tails than a Gaussian.
 _DEGREES = 5.0
 # Rounds of proposals, for each draw kept; label rates near 1 make skewed posteriors.
@@ -62,6 +61,8 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     ROUGH: ("z", "roughness"),
     SEGMENTS: ("shift", "shift_log_prior"),
 }
+# What NUTS draws together with the class prior's normal.
+_JOINED = {SMOOTH: "coef", ROUGH: "z"}
 
 
 class Population(NamedTuple):
@@ -88,6 +89,8 @@ class CaseControlAverage(Average):
 
     problem: PUProblem
     class_prior: PriorMap
+    # Wide class priors leave a peak and a plateau, between which chains seldom go.
+    lengths: ClassVar[tuple[int, ...]] = (1, 4, 16)
     # The same problem at a class prior nearby, both known: saves most steps to the rough component.
     near: CaseControlAverage | None = None
 
@@ -203,34 +206,40 @@ class CaseControlAverage(Average):
         weighted = self._proposed(draws, rng)
         found: dict[str, Floats] = {}
         if SMOOTH in weighted:
-            drawn = weighted[SMOOTH].resample(draws, rng)
-            found |= {"coef": drawn[:, :-1], "smooth_normal": drawn[:, -1]}
+            own = weighted[SMOOTH].resample(draws, rng)
+            found |= {"coef": own[:, :-1], "smooth_normal": own[:, -1]}
         if ROUGH in weighted:
-            drawn = weighted[ROUGH].resample(draws, rng)
-            found |= {"z": drawn[:, :-2], "rough_normal": drawn[:, -2], "roughness": drawn[:, -1]}
+            own = weighted[ROUGH].resample(draws, rng)
+            found |= {"z": own[:, :-2], "rough_normal": own[:, -2], "roughness": own[:, -1]}
         found |= {f"{name}_sized": np.ones(draws) for name in weighted}
-        evidence = {name: one.log_evidence for name, one in (weighted | self._exact).items()}
-        total = logsumexp(list(evidence.values()))
-        matter = [n for n in weighted if np.exp(evidence[n] - total) > _MATTERS]
-        interior = DirectDraws(
-            {**found, **self.exact_draws(draws, rng)},
-            min((weighted[name].ess for name in matter), default=float(draws)),
-            "importance sampling",
-            float("nan"),
-            max((weighted[name].pareto_k for name in matter), default=float("nan")),
-            evidence,
-        )
-        return self._of_states(interior, rng)
+        drawn = {**found, **self.exact_draws(draws, rng)}
+        return self._of_states(drawn, weighted, rng)
+
+    def shortened(self, name: str, draws: Draws, number: int, rng: np.random.Generator) -> Draws:
+        """Resample long chains of a member by what the interior cells say of the sizes."""
+        own = self._apart(name, draws)
+        class_prior = self.class_prior(own[f"{name}_normal"])[0]
+        log_odds = self.problem.log_ratio - np.log(class_prior)
+        logit = self.components[name].deviation(own) + self._offset
+        share = expit(log_odds[..., None] - softplus(-logit))
+        places = resampled_places(self.interior_sizes.log_density(share, class_prior), rng, number)
+        found = {key: values[places] for key, values in own.items()}
+        return {**found, f"{name}_sized": np.ones(places[1].shape)}
 
     def completed(self, draws: Draws, rng: np.random.Generator) -> Draws:
         """Take apart what NUTS joined and padded, and add what is drawn exactly."""
         found = dict(draws)
-        sizes = {"coef": self.basis.size if self.fitted else 0, "z": len(self.interior)}
-        for name, key in ((SMOOTH, "coef"), (ROUGH, "z")):
-            if key in found and f"{name}_normal" not in found:
-                found[f"{name}_normal"] = found[key][..., -1]
-                found[key] = found[key][..., : sizes[key]]
+        for name in (SMOOTH, ROUGH):
+            if _JOINED[name] in found and f"{name}_normal" not in found:
+                found |= self._apart(name, draws)
         return found if "calibrated_normal" in found else found | self.beside_nuts(found, rng)
+
+    def _apart(self, name: str, draws: Draws) -> dict[str, Floats]:
+        """Parameters of a member and the class prior's normal, which NUTS draws as one vector."""
+        key, cells = _JOINED[name], len(self.interior)
+        size = {SMOOTH: self.basis.size, ROUGH: cells}[name] if cells else 0
+        own = {other: draws[other] for other in _VARIABLES[name]}
+        return {**own, key: draws[key][..., :size], f"{name}_normal": draws[key][..., -1]}
 
     def _proposed(self, draws: int, rng: np.random.Generator) -> dict[str, Weighted]:
         """Importance sampling of the components that need it.
@@ -385,25 +394,29 @@ class CaseControlAverage(Average):
         """Log evidence of the states, (state,), from that of each component's patterns."""
         return np.concatenate([evidence[name] for name in self.possible])
 
-    def _of_states(self, direct: DirectDraws, rng: np.random.Generator) -> DirectDraws:
+    def _of_states(
+        self, draws: Draws, weighted: Mapping[str, Weighted], rng: np.random.Generator
+    ) -> DirectDraws:
         """Evidence by component and pattern: of the interior, of the scores 0 and 1, of sizes."""
-        weights = {name: self.weighted(name, direct.draws, rng)[1] for name in self.possible}
+        weights = {name: self.weighted(name, draws, rng)[1] for name in self.possible}
+        interior: dict[str, Weighted | Nodes] = {**weighted, **self._exact}
         found: dict[str, Any] = {
-            name: direct.evidence[name] + logsumexp(weight, axis=0) - np.log(len(weight))
+            name: interior[name].log_evidence + logsumexp(weight, axis=0) - np.log(len(weight))
             for name, weight in weights.items()
         }
         share = self.weights(found)
-        # Weights of the draws of each component that matters.
-        pools = [
-            Weighted(weight, logsumexp(joint, axis=-1))
+        matter = that_matter(share, self.possible)
+        # What is drawn is weighed once more: a component is as good as the worse of both.
+        pools = {
+            name: [Weighted(weight, logsumexp(joint, axis=-1)), *filter(None, [weighted.get(name)])]
             for name, weight, joint in self._joint(weights, found)
-            if share[name] >= _MATTERS
-        ]
-        tails = [one.pareto_k for one in pools if np.ptp(one.log_weights) > 0]
-        tails = [tail for tail in (direct.pareto_k, *tails) if np.isfinite(tail)]
-        ess = min(direct.ess, *(one.ess for one in pools))
+            if name in matter
+        }
+        missing = sum(share[name] ** 2 / min(p.ess for p in own) for name, own in pools.items())
+        every = [one for own in pools.values() for one in own]
+        tails = [one.pareto_k for one in every if np.ptp(one.log_weights) > 0]
         tail = max(tails, default=float("nan"))
-        return replace(direct, evidence=found, evidence_ess=ess, pareto_k=tail)
+        return DirectDraws(draws, 1 / missing, "importance sampling", float("nan"), tail, found)
 
     def _joint(
         self, weights: Mapping[str, Floats], evidence: Mapping[str, Any]
@@ -501,13 +514,14 @@ def _until_effective(
 
 
 def resampled_places(
-    log_weight: Floats, rng: np.random.Generator
+    log_weight: Floats, rng: np.random.Generator, number: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Places of weighted draws, resampled in each chain in its order, (chain, draw) each.
 
-    A chain without weight keeps its draws.
+    A chain without weight keeps its draws. By default there are as many as before.
     """
-    chains, number = log_weight.shape
+    chains, found = log_weight.shape
+    number = number or found
     top = log_weight.max(axis=1, keepdims=True)
     weight = np.where(np.isfinite(top), np.exp(log_weight - np.where(np.isfinite(top), top, 0)), 1)
     ladder = (np.arange(number) + rng.random((chains, 1))) / number
@@ -515,4 +529,4 @@ def resampled_places(
     places = [
         np.searchsorted(one / one[-1], steps) for one, steps in zip(total, ladder, strict=True)
     ]
-    return np.arange(chains)[:, None], np.minimum(np.array(places), number - 1)
+    return np.arange(chains)[:, None], np.minimum(np.array(places), found - 1)

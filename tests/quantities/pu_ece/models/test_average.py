@@ -13,6 +13,7 @@ from tests.interpreted import PLAIN
 from tests.quantities.pu_ece.made import of_counts, problem
 
 BELIEF = bc.Beta(50, 50)
+METHODS = ("nuts", "direct")
 
 
 def quick(data, class_prior, draws=400, **options):
@@ -47,6 +48,59 @@ def test_one_compiled_model_serves_other_data_and_priors(curve_fit) -> None:
     assert len(_COMPILED) == before
 
 
+@pytest.mark.mcmc
+def test_nuts_converges_under_a_wide_class_prior() -> None:
+    # Its chains mix slowly, and are lengthened until they have.
+    data, priors = truth("over").scores((500, 5000), 0), bc.pu_ece.Priors(bc.Beta(4, 16))
+    nuts, direct = (bc.fit(bc.pu_ece, data, priors=priors, seed=0, method=m) for m in METHODS)
+    assert nuts["diagnostics"]["converged"].item()
+    assert nuts["sample_stats"]["diverging"].sizes["draw"] == nuts["posterior"].sizes["draw"]
+    for name in ("tce", "class_prior"):
+        mine, theirs = (fit["posterior"][name].to_numpy() for fit in (nuts, direct))
+        # Four standard errors of the difference of two means of 400 effective draws or more.
+        assert abs(mine.mean() - theirs.mean()) < 4 * theirs.std() * np.sqrt(2 / 400)
+
+
+def test_long_chains_are_shortened_by_what_the_sizes_say(average) -> None:
+    rng = np.random.default_rng(2)
+    size = average.basis.size
+    long = {"coef": 0.3 * rng.standard_normal((2, 40_000, 12))}
+    short = average.shortened("smooth", long, 2000, rng)
+    assert short["coef"].shape == (2, 2000, size)
+    assert (short["smooth_sized"] == 1).all()
+    # By the density itself, at the interior cells, which here are all cells with rows.
+    class_prior = average.class_prior(long["coef"][..., -1])[0]
+    rate = expit(average.smooth.regression.logit(long["coef"][..., :size]))
+    assert len(average.interior) == len(MADE.total)
+    log_weight = log_sizes_density(rate, class_prior, MADE.total, MADE.n_positive)
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum(axis=1, keepdims=True)
+    normal = long["coef"][..., -1]
+    expected = (weight * normal).sum(axis=1)
+    spread = np.sqrt((weight * normal**2).sum(axis=1) - expected**2)
+    found = short["smooth_normal"].mean(axis=1)
+    # Systematic resampling is at least as good as 2000 independent draws.
+    assert (np.abs(found - expected) < 4 * spread / np.sqrt(2000)).all()
+
+
+def test_few_effective_draws_of_the_direct_method_are_not_passed_off() -> None:
+    # Half the scores of this naive Bayes are exactly 0 or 1, and say much of the class prior.
+    rng = np.random.default_rng(1)
+    event = rng.random(4000) < 0.24
+    logit = 4 * (np.where(event, 1.0, -1.0) + 1.6 * rng.standard_normal(4000)) + 1
+    score = np.round(expit(logit), 2)
+    data = bc.PUScores(positive=score[event][:300], unlabeled=score[1000:3000])
+    with pytest.warns(bc.ConvergenceWarning, match="effective sample size .* method='nuts'"):
+        found = bc.fit(
+            bc.pu_ece, data, priors=bc.pu_ece.Priors(bc.Beta(17.5, 55)), seed=1, method="direct"
+        )
+    assert not found["diagnostics"]["converged"].item()
+    # The prior of the curve has moved the class prior, which the result says, too.
+    assert "the class prior has moved from 0.241 to 0.3" in found.attrs["status"]
+
+
+# Segments so far from calibration rest on two draws.
+@pytest.mark.filterwarnings("ignore:calibrated. the fit did not:bayescal.ConvergenceWarning")
 def test_a_known_class_prior_far_from_the_mean_score_rules_calibration_out() -> None:
     data = truth("calibrated").scores((500, 5000), seed=3)
     near, far = (quick(data, pi) for pi in (0.5, 0.6))
