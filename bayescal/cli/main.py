@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _OTHERS: Final = {
     "calibrate": "extras",
-    "count": "count",
-    "count-sql": "count",
+    "count": "extras",
+    "count-sql": "extras",
     "check": "limits",
     "report": "report",
     "plan": "limits",

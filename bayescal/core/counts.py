@@ -32,8 +32,7 @@ from bayescal.core.cell_sums import (
 )
 from bayescal.core.checks import check_flag, check_is, check_rows, check_some_weight, check_whole
 from bayescal.core.columns import Label
-from bayescal.core.count_files import read_counts, write_counts
-from bayescal.core.count_table import CountTable
+from bayescal.core.count_table import CountTable, read_counts, write_counts
 from bayescal.core.counts_sql import ALONE, WHOLE, CountColumns, frame_sums
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, binary_classes, checked_label, round_scores

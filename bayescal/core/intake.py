@@ -418,11 +418,8 @@ def round_scores[Score: np.floating](score: NDArray[Score]) -> NDArray[Score]:
         np.round(part, _DIGITS, out=into)
         small = (part < _SMALL) & (part > 0)
         if small.any():
-            into[small] = _significant(part[small])
+            tiny = part[small]
+            decimals = np.minimum(_DIGITS - 1 - np.floor(np.log10(tiny)), _MOST_DECIMALS)
+            scale = 10.0**decimals
+            into[small] = np.rint(tiny * scale) / scale
     return rounded
-
-
-def _significant[Score: np.floating](score: NDArray[Score]) -> NDArray[Score]:
-    decimals = np.minimum(_DIGITS - 1 - np.floor(np.log10(score)), _MOST_DECIMALS)
-    scale = 10.0**decimals
-    return np.asarray(np.rint(score * scale) / scale)

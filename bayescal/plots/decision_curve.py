@@ -66,7 +66,9 @@ def plot_decision_curve(
     """
     found = decision_curve(tree, thresholds, prob, class_=class_, group=group).table
     curves = {str(name): own for name, own in found.groupby("classifier", sort=False)}
-    looks = dict(zip(curves, _looks(), strict=False))
+    # Colours, then other lines in the same colours.
+    every = ({"color": one, "linestyle": line} for line in cycle(_LINES) for one in _COLOURS)
+    looks: dict[str, Any] = dict(zip(curves, every, strict=False))
     shown = [
         one
         for one in access.cases(tree)
@@ -96,11 +98,6 @@ def plot_decision_curve(
     style.legend(figure, entries, 3)
     style.as_written(figure.legends[0].get_texts())
     return figure
-
-
-def _looks() -> Any:
-    """Colours, then other lines in the same colours."""
-    return ({"color": colour, "linestyle": line} for line in cycle(_LINES) for colour in _COLOURS)
 
 
 def _lower_panels(table: pd.DataFrame, several: bool) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from bayescal.core.quantity import Plan, Quantity
 from bayescal.core.variables import ERROR, METRIC, ROW, Variable
-from bayescal.results.legacy import variables_of_kind
+from bayescal.results.io import variables_of_kind
 
 
 @cache

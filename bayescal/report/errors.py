@@ -10,7 +10,6 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import xarray as xr
 from markupsafe import Markup
 
 from bayescal.core.errors import InputError
@@ -281,9 +280,12 @@ def measures(view: View) -> Markup | None:
     )
     columns = [
         Column("Measure", [_name(one, case is view.cases[0]) for one, case in shown], words=True),
-        *_cases(view, shown),
         *(Column(title, cells) for title, cells in zip(titles, numbers, strict=True)),
     ]
+    if len(view.cases) > 1:
+        failed = [not access.case_converged(view.tree, case) for _, case in shown]
+        cells = names([case.label for _, case in shown], failed)
+        columns.insert(1, Column(view.case_word, cells, words=True))
     if ranks:
         chances = [_chance(ranks.get(one.name), case) for one, case in shown]
         columns.append(Column("P(best)", chances))
@@ -303,14 +305,6 @@ def _name(one: Variable, first: bool) -> Markup:
     text = capital(one.meaning.removeprefix(f"{capital(one.title)}: ").rstrip("."))
     text += f"; {_BETTER[one.better]}." if one.better else "."
     return title + Markup("<small>{}</small>").format(text)
-
-
-def _cases(view: View, shown: list[tuple[Variable, ResultSlice]]) -> list[Column]:
-    """Names of the cases, where there are several."""
-    if len(view.cases) == 1:
-        return []
-    failed = [not access.case_converged(view.tree, case) for _, case in shown]
-    return [Column(view.case_word, names([case.label for _, case in shown], failed), words=True)]
 
 
 def _ranking(view: View, one: Variable) -> Best | None:
@@ -335,7 +329,8 @@ _MOST_CURVES: Final = 6
 
 def decisions(view: View) -> Markup | None:
     """A curve, a sentence and a table for each class and group."""
-    thresholds = _thresholds(view.tree)
+    split = (name.partition(":") for name in access.measure_names(view.tree))
+    thresholds = sorted({float(options) for name, _, options in split if name == _NAME})
     if not thresholds:
         return None
     of_cases = list(dict.fromkeys((case.class_, case.group) for case in view.cases))
@@ -345,12 +340,6 @@ def decisions(view: View) -> Markup | None:
         note = '<p class="note">bayescal.plots.plot_decision_curve draws the other {}.</p>\n'
         parts.append(Markup(note).format(left))
     return Markup("\n").join(parts)
-
-
-def _thresholds(tree: xr.DataTree) -> list[float]:
-    """Thresholds of the net benefits among the measures."""
-    parts = (name.partition(":") for name in access.measure_names(tree))
-    return sorted({float(options) for name, _, options in parts if name == _NAME})
 
 
 def _of_one(view: View, class_: str | None, group: str | None, thresholds: list[float]) -> Markup:
@@ -386,7 +375,8 @@ def _table(view: View, found: pd.DataFrame, where: str) -> Markup:
 
 
 def _interval(row: pd.Series, prefix: str) -> str:
-    return with_ends(*(float(row[f"{prefix}{name}"]) for name in ("mean", "lower", "upper")))
+    mean, low, high = (float(row[f"{prefix}{name}"]) for name in ("mean", "lower", "upper"))
+    return with_ends(mean, low, high)
 
 
 DECISIONS: Final = Section("decisions", "Decision curves", "Decisions", for_each(decisions))

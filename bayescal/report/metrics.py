@@ -56,15 +56,15 @@ _METHODS = {
 
 def answer(view: View) -> Answer:
     """Which classifier is best by the main metric, or the values of the only one."""
-    groups = _groups(view)
+    every = access.group_names(view.tree) if schema.GROUP in view.dims_of_cases else []
+    groups: list[str | None] = [*every[:MOST_GROUPS]] or [None]
     rankings = _rankings(view)
     lead: list[str] = [f"Data: {view.data}."]
     for group in groups:
         main = next(iter(rankings.values()), None)
         lead += [_alone(view, group)] if main is None else _of_group(view, main, group)
     notes = []
-    left = max(len(access.group_names(view.tree)) - MOST_GROUPS, 0) if groups != [None] else 0
-    if left:
+    if (left := len(every) - MOST_GROUPS) > 0:
         notes.append(f"The first groups; the other {left} are in the table below.")
     notes.append(" ".join(filter(None, [_LABELING.get(view.text("labeling"), ""), _model(view)])))
     return Answer(lead, _best_table(view, rankings, groups), [note for note in notes if note])
@@ -83,11 +83,6 @@ def _model(view: View) -> str:
     if len(access.classifier_names(view.tree)) > 1:
         said.append(_COMPARED.get(pairing, _COMPARED[""]))
     return " ".join(said)
-
-
-def _groups(view: View) -> list[str | None]:
-    found = access.group_names(view.tree) if schema.GROUP in view.dims_of_cases else []
-    return [*found[:MOST_GROUPS]] or [None]
 
 
 def _rankings(view: View) -> dict[str, Best]:

@@ -164,9 +164,11 @@ def _scaled(view: View, note: str, frame: pd.DataFrame) -> Markup:
     records = [record for _, record in shown]
     words = [_SHORT.get(str(r["diagnosis"]), str(r["diagnosis"])) for r in records]
     shifts = [signed(float(r["prior_shift"])) for r in records]
+    named = [str(r["prior"]) for r in records]
+    priors = ["all together" if one == scaling.ALL else view.full_name(one) for one in named]
     columns = [
         Column("Variable", [_name(view, str(r["quantity"])) for r in records], words=True),
-        Column("Prior of", [_prior(view, str(r["prior"])) for r in records], words=True),
+        Column("Prior of", priors, words=True),
         Column("Sensitivity to the prior", [fixed(r["prior_sensitivity"], 2) for r in records]),
         Column("to the data", [fixed(r["likelihood_sensitivity"], 2) for r in records]),
         Column("Shift for twice the prior", shifts, small="posterior sd"),
@@ -203,12 +205,6 @@ def _lines(view: View, frame: pd.DataFrame) -> list[Line]:
     if len(found) > MOST_ROWS:
         found.sort(key=lambda line: -np.nan_to_num(line[1]["prior_sensitivity"]))
     return found
-
-
-def _prior(view: View, name: str) -> str:
-    if name == scaling.ALL:
-        return "all together"
-    return view.full_name(name)
 
 
 def _sentence(view: View, frame: pd.DataFrame) -> str:

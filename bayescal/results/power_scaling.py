@@ -119,7 +119,8 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
         raise InputError(problem)
     names = None if var_names is None else checked_words(var_names, "var_names")
     if names is not None:
-        tree, names = _with_measures(tree, names)
+        for place, name in enumerate(names):
+            tree, names[place] = with_measure(tree, name)
     rows = []
     of_rows = any(one.role == ROW for one in access.answers(tree))
     for case in access.cases(tree):
@@ -130,15 +131,6 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
         rows += [(case.label, row) for row in _case_rows(tree, case, scaled)]
     index = pd.Index([label for label, _ in rows], name="case")
     return pd.DataFrame([row for _, row in rows], index=index)
-
-
-def _with_measures(tree: xr.DataTree, names: Sequence[str]) -> tuple[xr.DataTree, list[str]]:
-    """A result that has all of these as variables, and their names."""
-    found = []
-    for name in names:
-        tree, own = with_measure(tree, name)
-        found.append(own)
-    return tree, found
 
 
 def scalable(tree: xr.DataTree) -> bool:

@@ -383,7 +383,10 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
     lines = [
         (
             case.label,
-            *(_mean_and_ends(tree, name, case, bounds) for name, bounds in ends.items()),
+            *(
+                text.with_ends(access.posterior_mean(tree, name, case), *access.ends(one, case))
+                for name, one in ends.items()
+            ),
             *([text.probability(float(access.at(ranked.prob_best, case)))] if ranked else []),
             _status(tree, case),
         )
@@ -397,10 +400,6 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
     others = sorted(shown[:0:-1], key=lambda one: one.better is None)
     spare = [*_sound(lines), *(one.title for one in others)]
     return Table(columns, lines, tuple(notes), tuple(spare))
-
-
-def _mean_and_ends(tree: xr.DataTree, var: str, case: ResultSlice, ends: xr.DataArray) -> str:
-    return text.with_ends(access.posterior_mean(tree, var, case), *access.ends(ends, case))
 
 
 def _of_rows(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _Lines:

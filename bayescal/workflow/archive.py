@@ -27,7 +27,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, Quantity
 from bayescal.core.text import printable
 from bayescal.results import access, schema
-from bayescal.results.legacy import upgrade
+from bayescal.results.io import upgrade
 from bayescal.results.summary import summary as summarise
 from bayescal.results.text import plain_records
 from bayescal.workflow.sampling import Settings

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -131,8 +131,8 @@ def plan_labels(
     quantity = next(found for found in quantities().values() if found.COMMAND.reports)
     seed = check_seed(seed)
     tree = data if isinstance(data, xr.DataTree) else _fitted(quantity, data, seed=seed)
-    case, inner = _case(tree, quantity, classifier, class_, group)
-    truth = _Truth.of(tree, case, inner)
+    case = _case(tree, quantity, classifier, class_, group)
+    truth = _Truth.of(tree, case)
     options = _options(tree, case, quantity)
     found = np.empty((len(sizes), replications, 2))
     total = len(sizes) * replications
@@ -161,11 +161,11 @@ class _Truth:
     rate: Floats
 
     @classmethod
-    def of(cls, tree: xr.DataTree, case: ResultSlice, inner: Mapping[str, str]) -> _Truth:
+    def of(cls, tree: xr.DataTree, case: ResultSlice) -> _Truth:
         """Read the curve of a case."""
 
         def cells(group: str, name: str) -> Floats:
-            held = access.variable(tree, group, name, case).sel(inner)
+            held = access.variable(tree, group, name, case)
             return np.asarray(held.transpose(..., schema.CELL).values, dtype=np.float64)
 
         count = cells(schema.CONSTANT_DATA, schema.CELL_COUNT)
@@ -212,7 +212,7 @@ def _case(
     classifier: str | None,
     class_: str | None,
     group: str | None,
-) -> tuple[ResultSlice, dict[str, str]]:
+) -> ResultSlice:
     """The case, and the class within it where one model answers for several classes."""
     schema.check_result(tree)
     if schema.CURVE not in tree.children:
@@ -225,12 +225,13 @@ def _case(
     known = {schema.CELL, *schema.DRAW_DIMS, *schema.CASE_DIMS}
     inner = [dim for dim in map(str, rate.dims) if dim not in known]
     if not inner:
-        return access.find_case(tree, classifier, class_, group), {}
+        return access.find_case(tree, classifier, class_, group)
     names = list(map(str, rate.coords[inner[0]].values))
     if class_ is None:
         raise InputError(f"class_ must be one of the result's; got none. It has: {names}.")
     check_known(class_, names, "class", "The result")
-    return access.find_case(tree, classifier, None, group), {inner[0]: class_}
+    case = access.find_case(tree, classifier, None, group)
+    return replace(case, sel={**case.sel, inner[0]: class_})
 
 
 def _options(tree: xr.DataTree, case: ResultSlice, quantity: Quantity) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from bayescal.results import schema
 PACKAGE = Path(__file__).parents[2] / "bayescal"
 LAYERS = ("cli", "report", "plots", "workflow", "results")
 # Upgrades what older versions wrote, whose quantities it has to know.
-LEGACY = {"results/legacy.py"}
+LEGACY = {"results/io.py"}
 # Variables and metrics have names of their own, and `ece` is one of them.
 VARIABLES = {"ece"}
 # Layers that read results by the roles of their variables.

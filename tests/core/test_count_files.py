@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bayescal as bc
-from bayescal.core import count_files
+from bayescal.core import count_table
 
 RNG = np.random.default_rng(0)
 SCORE, OTHER = RNG.random((2, 300)).round(2)
@@ -85,7 +85,7 @@ def test_a_damaged_file_is_refused(kind, content, tmp_path):
 )
 def test_files_of_other_versions_and_cells_are_refused(name, value, message, tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(count_files, name, value)
+        patched.setattr(count_table, name, value)
         path = ALONE.save(tmp_path / "a.counts")
     with pytest.raises(bc.InputError, match=message):
         bc.Counts.load(path)

@@ -8,7 +8,7 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.results import access
-from bayescal.results.legacy import upgrade
+from bayescal.results.io import upgrade
 from bayescal.results.summary import table as table_of
 from tests.several import DIRECT as KEYS
 from tests.several import result_of

@@ -112,7 +112,7 @@ type Part = tuple[AgnosticCase, SharedRows, CaseArrays]
 
 def correlations(
     cases: Sequence[AgnosticCase], rows: Sequence[SharedRows], found: Sequence[CaseArrays]
-) -> dict[str, Floats]:
+) -> dict[str, NDArray[np.float64]]:
     """Correlation of each metric over shared rows, ([class,] classifier, classifier).
 
     Labels matter through the rates, which labelled rows alone show, and scores of all rows. So a
@@ -132,7 +132,7 @@ def _class(case: AgnosticCase) -> str:
     return case.coords.get("class", "")
 
 
-def _of_one(parts: Sequence[Part]) -> dict[str, Floats]:
+def _of_one(parts: Sequence[Part]) -> dict[str, NDArray[np.float64]]:
     """Correlations of the classifiers of one class."""
     rates = [_rates(case, arrays) for case, _, arrays in parts]
     by_case = [influences(case, rate) for (case, *_), rate in zip(parts, rates, strict=True)]
@@ -227,7 +227,7 @@ def _of_cost(rule: DecisionRule, score: Floats, rate: Floats) -> Influence:
     return Influence(positive - negative, rate * positive + (1 - rate) * negative)
 
 
-def _normed(covariance: Floats) -> Floats:
+def _normed(covariance: Floats) -> NDArray[np.float64]:
     """Correlation matrix; 0 beside what does not vary."""
     spread = np.sqrt(np.diag(covariance))
     scale = np.outer(spread, spread)
