@@ -41,16 +41,19 @@ def files(table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+_FITS: dict[bytes, Any] = {}
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _each_fit_once() -> Iterator[None]:
-    """Keep fits while a module is run: many commands fit the same data with the same seed."""
-    made, kept = fit.fit_case, {}
+    """Keep fits: many commands, and several modules, fit the same data with the same seed."""
+    made = fit.fit_case
 
     def fit_case(*given: Any) -> Any:
         key = hashlib.sha256(pickle.dumps(given)).digest()
-        if key not in kept:
-            kept[key] = made(*given)
-        return deepcopy(kept[key])
+        if key not in _FITS:
+            _FITS[key] = made(*given)
+        return deepcopy(_FITS[key])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fit, "fit_case", fit_case)

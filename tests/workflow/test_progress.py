@@ -9,9 +9,9 @@ ROOT = Path(__file__).parents[2]
 BEGIN = """
 import bayescal as bc
 from bayescal.core import progress
-progress._DELAY = progress._EVERY = 0.0
+progress._DELAY, progress._EVERY = 0.0, 0.1
 truth = bc.datasets.ece.truth("over")
-options = {"method": "direct", "seed": 1}
+options = {"method": "direct", "seed": 1, "draws": 250}
 path = "rows.csv"
 with open(path, "w") as file:
     file.write("y,p\\n" + "0,0.1\\n1,0.9\\n" * 1000)
@@ -21,7 +21,7 @@ WORK = {
     "Fitting": 'result = bc.fit(bc.ece, data["a"], **options)',
     "Fitting many": "fits = bc.fit_many(bc.ece, data, **options)",
     "Fitting again": 'grid = bc.prior_sensitivity(bc.ece, data["a"], **options)',
-    "Planning": 'plan = bc.plan_labels(data["a"], n=[100, 200], replications=2, seed=1)',
+    "Planning": 'plan = bc.plan_labels(data["a"], n=[100], replications=2, seed=1)',
     "Counting rows": 'table = bc.count_rows(path, label="y", score="p")',
 }
 
