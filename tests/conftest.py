@@ -43,11 +43,18 @@ def _figures_are_not_rendered(request: pytest.FixtureRequest) -> Iterator[None]:
     """Make the figures of reports that are read for their words, but do not turn them to SVG.
 
     Most of a report's time is that of rendering; modules with the marker `pictures` look at it.
+    Tests of commands, fits and results do not even make them.
     """
     with pytest.MonkeyPatch.context() as patch:
-        if request.node.get_closest_marker("pictures") is None:
+        if request.path.parent.name in ("cli", "results", "workflow"):
+            patch.setattr(render, "image", _not_drawn)
+        elif request.node.get_closest_marker("pictures") is None:
             patch.setattr(render, "to_svg", lambda figure: "")
         yield
+
+
+def _not_drawn(draw: object, *, alt: str, caption: str = "", name: str = "") -> render.Image:
+    return render.Image("", "", alt, caption, name, width=640, height=480)
 
 
 def oracle(name: str) -> ModuleType:

@@ -18,10 +18,10 @@ SCORES = "scores.csv"
 HONEST = ("--label", "y", "--score", "honest")
 
 
-def printed(*given: object, codes: tuple[int, ...] = (0, 1)) -> Any:
+def printed(*given: object) -> Any:
     few = ("--draws", "500") if "--quick" in given else ()
     found = CliRunner().invoke(cli, [*map(str, given), *few, "--json"])
-    assert found.exit_code in codes
+    assert found.exit_code in (0, 1)
     return json.loads(found.stdout)
 
 
@@ -71,13 +71,6 @@ def test_positive_and_unlabelled_rows_are_valid(how: str, tmp_path: Path) -> Non
     (tmp_path / "pu.csv").write_text("\n".join(["s,p", *lines]))
     given = ("--positive-column", "s", "--class-prior", "0.3..0.45", how)
     VALIDATOR.validate(printed("pu-ece", tmp_path / "pu.csv", *given))
-
-
-@pytest.mark.mcmc
-def test_a_posterior_of_nuts_is_valid(files: Path) -> None:
-    few = ("--draws", 50, "--tune", 50)
-    given = ("ssme", files / SCORES, *HONEST, "--score", "bold", *few)
-    VALIDATOR.validate(printed(*given, codes=(0, 3)))
 
 
 @pytest.mark.parametrize("multiclass", ["marginal", "class-wise", "top-label"])

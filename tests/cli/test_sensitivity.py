@@ -14,6 +14,7 @@ import bayescal as bc
 from bayescal.cli.main import cli
 
 HONEST = ["--label", "y", "--score", "honest", "--quick"]
+FEW = ["--quick", "--draws", 250]
 
 
 def run(*arguments: object) -> Result:
@@ -87,7 +88,7 @@ def test_class_priors_of_positives_and_unlabelled_rows(tmp_path: Path) -> None:
     )
     csv.write_csv(rows, tmp_path / "pu.csv")
     beliefs = prior("beta:50,50", "0.55", option="--class-prior")
-    result = run("pu-ece", tmp_path / "pu.csv", "--positive-column", "s", *beliefs, "--quick")
+    result = run("pu-ece", tmp_path / "pu.csv", "--positive-column", "s", *beliefs, *FEW)
     assert result.exit_code == 0, result.output
     assert re.search(r"^ ?beta:50,50 .*\n ?0\.55 ", result.stdout, re.MULTILINE)
     assert "The conclusion on the calibration error" in result.stdout

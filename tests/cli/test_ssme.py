@@ -12,6 +12,7 @@ from bayescal.cli.main import cli
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.command import priors_from_text
 from bayescal.results.ranking import best_records
+from tests.cli.test_schema import VALIDATOR
 
 COLUMNS = ["--label", "y", "--score", "a", "--score", "b", "--score", "c"]
 FEW = ["--draws", 60, "--tune", 60, "--seed", 3]
@@ -55,6 +56,7 @@ def test_it_prints_and_keeps_what_python_computes(folder: Path, tmp_path: Path) 
     assert "<html" in page.read_text()
     assert sorted(tmp_path.iterdir()) == sorted([output, page])
     found = json.loads(run(*given, "--json").stdout)
+    VALIDATOR.validate(found)
     assert (found["n_obs"], found["n_labeled"], found["labeling"]) == (150, 30, "random")
     assert found["best"] == best_records(expected)
     row = next(r for r in found["results"] if (r["case"], r["metric"]) == ("b", "brier"))

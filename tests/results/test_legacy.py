@@ -18,17 +18,18 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 KINDS = {"ece": "errors", "grid": "errors", "credal": "rows", "ssme": "metrics"}
 
 
-@pytest.fixture(params=KINDS)
-def old(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
-    path = tmp_path / f"{request.param}.nc"
+@pytest.fixture(scope="module", params=KINDS)
+def old(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Path, xr.DataTree]:
+    path = tmp_path_factory.mktemp("old") / f"{request.param}.nc"
     path.write_bytes(gzip.decompress((GOLDEN / f"v1_{request.param}.nc.gz").read_bytes()))
-    return request.param, path
+    return request.param, path, bc.load(path)
 
 
 @pytest.mark.slow
-def test_old_files_load_with_their_numbers(old: tuple[str, Path]) -> None:
-    name, path = old
-    tree = bc.load(path)
+def test_old_files_load_with_their_numbers(old: tuple[str, Path, xr.DataTree]) -> None:
+    name, path, tree = old
     with xr.open_datatree(path, engine="h5netcdf") as opened:
         was = opened.load()
     assert was.attrs["schema_version"] == 1
@@ -53,9 +54,8 @@ def test_old_files_load_with_their_numbers(old: tuple[str, Path]) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_renamed(old: tuple[str, Path], tmp_path: Path) -> None:
-    name, path = old
-    tree = bc.load(path)
+def test_what_was_renamed(old: tuple[str, Path, xr.DataTree], tmp_path: Path) -> None:
+    name, _, tree = old
     if name == "ece":
         assert bc.difference(tree, "a", "b").correlation == pytest.approx(
             float(tree["error_correlation"]["correlation"][0, 1])
