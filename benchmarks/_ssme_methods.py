@@ -19,6 +19,7 @@ from bayescal.quantities.ssme.baselines import (
     labeled_by_group,
     labeled_interval,
 )
+from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix
 from bayescal.quantities.ssme.estimator import (
     KDESettings,
     estimate,
@@ -31,11 +32,11 @@ from bayescal.quantities.ssme.imputed_labels import (
     build_model,
     dawid_skene,
     ensemble,
-    ensemble_by_group,
     majority_vote,
+    mean_score,
     pseudo_labeled,
 )
-from bayescal.quantities.ssme.metrics import Metrics, subgroup_metrics
+from bayescal.quantities.ssme.metrics import Metrics, measured, subgroup_metrics
 
 type Floats = NDArray[np.float64]
 type Values = Mapping[str, Floats]
@@ -194,10 +195,16 @@ METHODS: dict[str, Method] = {
     ),
 }
 
+
+def ensemble_by_group(matrix: ScoreMatrix) -> Metrics:
+    """Take the mean score for the truth in every group."""
+    return measured(matrix, mean_score(matrix))
+
+
 # Of every group: metrics of shape (classifier, group).
 GROUPED: dict[str, Method] = {
     "Labeled": lambda split, _: Found(values(labeled_by_group(split.scores))),
-    "Ensemble": lambda split, _: Found(values(ensemble_by_group(split.scores))),
+    "Ensemble": lambda split, _: Found(values(ensemble_by_group(score_matrix(split.scores)))),
     **{
         f"SSME-KDE ({name})": of_metrics(partial(estimate_by_group, settings=name))
         for name in ("paper", "release")

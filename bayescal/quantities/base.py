@@ -19,6 +19,7 @@ from bayescal.core.quantity import (
     DirectDraws,
     Draws,
     Groups,
+    LabelModel,
     bound_values,
     bound_words,
 )
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 class BaseModel:
     """Base of a `LabelModel`, a frozen dataclass: what a simple model need not say."""
+
+    __slots__ = ()
 
     target_accept: ClassVar[float] = 0.8
     max_depth: ClassVar[int] = 10
@@ -52,8 +55,30 @@ class BaseModel:
         return {}
 
 
+class BaseAverage(BaseModel):
+    """Base of an average of models: NUTS samples its `members`; the last stands for them all."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def members(self) -> Mapping[str, LabelModel]:
+        """What NUTS samples."""
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """That of the last member."""
+        return list(self.members.values())[-1].compile_key
+
+    def add_to_model(self) -> Any:
+        """Add the last member."""
+        return list(self.members.values())[-1].add_to_model()
+
+
 class BasePriors:
     """Base of a quantity's Priors, a frozen dataclass of priors by the names of parameters."""
+
+    __slots__ = ()
 
     def describe(self) -> str:
         """Say the priors in words."""

@@ -40,10 +40,9 @@ def isotonic_calibration(score: ArrayLike, *, label: ArrayLike) -> Link:
 
     Notes
     -----
-    Algorithm 1: slopes of the greatest convex minorant of cumulated labels. Tied scores are
-    pooled first; without that, equal scores would get unequal values. On the rows fitted to, c_emp
-    of the result is 0, and no nondecreasing function has a smaller
-    ``max |sum of labels - values|`` over runs of rows (Claims 5 and 6).
+    Algorithm 1: slopes of the greatest convex minorant of cumulated labels, tied scores pooled
+    first. On the rows fitted to, c_emp of the result is 0, and no nondecreasing function has a
+    smaller ``max |sum of labels - values|`` over runs of rows (Claims 5 and 6).
 
     Examples
     --------
@@ -245,8 +244,7 @@ def least_loss_calibrated(
     Raises
     ------
     InputError
-        If scores or labels are not such, the loss is unknown, or there are too many distinct
-        scores.
+        If scores, labels or the loss are not such, or there are too many distinct scores.
 
     Notes
     -----

@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_is, check_number, check_same_length, check_unique, listing
-from bayescal.core.columns import to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Bound, Floats
 from bayescal.quantities.agnostic.bounds import bounds, check_delta, uniform_deviation
 from bayescal.quantities.agnostic.intervals import (
     checked_labels,
-    checked_rows,
+    checked_probabilities,
     checked_scores,
     checked_weights,
 )
@@ -288,7 +287,7 @@ def estimated_cost(rule: DecisionRule, score: ArrayLike, weight: ArrayLike | Non
     >>> bc.agnostic.estimated_cost(rule, [0.25, 0.75])
     1.0
     """
-    scores = _scores(score)
+    scores = checked_probabilities(score, "score")
     return _mean_cost(rule, scores, scores, weight)
 
 
@@ -310,15 +309,9 @@ def expected_cost(
     -------
     float
         Mean of ``a p + b (1 - p)``, without set-up costs.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> rule = bc.agnostic.bayes_rule({"keep": (5, 0), "drop": (0, 3)})
-    >>> bc.agnostic.expected_cost(rule, [0.25, 0.75], probability=[0.5, 1.0])
-    1.25
     """
-    scores, probabilities = _scores(score), _scores(probability)
+    scores = checked_probabilities(score, "score")
+    probabilities = checked_probabilities(probability, "probability")
     check_same_length(len(scores), "score", len(probabilities), "probability")
     return _mean_cost(rule, scores, probabilities, weight)
 
@@ -341,15 +334,8 @@ def actual_cost(
     -------
     float
         Mean cost, without set-up costs.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> rule = bc.agnostic.bayes_rule({"keep": (5, 0), "drop": (0, 3)})
-    >>> bc.agnostic.actual_cost(rule, [0.25, 0.75], label=[1, 1])
-    2.5
     """
-    scores = _scores(score)
+    scores = checked_probabilities(score, "score")
     events = checked_labels(label, len(scores)).astype(np.float64)
     return _mean_cost(rule, scores, events, weight)
 
@@ -380,9 +366,9 @@ def cost_bound(
     Notes
     -----
     Eq. (2) needs the measure of the unlabelled rows themselves, which cannot be seen. With
-    probability ``1 - delta / 2`` each, the measure c is at most ``c_emp + sqrt(2 log(2 / delta) /
-    n_labeled)``, and the measure of the unlabelled rows at most ``c + 4 sqrt(log(4 / delta) / (2
-    n_unlabeled))``; see `bounds`. Both multiply ``sum |a - b|``.
+    probability ``1 - delta / 2`` each, c is at most ``c_emp + sqrt(2 log(2 / delta) / n_labeled)``,
+    and that measure at most ``c + 4 sqrt(log(4 / delta) / (2 n_unlabeled))``; see `bounds`. Both
+    multiply ``sum |a - b|``.
 
     Examples
     --------
@@ -401,12 +387,6 @@ def cost_bound(
         "labelled and unlabelled rows are independent, of one population, and the classifier was "
         "not trained on them",
     )
-
-
-def _scores(values: ArrayLike) -> Floats:
-    found = to_numpy(values, "score")
-    scores, _ = checked_rows(found, np.zeros(found.shape, dtype=np.uint8))
-    return scores.astype(np.float64)
 
 
 def _mean_cost(
@@ -441,8 +421,8 @@ def bayes_rule(actions: Mapping[str, Action | tuple[float, float]]) -> DecisionR
     -----
     Expected costs are straight lines in the score, and the least of them is concave: each action is
     taken on one interval, which ends where the next line crosses. By Claim 1 its expected cost
-    exceeds that of any other rule that goes by the score by ``c(f) (W + W')`` at most, W and W'
-    being the sums of ``|a - b|`` over the actions of the two.
+    exceeds that of any other rule of the score by ``c(f) (W + W')`` at most, W and W' being the
+    sums of ``|a - b|`` over the actions of the two.
 
     Examples
     --------
@@ -496,8 +476,8 @@ def best_rule(
     Notes
     -----
     The total is ``n estimated_cost + rule.setup``. Given the actions that are set up, the Bayes
-    rule among them is best, row by row. So the least over all sets of actions is the least over all
-    rules, not only those of intervals.
+    rule among them is best, row by row, so that the least is over all rules, not only those of
+    intervals.
 
     Examples
     --------

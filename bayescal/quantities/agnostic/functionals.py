@@ -116,9 +116,9 @@ def correlations(
     """Correlation of each metric over shared rows, ([class,] classifier, classifier).
 
     Labels matter through the rates, which labelled rows alone show, and scores of all rows. So a
-    variance is the mean of L_i^2 over the n labelled rows, over n, L being the influence of the
-    label times ``y - rate``, and that of the influence of the score over all N rows, over N. A
-    covariance has products of influences. Of unlabelled rows only the labels are uncertain.
+    covariance is the mean of L_i M_i over the n labelled rows, over n, L and M being the
+    classifiers' influences of the label times ``y - rate``, and that of the influences of the score
+    over all N rows, over N. Of unlabelled rows only the labels are uncertain.
     """
     classes = list(dict.fromkeys(case.coords.get("class", "") for case in cases))
     parts = list(zip(cases, rows, found, strict=True))

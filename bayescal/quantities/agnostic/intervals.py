@@ -58,20 +58,14 @@ def interval_measure(
     -----
     With ``D(p)`` the sum of ``f - y`` over the rows of scores up to p, an interval (p1, p2] has the
     sum ``D(p2) - D(p1)``. So the supremum over all pairs is ``max D - min D`` over the ends of tied
-    scores, with 0 before the first: it is exact, and takes one sort.
-
-    Without weights a row is sorted as one integer, its label in the last bit, and the sums are
-    formed block by block: beside the scores, memory for one more copy of them is needed.
-
-    The measure is known as ECCE-R or Kuiper's statistic as well, `ks` as ECCE-MAD.
+    scores, with 0 before the first: it is exact, and takes one sort. The measure is known as ECCE-R
+    or Kuiper's statistic as well, `ks` as ECCE-MAD.
 
     References
     ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
-       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017,
-       Definition 2. https://doi.org/10.1214/17-EJS1376SI
-    .. [2] I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert and C. Xu, "Metrics of Calibration for
-       Probabilistic Predictions", Journal of Machine Learning Research 23, 2022.
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Definition 2.
+       https://doi.org/10.1214/17-EJS1376SI
+    .. [2] I. Arrieta-Ibarra et al., Journal of Machine Learning Research 23, 2022.
        https://jmlr.org/papers/v23/22-0658.html
 
     Examples
@@ -170,6 +164,11 @@ def checked_scores(score: ArrayLike, name: str) -> NDArray[np.floating]:
     return clean_probabilities(scores, name)
 
 
+def checked_probabilities(values: ArrayLike, name: str) -> Floats:
+    """The same as float64."""
+    return checked_scores(to_doubles(values, name), name).astype(np.float64)
+
+
 def checked_labels(label: ArrayLike, n: int) -> Events:
     """Labels as 0 and 1; they may be -1 and 1, or booleans."""
     labels = to_numpy(label, "label")
@@ -215,7 +214,7 @@ def checked_weights(weight: ArrayLike, n: int) -> Floats:
 
 
 def sorted_rows(score: NDArray[np.floating], event: Events) -> Keys:
-    """Rows in the order of their scores, each as one integer with its label in the last bit.
+    """Rows by rising score, each as one integer with its label in the last bit.
 
     Read as integers, floats in [0, 1] keep their order and leave the first bits free.
     """

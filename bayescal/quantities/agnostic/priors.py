@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field, replace
+from typing import override
 
 from bayescal.core.checks import check_is, check_number
 from bayescal.curves.priors import CurveAverage, SmoothCurve
+from bayescal.quantities.base import BasePriors
 
 __all__ = ["CurveAverage", "Priors", "SmoothCurve"]
 
 
 @dataclass(frozen=True, slots=True)
-class Priors:
+class Priors(BasePriors):
     """Prior of the calibration curve, from which everything else follows.
 
     Parameters
@@ -28,12 +30,6 @@ class Priors:
     ------
     InputError
         If `label_rate` is no CurveAverage, or `calibrated` lies outside [0, 1).
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> bc.agnostic.Priors().calibrated
-    0.5
     """
 
     label_rate: CurveAverage = field(default_factory=CurveAverage)
@@ -67,25 +63,13 @@ class Priors:
         name, calibrated = ("never calibrated", 0.0) if self.calibrated else ("even odds", 0.5)
         return {**found, name: replace(self, calibrated=calibrated)}
 
+    @override
     def to_json(self) -> str:
-        """Write the prior as JSON.
-
-        Returns
-        -------
-        str
-            Its kind and parameters.
-        """
         rate = {"CurveAverage": asdict(self.label_rate)}
         return json.dumps({"label_rate": rate, "calibrated": self.calibrated})
 
+    @override
     def describe(self) -> str:
-        """Put the prior into words.
-
-        Returns
-        -------
-        str
-            Two sentences.
-        """
         weights = ", ".join(f"{name} {w:.2f}" for name, w in self.label_rate.weights.items())
         return (
             "The probability of the event is a curve of the score, in logits about the score's own "

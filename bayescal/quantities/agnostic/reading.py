@@ -43,10 +43,9 @@ def upper_bound(
 
     Notes
     -----
-    c is 0 with the posterior probability that the classifier is calibrated, and above 0 otherwise.
-    The bound is that of the second case, with the descriptions of the curve weighted as
-    `bayescal.interval` says: it does not collapse to 0 near calibration. The lower end of an
-    interval is above 0 whenever calibration is improbable, however small c; see `prob_above`.
+    c is 0 with the posterior probability that the classifier is calibrated. The bound is that of
+    the other case, with the descriptions of the curve weighted as `bayescal.interval` says: it does
+    not collapse to 0 near calibration. See `prob_above` too.
 
     Examples
     --------
@@ -84,14 +83,6 @@ def prob_above(
     ------
     InputError
         If there is no such classifier or class.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> scores = bc.datasets.agnostic.truth("over").scores(500, seed=1)
-    >>> result = bc.fit(bc.agnostic, scores, method="direct", seed=20)
-    >>> round(bc.agnostic.prob_above(result, 0.0), 3)
-    1.0
     """
     check_number(value, "value", "(-inf, inf)")
     case = access.named_case(result, classifier, class_)

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_number, check_same_length
-from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.intervals import checked_scores
+from bayescal.quantities.agnostic.intervals import checked_probabilities
 
 if TYPE_CHECKING:
     from bayescal.results.bands import RocRegion
@@ -60,8 +59,8 @@ def roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Roc:
     >>> curve.tpr.tolist(), curve.fpr.tolist(), curve.auc
     ([0.0, 0.75, 1.0], [0.0, 0.25, 1.0], 0.75)
     """
-    scores = _probabilities(score, "score")
-    chances = scores if probability is None else _probabilities(probability, "probability")
+    scores = checked_probabilities(score, "score")
+    chances = scores if probability is None else checked_probabilities(probability, "probability")
     check_same_length(len(scores), "score", len(chances), "probability")
     order = np.argsort(scores)[::-1]
     falling = scores[order]
@@ -101,16 +100,8 @@ def printed_roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Ro
     Notes
     -----
     ``TPR(p) = sum f 1{f < p} / sum f`` and ``FPR(p) = sum (1 - f) 1{f < p} / (n - sum f)`` are the
-    shares of the positives and of the negatives that are called negative, the false and the true
-    negative rate. So the curve is that of `roc` turned by half a turn, below the diagonal for
-    scores that tell the classes apart; its area is one less that of `roc`.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> curve = bc.agnostic.printed_roc([0.25, 0.75])
-    >>> curve.threshold.tolist(), curve.tpr.tolist(), curve.auc
-    ([0.25, 0.75, inf], [0.0, 0.25, 1.0], 0.25)
+    shares of the positives and of the negatives that are called negative. So the curve is that of
+    `roc` turned by half a turn, and its area one less that of `roc`.
     """
     curve = roc(score, probability=probability)
     threshold = np.append(curve.threshold[-2::-1], np.inf)
@@ -142,10 +133,9 @@ def roc_region(score: ArrayLike, c: float) -> RocRegion:
     Notes
     -----
     ``(sum f 1{f > p} ± n c) / sum f`` for the true positive rate, and the same with 1 - f for the
-    false positive rate, whose region the paper does not print. The paper prints the measure without
-    n beside sums. If the rows' measure is c at most, the true curve lies in the region at all
-    thresholds at once: the positives above p and those up to p are each off by n c at most, and so
-    is their sum, by which the rate is largest with ``sum f 1{f > p} + n c`` of ``sum f`` positives.
+    false positive rate, whose region the paper does not print. If the rows' measure is c at most,
+    the true curve lies in the region at all thresholds at once: the positives above p and those up
+    to p are each off by n c at most, and so is their sum.
 
     Examples
     --------
@@ -158,7 +148,7 @@ def roc_region(score: ArrayLike, c: float) -> RocRegion:
 
     check_number(c, "c", "[0, 1]", "Pass a calibration measure.")
     curve = roc(score)
-    scores = _probabilities(score, "score")
+    scores = checked_probabilities(score, "score")
     miscount = c * len(scores)
     negatives, positives = float((1 - scores).sum()), float(scores.sum())
     return RocRegion(
@@ -171,7 +161,3 @@ def _between(rate: Floats, slack: float) -> tuple[Floats, Floats]:
     inside = np.full(rate.shape, slack)
     inside[[0, -1]] = 0.0
     return np.maximum(rate - inside, 0), np.minimum(rate + inside, 1)
-
-
-def _probabilities(values: ArrayLike, name: str) -> Floats:
-    return checked_scores(to_doubles(values, name), name).astype(np.float64)

@@ -172,12 +172,6 @@ def truth(name: str) -> Truth:
     -------
     Truth
         The classifier.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> bc.datasets.agnostic.truth("over").scores(3, seed=1).n_obs
-    3
     """
     check_known(name, tuple(TRUTHS), "classifier", "bayescal.datasets.agnostic")
     return TRUTHS[name]

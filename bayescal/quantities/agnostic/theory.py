@@ -49,7 +49,7 @@ def untestable_distance(score: ArrayLike, weight: ArrayLike | None = None) -> fl
     -----
     Where no feature has a probability of eps / n**2 or more, no test on n rows accepts with
     probability above (1 + eps) / 2 if the scores are the true probabilities, and below
-    (1 - eps) / 2 if they are B_f or more from them, in mean. `hidden_labels` has the reason.
+    (1 - eps) / 2 if they are B_f or more from them, in mean; see `hidden_labels`.
 
     Examples
     --------
@@ -99,9 +99,9 @@ def hidden_labels(
     Notes
     -----
     The fixed labels of a sample are drawn once for each feature, with its probability. While no
-    feature occurs twice, such a sample has the same distribution as one of random labels, so that
-    the rates differ by the share of repeats at most. But with fixed labels P(Y = 1 | x) is 0 or 1,
-    at the distance ``min(f, 1 - f)`` or more from any score f.
+    feature occurs twice, the sample is distributed as one of random labels, so that the rates
+    differ by the share of repeats at most. But with fixed labels P(Y = 1 | x) is 0 or 1, at the
+    distance ``min(f, 1 - f)`` or more from any score f.
 
     Examples
     --------
@@ -235,11 +235,10 @@ def half_plane_measure(prob: ArrayLike, *, label: ArrayLike) -> float:
 
     Notes
     -----
-    c_k is the supremum over intersections of k - 1 half-spaces. A decision between two actions
-    divides the triangle of probabilities by one line, so c_2 is what bounds its cost. A line that
-    parts the rows can be moved until it holds two of them, so the lines through pairs are enough;
-    of the rows on a line, each beginning or end may be taken in. That takes time in proportion to
-    the cube of the rows. How to compute c_k for large k is an open question of the paper.
+    A decision between two actions divides the triangle of probabilities by one line, so c_2 is what
+    bounds its cost. A line that parts the rows can be moved until it holds two of them, so the
+    lines through pairs are enough, in time in proportion to the cube of the rows. How to compute
+    c_k, over intersections of k - 1 half-spaces, for large k is an open question of the paper.
 
     Examples
     --------

@@ -48,20 +48,16 @@ def bounds(p0: ArrayLike, p1: ArrayLike, n_calibration: int) -> Bounds:
     Notes
     -----
     *Validity* (Theorem 1 of [1]_): with P the p0 of a row of label 0 and the p1 of a row of label
-    1, ``E[Y | P] = P``. It holds for any number of rows and any distribution. But P is not known
-    before the label is, and the average runs over calibration sets and rows: it does **not** say
-    that P(Y = 1 | score) lies between p0 and p1 with some probability, and for many rows it mostly
-    does not. Intervals for that are the credible bounds of the posterior.
+    1, ``E[Y | P] = P``, for any number of rows and any distribution. But P is not known before the
+    label is, and the average runs over calibration sets and rows: it does **not** say that
+    P(Y = 1 | score) lies between p0 and p1 with some probability, and for many rows it mostly does
+    not. Intervals for that are the credible bounds of the posterior.
 
-    *Prevalence*: from ``p0 <= P <= p1`` follows ``E p0 <= P(Y = 1) <= E p1``. The means of the
-    target rows estimate both ends.
-
-    *Merging*: ``p = p1 / (1 - p0 + p1)`` has log loss ``-log p1 + log(1 - p0 + p1)`` for label 1
-    and ``-log(1 - p0) + log(1 - p0 + p1)`` for label 0: in either case ``log(1 - p0 + p1)`` above
-    that of the valid P.
-
-    *Width*: p1 and p0 are maxima of minima of ``(S + 1) / (N + 1)`` and of ``S / (N + 1)`` over the
-    same stretches of N <= n rows, so that ``p1 - p0 >= 1 / (n + 1)``.
+    *Prevalence*: from ``p0 <= P <= p1`` follows ``E p0 <= P(Y = 1) <= E p1``, estimated by the
+    means of the target rows. *Merging*: ``p = p1 / (1 - p0 + p1)`` has for either label a log loss
+    of ``log(1 - p0 + p1)`` above that of the valid P. *Width*: p1 and p0 are maxima of minima of
+    ``(S + 1) / (N + 1)`` and of ``S / (N + 1)`` over the same stretches of N <= n rows, so that
+    ``p1 - p0 >= 1 / (n + 1)``.
 
     References
     ----------

@@ -56,7 +56,7 @@ def is_proper(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.bool_]:
 
     Notes
     -----
-    A sum of 1 leaves one probability vector, the bounds themselves: the set is not empty.
+    A sum of 1 leaves one probability vector, the bounds themselves.
 
     Examples
     --------
@@ -131,9 +131,8 @@ def reachable(lower: ArrayLike, upper: ArrayLike) -> Interval:
 
     References
     ----------
-    .. [1] L. M. de Campos, J. F. Huete and S. Moral, "Probability intervals: a tool for uncertain
-       reasoning", International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 2(2),
-       1994, section 3.
+    .. [1] L. M. de Campos, J. F. Huete and S. Moral, International Journal of Uncertainty,
+       Fuzziness and Knowledge-Based Systems 2(2), 1994, section 3.
 
     Examples
     --------
@@ -270,34 +269,29 @@ def discount(lower: ArrayLike, upper: ArrayLike, *, relation: str = ">") -> Inte
     -------
     Interval
         Bounds of the same shape, all proper; those that were proper are not changed (but at
-        equality, by ``relation=">="``). Bounds that were changed are reachable: each is the
-        probability of its class in some member of the set.
+        equality, by ``relation=">="``). Changed bounds are reachable.
 
     Raises
     ------
     InputError
-        If the bounds are none (see `intervals`), a lower bound above its upper one, say, or the
-        relation is another.
+        If the bounds are none (see `is_proper`), or the relation is another.
 
     Notes
     -----
     With ``w = upper - lower``, A and B the sums of lower and upper bounds:
 
-    *A > 1*, linear programme (8): the least ``sum delta`` with ``0 <= delta <= lower`` for which
-    no class's upper bound and the other lower bounds less delta exceed 1. Write t for 1 less the
-    new sum of lower bounds: ``sum delta = A - 1 + t``, and ``upper_k - t`` is the least that the
-    new lower bound of class k may be. Then t is the largest of ``max w`` and of
-    ``(B_m - 1) / (m - 1)``, m = 2, ..., K, with B_m the sum of the m largest upper bounds; and
-    delta_k is at most ``cap_k = lower_k - max(0, upper_k - t)``.
+    *A > 1*, linear programme (8): the least ``sum delta`` with ``0 <= delta <= lower`` for which no
+    class's upper bound and the other lower bounds less delta exceed 1. With t the largest of ``max
+    w`` and of ``(B_m - 1) / (m - 1)``, m = 2, ..., K, B_m being the sum of the m largest upper
+    bounds, ``sum delta = A - 1 + t``, and delta_k is at most ``cap_k = lower_k - max(0, upper_k -
+    t)``.
 
-    *B < 1*, linear programme (9): the least ``sum epsilon`` with ``0 <= epsilon <= 1 - upper`` for
-    which no class's lower bound and the other new upper bounds fall below 1. Likewise
-    ``sum epsilon = 1 - B + t`` with t the larger of ``max w`` and ``(1 - A) / (K - 1)``, and
-    epsilon_k is at most ``cap_k = min(1 - upper_k, t - w_k)``.
+    *B < 1*, linear programme (9), mirrored: ``sum epsilon = 1 - B + t`` with t the larger of
+    ``max w`` and ``(1 - A) / (K - 1)``, and epsilon_k at most
+    ``cap_k = min(1 - upper_k, t - w_k)``.
 
-    Any shares below the caps with that sum solve the programme. Where the caps sum to more, because
-    ``max w`` decides, the solution is not unique, and a solver's is an accident of the solver. Here
-    each class then takes the same fraction of its cap.
+    Any shares below the caps with that sum solve the programme. Where the caps sum to more, the
+    solution is not unique; each class then takes the same fraction of its cap.
 
     Examples
     --------
@@ -345,16 +339,15 @@ def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
 
     Notes
     -----
-    ``q_k = clip(c prob_k, lower_k, upper_k)`` with the c that makes them sum to 1. The same q has
-    the least ``KL(prob || q)``. The sum is piecewise linear in c, and a few Newton steps find c to
-    rounding [2]_; where one leaves what c is known to lie between, that is bisected.
+    ``q_k = clip(c prob_k, lower_k, upper_k)`` with the c that makes them sum to 1, found to
+    rounding by a few Newton steps, or by bisection where one leaves what c is known to lie between
+    [2]_. The same q has the least ``KL(prob || q)``.
 
     References
     ----------
     .. [1] J. Lienen and E. Hüllermeier, "Credal Self-Supervised Learning", NeurIPS 2021.
        https://arxiv.org/abs/2106.11853
-    .. [2] R. Cominetti, W. F. Mascarenhas and P. J. S. Silva, "A Newton's method for the continuous
-       quadratic knapsack problem", Mathematical Programming Computation 6(2), 2014.
+    .. [2] R. Cominetti et al., Mathematical Programming Computation 6(2), 2014.
        https://doi.org/10.1007/s12532-014-0066-y
 
     Examples
@@ -397,12 +390,6 @@ def divergence(p: ArrayLike, prob: ArrayLike) -> Floats:
     ------
     InputError
         If one of them holds no probabilities, or shapes differ.
-
-    Examples
-    --------
-    >>> from bayescal.quantities.credal.credal_sets import divergence
-    >>> round(float(divergence([1, 0], [0.5, 0.5])), 6)
-    0.693147
     """
     mine = to_doubles(p, "p")
     theirs = np.maximum(_probabilities(prob, mine.shape), FLOOR)
@@ -499,8 +486,8 @@ def imprecision(lower: ArrayLike, upper: ArrayLike) -> Imprecision:
 
     References
     ----------
-    .. [1] J. Abellán and S. Moral, "Maximum of entropy for credal sets", International Journal of
-       Uncertainty, Fuzziness and Knowledge-Based Systems 11(5), 2003.
+    .. [1] J. Abellán and S. Moral, International Journal of Uncertainty, Fuzziness and
+       Knowledge-Based Systems 11(5), 2003.
 
     Examples
     --------

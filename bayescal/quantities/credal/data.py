@@ -509,19 +509,12 @@ def count_rows(
 
     Parameters
     ----------
-    data : path, Dask dataframe or dict of Dask arrays
-        Calibration rows: a CSV or Parquet file, a directory of Parquet files, or the columns by
-        name.
-    label : str
-        Column of the labels. Rows without one are left out.
+    data, label, pos_label, from_logits
+        As for `bayescal.count_rows`, of calibration rows.
     score : str
         Column of the scores, which names the classifier.
     target : Scores or array-like of shape (obs,), in [0, 1]
         Target rows, as of `CalibrationSplit`.
-    pos_label : default 1
-        The positive label.
-    from_logits : bool, default False
-        Whether the scores of `data` are logits.
 
     Returns
     -------
@@ -536,20 +529,8 @@ def count_rows(
 
     Notes
     -----
-    Rows of a narrow cell of the score count as rows of its mean score; see `bayescal.Counts`. Ranks
-    and Venn-Abers probabilities are those of scores that are rounded so: a cell is at most 3.1e-5
-    wide, and where each has one score, such as of rounded scores, nothing is approximated. All rows
-    are read once.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import bayescal as bc
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "rows.csv")
-    ...     _ = path.write_text("y,p\n0,0.25\n0,0.5\n1,0.5\n1,0.75\n1,0.75\n")
-    ...     bc.credal.count_rows(path, label="y", score="p", target=[0.4])
-    <CalibrationSplit: classifiers 'p'; n_calibration 5, n_target 1; classes 0, 1>
+    Rows of a narrow cell of the score count as rows of its mean score; see `bayescal.Counts`. A
+    cell is at most 3.1e-5 wide, and where each has one score nothing is approximated.
     """
     check_is(score, str, "score", "Pass the name of a column.")
     counts = counted(data, label=label, score=score, pos_label=pos_label, from_logits=from_logits)[

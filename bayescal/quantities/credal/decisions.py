@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -13,9 +11,6 @@ from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import ROUNDING, Booleans, largest_somewhere
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.credal_sets import costs, expectation, proper
-
-if TYPE_CHECKING:
-    pass
 
 _MOST_CLASSES = 10_000
 
@@ -37,12 +32,6 @@ def zero_one(n_classes: int) -> Floats:
     ------
     InputError
         If there are less than two classes.
-
-    Examples
-    --------
-    >>> from bayescal.quantities.credal.decisions import zero_one
-    >>> zero_one(2).tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
     """
     check_whole(n_classes, "n_classes", 2, "Pass the number of classes.", _MOST_CLASSES)
     return 1 - np.eye(n_classes)
@@ -71,9 +60,8 @@ def maximin(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> NDArray[np.i
 
     References
     ----------
-    .. [1] M. C. M. Troffaes, "Decision making under uncertainty using imprecise probabilities",
-       International Journal of Approximate Reasoning 45(1), 2007, section 3.2.
-       https://doi.org/10.1016/j.ijar.2006.06.001
+    .. [1] M. C. M. Troffaes, International Journal of Approximate Reasoning 45(1), 2007, section
+       3.2. https://doi.org/10.1016/j.ijar.2006.06.001
 
     Examples
     --------
@@ -103,13 +91,7 @@ def interval_dominance(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> B
     Raises
     ------
     InputError
-        If a set is empty, or `cost` is not finite or does not fit the classes.
-
-    Examples
-    --------
-    >>> from bayescal.quantities.credal.decisions import interval_dominance, zero_one
-    >>> interval_dominance(zero_one(3), [0.3, 0.4, 0.0], [0.6, 0.5, 0.3]).tolist()
-    [True, True, False]
+        As for `maximin`.
     """
     low, high = proper(lower, upper)
     table = _actions(cost, low.shape[-1])
@@ -134,13 +116,12 @@ def e_admissible(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Boolean
     Raises
     ------
     InputError
-        If a set is empty, or `cost` is not finite or does not fit the classes.
+        As for `maximin`.
 
     Notes
     -----
-    With `zero_one` costs, class a is kept if some member gives it as much as any other class. The
-    most that a member can give it is ``v = min(upper_a, 1 - sum_{k != a} lower_k)``, and the larger
-    v, the more is left for the others: it is kept if no other lower bound exceeds v and
+    With `zero_one` costs, the most that a member can give class a is
+    ``v = min(upper_a, 1 - sum_{k != a} lower_k)``: it is kept if no other lower bound exceeds v and
     ``v + sum_{k != a} min(upper_k, v) >= 1``. For two actions, the least expectation of the
     difference of costs decides. Other cases take a linear programme for each row and action that
     no other action beats on all of the set.
@@ -156,7 +137,11 @@ def e_admissible(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Boolean
     table = _actions(cost, n_classes)
     if table.shape == (n_classes, n_classes) and (table == zero_one(n_classes)).all():
         return largest_somewhere(low, high)
-    kept = _unbeaten(table, low, high)
+    slack = ROUNDING * np.abs(table).max()
+    kept = np.empty((*low.shape[:-1], len(table)), bool)
+    for action, row in enumerate(table):
+        # That no other one beats for every member of the set.
+        kept[..., action] = (expectation(row - table, low, high).lower <= slack).all(axis=-1)
     if len(table) > 2:
         flat = kept.reshape(-1, len(table))
         sets = (low.reshape(-1, n_classes), high.reshape(-1, n_classes))
@@ -175,15 +160,6 @@ def _actions(cost: ArrayLike, n_classes: int) -> Floats:
             "Pass a row an action, zero_one(n_classes) for naming a class."
         )
     return costs(table, n_classes)
-
-
-def _unbeaten(table: Floats, low: Floats, high: Floats) -> Booleans:
-    """Find the actions that no other one beats for every member of the set."""
-    slack = ROUNDING * np.abs(table).max()
-    kept = np.empty((*low.shape[:-1], len(table)), bool)
-    for action, row in enumerate(table):
-        kept[..., action] = (expectation(row - table, low, high).lower <= slack).all(axis=-1)
-    return kept
 
 
 def _best_somewhere(action: np.intp, table: Floats, low: Floats, high: Floats) -> bool:

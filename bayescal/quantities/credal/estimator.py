@@ -61,9 +61,8 @@ def estimate(data: CalibrationSplit) -> Estimate:
     Notes
     -----
     Several classes are calibrated one against the rest, which need not fit together: `improper`
-    rows are those whose lower bounds sum to more than 1 or upper ones to less. The predictors are
-    those of Vovk, Petej and Fedorova (2015), section 2; the sets of several classes those of the
-    paper, sections 2.4 and 2.5 and Algorithm 1 (`bayescal.credal.REFERENCES`).
+    rows are those whose lower bounds sum to more than 1 or upper ones to less. Sections 2.4 and 2.5
+    and Algorithm 1 of the paper; the predictors are those of Vovk et al. (2015), section 2.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from bayescal.core.bins.edges import OPTIMAL
 from bayescal.core.checks import check_is, check_number, check_whole
 from bayescal.core.errors import InputError
 from bayescal.curves.priors import ROUGH, SMOOTH, CurveAverage, SmoothCurve
+from bayescal.quantities.base import BasePriors
 
 __all__ = ["AveragedCurve", "ImpreciseDirichlet", "IncrementIsotonic", "MonotoneCurve", "Priors"]
 
@@ -263,7 +264,7 @@ _KINDS: Final = (AveragedCurve, MonotoneCurve, IncrementIsotonic, ImpreciseDiric
 
 
 @dataclass(frozen=True, slots=True)
-class Priors:
+class Priors(BasePriors):
     """Priors of the probability of the label given the score.
 
     Parameters
@@ -276,12 +277,6 @@ class Priors:
     ------
     InputError
         If it is none of these.
-
-    Examples
-    --------
-    >>> from bayescal.quantities.credal.priors import ImpreciseDirichlet, Priors
-    >>> Priors(ImpreciseDirichlet(s=2)).label_rate.bins
-    10
     """
 
     label_rate: LabelRatePrior = field(default_factory=AveragedCurve)
@@ -289,25 +284,13 @@ class Priors:
     def __post_init__(self) -> None:
         check_is(self.label_rate, _KINDS, "label_rate", "Pass bayescal.credal.AveragedCurve().")
 
+    @override
     def to_json(self) -> str:
-        """Write the priors as JSON.
-
-        Returns
-        -------
-        str
-            The kind of prior with its parameters.
-        """
         rate = self.label_rate
         return json.dumps({"label_rate": {type(rate).__name__: asdict(rate)}})
 
+    @override
     def describe(self) -> str:
-        """Put the priors into words.
-
-        Returns
-        -------
-        str
-            Two sentences.
-        """
         return (
             f"{self.label_rate.describe()} Bounds rest on {self.label_rate.s:g} pseudo-observation"
             f"{'s' * (self.label_rate.s != 1)} of either label."

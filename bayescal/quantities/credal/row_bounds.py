@@ -62,24 +62,21 @@ def bounds_for(result: DataTree, scores: Any = None, prob: float = 0.9) -> RowBo
 
     Notes
     -----
-    A result holds draws of at most 200 rows, from which `row_table` takes the same quantiles. Here
-    the draws of the curve are evaluated at every distinct rank where these are 257 or fewer, as
-    they are under priors of bins and steps. Otherwise it is done on a grid of 257 ranks, which
-    crowd towards both ends, and the logits of median and bounds are interpolated by monotone
-    cubics [1]_. `error` is the largest difference at every other rank of the grid from what the
-    remaining ones give: that of a grid half as fine.
+    Draws of the curve are evaluated at every distinct rank where these are 257 or fewer. Otherwise
+    it is done on a grid of 257 ranks, which crowd towards both ends, and the logits of median and
+    bounds are interpolated by monotone cubics [1]_; `error` is the largest difference from a grid
+    half as fine.
 
     A result of another quantity holds its curve by cells. Between them the deviation of a draw's
     logit from the score's is linear in the score's logit (a segment's jumps half way), beyond them
     it goes on along the line that fits it best. Calibrated curves are left out, as a row's bounds
-    would have no width; one observation of either label is added. Scores of 0 and 1 without rows
-    have their prior. Venn-Abers probabilities need the rows themselves, and are NaN.
+    would have no width; one observation of either label is added. Venn-Abers probabilities need the
+    rows themselves, and are NaN.
 
     References
     ----------
-    .. [1] F. N. Fritsch and J. Butland, "A Method for Constructing Local Monotone Piecewise Cubic
-       Interpolants", SIAM Journal on Scientific and Statistical Computing 5(2), 1984.
-       https://doi.org/10.1137/0905021
+    .. [1] F. N. Fritsch and J. Butland, SIAM Journal on Scientific and Statistical Computing 5(2),
+       1984. https://doi.org/10.1137/0905021
 
     Examples
     --------

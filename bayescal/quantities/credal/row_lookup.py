@@ -46,10 +46,8 @@ _DRAWS: Final = 4000
 class StoredCurve:
     """Draws of a curve's rates in the cells with rows, in the order of their scores.
 
-    Between cells the deviation of a draw's logit is linear in the logit of the score; a draw in
-    segments jumps half way. Beyond the outermost cells it goes on with the slope of the line that
-    fits it best, a segment as it is. Calibrated draws are left out, and at a score those whose
-    segment is calibrated there, to the last digit kept: given them, bounds had no width.
+    See `bounds_for` for what it is between and beyond cells. Calibrated draws are left out, and at
+    a score those whose segment is calibrated there, to the last digit kept.
     """
 
     score: Floats  # (cell,)

@@ -167,17 +167,6 @@ def truth(name: str) -> CurveTruth:
     -------
     CurveTruth
         The simulated task.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name.
-
-    Examples
-    --------
-    >>> from bayescal.quantities.credal.simulator import truth
-    >>> truth("power").kind
-    'smooth'
     """
     check_known(name, tuple(TRUTHS), "truth", "bayescal.quantities.credal.simulator")
     return TRUTHS[name]

@@ -58,17 +58,13 @@ class InductiveVennAbers:
         Returns
         -------
         Pair
-            Of the shape of `score`.
+            Of the shape of `score`. Between two calibration scores p0 is that of the lower one, p1
+            that of the upper one; below all of them p0 is 0, above all of them p1 is 1.
 
         Raises
         ------
         InputError
             If a score is not finite.
-
-        Notes
-        -----
-        Between two calibration scores p0 is that of the lower one, p1 that of the upper one. Below
-        all of them p0 is 0, above all of them p1 is 1.
         """
         place = np.searchsorted(self.edge, _scores(score), side="right")
         return Pair(self.p0[place], self.p1[place])
@@ -112,8 +108,8 @@ def fit_ivap(
 
     References
     ----------
-    .. [1] V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without
-       guarantees of validity", NeurIPS 2015, section 2. https://arxiv.org/abs/1511.00213
+    .. [1] V. Vovk, I. Petej and V. Fedorova, NeurIPS 2015, section 2.
+       https://arxiv.org/abs/1511.00213
 
     Examples
     --------
@@ -277,16 +273,14 @@ def venn_abers_steps(count: Numbers, positive: Numbers) -> tuple[Steps, Steps]:
 
         p1(i) = max_{c < i} min_{b >= i} (S_b - S_c + 1) / (N_b - N_c + 1)
 
-    A minimum over all ``b > c`` does not change it: no line is made steeper, and the one that
-    attains the maximum ends at some ``b >= i``. With r(c) for that minimum, p1 is the running
-    maximum of r. Write m for the slope of the minorant at c, u and v for the corners around, and D
-    for the height above it. A line from c to a b before v has the slope
-    ``m + (D_b - D_c + 1 - m) / (N_b - N_c + 1)``: steeper than the line to v if ``D_c < 1 - m``, as
-    ``D_b >= 0``. Otherwise the line to v is no steeper than m, and r(u) is at least m already. So b
-    runs over corners only, on which the slope as seen from c falls, then rises.
+    A minimum over all ``b > c`` does not change it; call it r(c), of which p1 is the running
+    maximum. Write m for the slope of the minorant at c, u and v for the corners around, and D for
+    the height above it. If ``D_c < 1 - m`` a line from c to a b before v is steeper than that to v;
+    otherwise the line to v is no steeper than m, which r(u) is already. So b runs over corners
+    only, on which the slope as seen from c falls, then rises.
 
     A row of label 0 is one of label 1 where order and labels are reversed. Whole numbers are
-    compared exactly; near ties of others move p0 and p1 by rounding. No loop runs over rows.
+    compared exactly; near ties of others move p0 and p1 by rounding.
     """
     rows, labels = (np.append(0, np.cumsum(each)) for each in (count, positive))
     corners = _corners(rows, labels)

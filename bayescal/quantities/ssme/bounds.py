@@ -184,12 +184,6 @@ def rescaled_error(error: float | Floats, labeled_error: float | Floats) -> Floa
     ------
     InputError
         If an error of labelled rows alone is not above 0.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> float(bc.ssme.rescaled_error(0.01, 0.04))
-    0.25
     """
     base = to_doubles(labeled_error, "labeled_error")
     # The tiniest numbers have lost their digits, and a quotient by them is infinite.

@@ -321,16 +321,10 @@ def count_rows(
 
     Parameters
     ----------
-    data : path, Dask dataframe or dict of Dask arrays
-        A CSV or Parquet file, a directory of Parquet files, or the columns by name.
-    label : str
-        Column of the labels. Labelled rows must fit in memory.
+    data, label, pos_label, from_logits
+        As for `bayescal.count_rows`. Labelled rows must fit in memory.
     score : str, sequence of str, or mapping of str to str or sequence of str
         Column of each classifier's scores; or, by name of the classifier, its columns, one a class.
-    pos_label : default 1
-        The positive label of two classes.
-    from_logits : bool, default False
-        Whether the scores are logits.
     classes : sequence of labels, optional
         The label of each of several columns; without it labels are column numbers.
 
@@ -346,21 +340,9 @@ def count_rows(
 
     Notes
     -----
-    The model sees scores of single rows, which no sums stand for. But it sees 5,000 rows without a
-    label at most, also of rows in memory, each of which stands for as many rows as were left out.
-    These are the same 5,000 rows here, so that the posterior is the same. All rows are read and
-    checked once, after their labels were counted.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import bayescal as bc
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "rows.csv")
-    ...     _ = path.write_text("y,vit,gbm\n1,0.75,0.5\n,0.5,0.25\n0,0.25,0.5\n")
-    ...     found = bc.ssme.count_rows(path, label="y", score=["vit", "gbm"])
-    >>> found.scores, found.n_obs
-    (<Scores: classifiers 'vit', 'gbm'; n_obs 3, n_labeled 2; classes 0, 1>, 3)
+    The model sees scores of single rows, which no sums stand for, but of 5,000 rows without a label
+    at most, also of rows in memory. These are the same 5,000 rows here, so that the posterior is
+    the same. All rows are read and checked once, after their labels were counted.
     """
     check_columns(label=label)
     rows, columns = rows_of(data), _columns(score)

@@ -77,12 +77,6 @@ class KDESettings:
         Most epochs of EM.
     tolerance : float, default 1e-4
         EM has converged once no label probability changes by more; 0 runs all epochs.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> bc.ssme.KDESettings(sharing="class").sharing
-    'class'
     """
 
     reference: str = "last"
@@ -349,13 +343,6 @@ def estimate_unbinned_ece(
     j and k its predicted class; of two classes that is the gap of the positive score. The joint
     density of all scores gives P(y | p_j) exactly, by leaving the other coordinates out. The paper
     names this form and uses the binned one, which is biased upwards less.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> scores = bc.Scores(y_true=[0, 1, None], y_prob=[0.2, 0.9, 0.6])
-    >>> bc.ssme.estimate_unbinned_ece(scores).shape
-    (1,)
     """
     matrix, chosen = score_matrix(scores), settings_of(settings)
     fit, widths = fit_scores(matrix, chosen, class_prior, generator(seed))

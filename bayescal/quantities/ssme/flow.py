@@ -64,12 +64,6 @@ class FlowSettings:
     -----
     The defaults are the paper's (appendix C), which leaves optimiser, learning rate and batches
     open; these two were chosen on splits of MultiNLI that no benchmark reports.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> bc.ssme.FlowSettings(base="joint").n_couplings
-    10
     """
 
     n_couplings: int = 10
@@ -153,16 +147,6 @@ def estimate_flow(
     says neither how s gives the first normals nor with which optimiser, batches or learning rate.
     With ``"joint"`` the normals, without correlations, are trained with the flow on the mean score
     as label probability, and EM starts from it. The flow is in single precision on the CPU.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> scores = bc.Scores(y_true=[0, None], y_prob=[0.1, 0.8])
-    >>> bc.ssme.estimate_flow(scores)
-    Traceback (most recent call last):
-    ...
-    bayescal.core.errors.InputError: a flow of coupling layers needs at least two coordinates; \
-got one. Pass several classifiers or classes, or use SSME-KDE.
     """
     matrix = score_matrix(scores)
     prior = None if class_prior is None else check_prior(class_prior, matrix.n_classes)

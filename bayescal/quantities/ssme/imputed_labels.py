@@ -33,7 +33,6 @@ from bayescal.quantities.ssme.metrics import (
     mean_over_draws,
     measured,
     metrics,
-    subgroup_metrics,
 )
 
 if TYPE_CHECKING:
@@ -76,14 +75,6 @@ def ensemble(scores: Scores | ScoreMatrix, *, ece: str | None = None) -> Metrics
     """
     matrix = weighted_matrix(scores)
     return measured(matrix, mean_score(matrix), ece=ece, by_group=False)
-
-
-def ensemble_by_group(scores: Scores | ScoreMatrix, *, ece: str | None = None) -> Metrics:
-    """The same in every group, (classifier, group); without groups, in one of all rows."""
-    matrix = score_matrix(scores)
-    group = np.zeros(matrix.n_obs, dtype=np.int32) if matrix.group is None else matrix.group
-    n_groups = max(1, len(matrix.groups))
-    return subgroup_metrics(matrix.probs, mean_score(matrix), group, n_groups, ece=ece)
 
 
 def mean_score(matrix: ScoreMatrix) -> Floats:

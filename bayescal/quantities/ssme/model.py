@@ -15,6 +15,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores
 from bayescal.curves.cells import pad, padded_size
+from bayescal.quantities.base import BaseModel
 from bayescal.quantities.ssme.data import EVERY_ROW, LabelModel, Problem, weighted_matrix
 from bayescal.quantities.ssme.kde import alr
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
@@ -109,13 +110,11 @@ _SEED = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MixtureModel:
+class MixtureModel(BaseModel):
     """A problem under a mixture; made by `MixtureModel.of`."""
 
     # Above NUTS's default: components narrow and widen.
     target_accept: ClassVar = 0.9
-    max_depth: ClassVar = 10
-    tune: ClassVar = 300
 
     problem: Problem
     prior: GaussianMixture
@@ -206,9 +205,6 @@ class MixtureModel:
         of_labeled = data["label_power"] * pm.math.logsumexp(labeled, axis=-1, keepdims=False)
         of_others = data["row_power"] * pm.math.logsumexp(unlabeled, axis=-1, keepdims=False)
         pm.Potential("scores", of_labeled.sum() + of_others.sum())
-
-    def direct_draws(self, draws: int, rng: np.random.Generator) -> None:
-        """None: components narrow too much for importance sampling from the prior."""
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws from the priors."""

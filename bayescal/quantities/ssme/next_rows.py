@@ -205,13 +205,6 @@ def all_wrong(result: DataTree, scores: Scores) -> AllWrong:
     -----
     Estimand: that the label is none of the classes that a classifier finds most probable. Where all
     predict the same class of two, that is the probability of the other one.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> scores = bc.datasets.ssme.truth("mixed").scores(20, 200, seed=1)
-    >>> result = bc.fit(bc.ssme, scores, seed=20, prob_label=True)  # doctest: +SKIP
-    >>> bc.ssme.all_wrong(result, scores).rate.mean()  # doctest: +SKIP
     """
     draws = label_draws(result)
     matrix = score_matrix(scores)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Final
+from typing import Final, override
 
 from bayescal.core.checks import check_choice, check_is, check_number, check_whole
+from bayescal.quantities.base import BasePriors
 
 __all__ = ["OPINION_POOLS", "GaussianMixture", "Priors", "StudentTMixture", "Tilt"]
 
@@ -135,7 +136,7 @@ type LabelPrior = Tilt | GaussianMixture
 
 
 @dataclass(frozen=True, slots=True)
-class Priors:
+class Priors(BasePriors):
     """Priors of the labels given all classifiers' scores.
 
     Parameters
@@ -191,12 +192,6 @@ class Priors:
         For classifiers that are known to be calibrated on data like these: errors with
         few labels are smaller than the default's. Where they are not, intervals miss the truth far
         more often than they say.
-
-        Examples
-        --------
-        >>> import bayescal as bc
-        >>> bc.ssme.Priors.trusting().label.wide_weight
-        0.0
         """
         label = Tilt(
             slope_location=-0.06, wide_weight=0.0, weight=0.12, curvature=0.1, own_curvature=0.02
@@ -251,25 +246,13 @@ class Priors:
         found["power 1"] = replace(self, discount=0.0, power=1.0)
         return {name: one for name, one in found.items() if name == "default" or one != self}
 
+    @override
     def to_json(self) -> str:
-        """Write the priors as JSON.
-
-        Returns
-        -------
-        str
-            The kind of label model with its parameters, the discount and the power.
-        """
         label = {type(self.label).__name__: asdict(self.label)}
         return json.dumps({"label": label, "discount": self.discount, "power": self.power})
 
+    @override
     def describe(self) -> str:
-        """Put the priors into words.
-
-        Returns
-        -------
-        str
-            Two or three sentences.
-        """
         if isinstance(self.label, Tilt):
             text = _tilt_words(self.label)
         else:

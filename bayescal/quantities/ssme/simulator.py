@@ -262,12 +262,6 @@ def truth(name: str) -> PanelTruth:
     -------
     PanelTruth
         The panel.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> sorted(bc.datasets.ssme.truth("odd").classifiers)
-    ['a', 'b', 'odd']
     """
     check_known(name, tuple(TRUTHS), "truth", "bayescal.quantities.ssme.simulator")
     return TRUTHS[name]

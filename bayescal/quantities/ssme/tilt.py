@@ -14,6 +14,7 @@ from scipy.stats import halfnorm, norm
 
 from bayescal.core.quantity import Draws, Floats
 from bayescal.curves.cells import pad, padded_size
+from bayescal.quantities.base import BaseModel
 from bayescal.quantities.ssme.data import EVERY_ROW, Problem, classes_at
 from bayescal.quantities.ssme.opinion_pool import (
     LogSlope,
@@ -46,13 +47,11 @@ _FACTORS = {"bend": "curvature", "own_bend": "own_curvature"} | dict.fromkeys(_G
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TiltModel:
+class TiltModel(BaseModel):
     """A problem under `Tilt`; made by `TiltModel.of`."""
 
     # Heavy tails make the density bend: with longer steps a transition diverges now and then.
     target_accept: ClassVar = 0.99
-    max_depth: ClassVar = 10
-    tune: ClassVar = 300
 
     problem: Problem
     prior: Tilt
@@ -181,9 +180,6 @@ class TiltModel:
             "group": len(matrix.groups),
         }
         return tuple(lengths[dim] for dim in dims)
-
-    def direct_draws(self, draws: int, rng: np.random.Generator) -> None:
-        """None: coefficients are too many for importance sampling from the prior."""
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws from the priors, without the correction of forced labels."""

@@ -239,12 +239,6 @@ def rare_feature_factor(n: int, prob: float = 0.9, rarity: float = 20) -> float:
     -------
     float
         For 9/10 and many rows ``rarity log 10``: 46.1 for the paper's proof, 27.6 for rarity 12.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> round(bc.temperature.rare_feature_factor(1000), 2)
-    46.05
     """
     check_number(prob, "prob", "(0, 1)")
     return float(np.log1p(-prob) / np.log1p(-_share(n, rarity)) / n)

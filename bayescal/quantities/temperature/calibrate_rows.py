@@ -242,15 +242,10 @@ def confidences(logits: Floats, predicted: Integers, log_alpha: Floats) -> Confi
     return Confidence(places, at[:-1], at[1:-2].mean(axis=0), at[-1])
 
 
-class ScaledConfidence(NamedTuple):
-    """What each draw of vector scaling gives to the rows."""
-
-    at: Floats
-    log_likelihood: Floats
-
-
-def scaled_confidences(part: Problem, scalings: Scalings, per_weight: Floats) -> ScaledConfidence:
-    """Probabilities of the predicted class, and of the labels, by effective rows."""
+def scaled_confidences(
+    part: Problem, scalings: Scalings, per_weight: Floats
+) -> tuple[Floats, Floats]:
+    """Probabilities of the predicted class, and log likelihood by class, of each draw."""
     rows, predicted, label = centred(part.logits), part.predicted, part.label
     place, known, n_classes = np.arange(len(rows)), part.known, part.n_classes
     weight = part.effective(per_weight)
@@ -262,7 +257,7 @@ def scaled_confidences(part: Problem, scalings: Scalings, per_weight: Floats) ->
         given = np.log(np.maximum(prob[known, label[known]], np.finfo(float).tiny))
         given = given if weight is None else weight[known] * given
         fit[number] = np.bincount(predicted[known], given, n_classes)
-    return ScaledConfidence(at, fit)
+    return at, fit
 
 
 class ConfidenceSums(NamedTuple):
@@ -307,11 +302,10 @@ def _sums_of(
     found = confidences(part.logits, part.predicted, log_alpha)
     score, values, fit = found.calibrated, [found.at], np.zeros((0, part.n_classes))
     if scalings is not None:
-        scaled = scaled_confidences(part, scalings, per_weight)
+        scaled, fit = scaled_confidences(part, scalings, per_weight)
         share = scalings.weight
-        score = (1 - share) * score + share * scaled.at.mean(axis=0)
-        values.append(scaled.at)
-        fit = scaled.log_likelihood
+        score = (1 - share) * score + share * scaled.mean(axis=0)
+        values.append(scaled)
     before, after = (
         CellSums.of(x, part.predicted, part.label, part.n_classes, binning, values, part.weight)
         for x in (found.uncalibrated, score)

@@ -28,7 +28,6 @@ from bayescal.quantities.temperature.logits import (
     labeled_rows,
     log_probabilities,
     predicted_class,
-    tabulated,
 )
 from bayescal.quantities.temperature.vector_scaling import CentredRows, joined
 
@@ -151,7 +150,7 @@ class Problem:
 
     def tabulated(self) -> Tabulated:
         """The labelled rows' log likelihood by predicted class, as of their effective number."""
-        return tabulated(self.labeled()).times(self.facts().per_weight)
+        return Tabulated.of(self.labeled()).times(self.facts().per_weight)
 
     def _by_class(self, power: int) -> Floats:
         """Powers of the labelled rows' weights, summed by predicted class, (class,)."""

@@ -259,23 +259,24 @@ STEP: Final = (HIGH - LOW) / (NODES - 1)
 _HALVINGS: Final = 60
 
 
-def log_likelihood_table(rows: LabeledRows) -> Floats:
-    """Log likelihood and its first two derivatives by the place in the table, (slice, node, 3)."""
-    found = np.empty((rows.n_slices, NODES, 3))
-    for place, log_alpha in enumerate(np.linspace(LOW, HIGH, NODES)):
-        alpha = np.exp(log_alpha)
-        value, slope, curvature = rows.sums(np.full(rows.n_slices, alpha))
-        found[:, place, 0] = -value
-        found[:, place, 1] = -alpha * slope * STEP
-        found[:, place, 2] = -(alpha * slope + alpha**2 * curvature) * STEP**2
-    return found
-
-
 class Tabulated(NamedTuple):
     """The table of labelled rows, and how many there are; those of two parts add up."""
 
-    table: Floats  # (slice, node, 3)
+    # Log likelihood and its first two derivatives by the place in the table, (slice, node, 3).
+    table: Floats
     rows: NDArray[np.int64]  # (slice,)
+
+    @classmethod
+    def of(cls, rows: LabeledRows) -> Tabulated:
+        """Tabulate and count rows."""
+        found = np.empty((rows.n_slices, NODES, 3))
+        for place, log_alpha in enumerate(np.linspace(LOW, HIGH, NODES)):
+            alpha = np.exp(log_alpha)
+            value, slope, curvature = rows.sums(np.full(rows.n_slices, alpha))
+            found[:, place, 0] = -value
+            found[:, place, 1] = -alpha * slope * STEP
+            found[:, place, 2] = -(alpha * slope + alpha**2 * curvature) * STEP**2
+        return cls(found, rows.count)
 
     def plus(self, other: Tabulated) -> Tabulated:
         """Join with the table of other rows."""
@@ -284,11 +285,6 @@ class Tabulated(NamedTuple):
     def times(self, factor: Floats) -> Tabulated:
         """Multiply the log likelihood of each slice by a number."""
         return self._replace(table=self.table * factor[:, None, None])
-
-
-def tabulated(rows: LabeledRows) -> Tabulated:
-    """Tabulate and count rows."""
-    return Tabulated(log_likelihood_table(rows), rows.count)
 
 
 def quintic(x: Any, left: Any, right: Any) -> Any:

@@ -21,7 +21,7 @@ from bayescal.core.columns import Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import binary_classes, collect, weights
 from bayescal.core.many_rows import rows_of
-from bayescal.core.partial_sums import Batch, Labels, Rows, Sums, batches_of, plus, summed
+from bayescal.core.partial_sums import Batch, Labels, Rows, Several, Sums, batches_of, plus, summed
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import from_parts
 from bayescal.quantities.temperature.calibrate_rows import SCALINGS
@@ -34,7 +34,6 @@ from bayescal.quantities.temperature.logits import (
     ClassWise,
     Tabulated,
     peak,
-    tabulated,
 )
 from bayescal.quantities.temperature.vector_scaling import CentredRows, Total
 
@@ -59,23 +58,15 @@ def count_rows(
 
     Parameters
     ----------
-    data : path, Dask dataframe or dict of Dask arrays
-        A CSV or Parquet file, a directory of Parquet files, or the columns by name. It is read
-        again by the fit.
-    label : str
-        Column of the labels. Rows without one count in the calibration errors alone.
+    data, label, pos_label, from_logits, weight
+        As for `bayescal.count_rows`. Data are read again by the fit; rows without a label count in
+        the calibration errors alone.
     score : str or sequence of str
         Columns of the scores of each class; of two classes that of the positive one is enough.
-    pos_label : default 1
-        The positive label of two classes.
-    from_logits : bool, default False
-        Whether the scores are logits.
     classes : sequence of labels, optional
         The label of each column. Without it labels of more than two classes are column numbers.
     classifier : str, optional
         Name of the classifier; by default that of a single column, or ``"classifier"``.
-    weight : str, optional
-        Column of sample weights.
 
     Returns
     -------
@@ -95,19 +86,6 @@ def count_rows(
     numbers two more. The fit reads the rows again: for vector scaling as often as Newton's method
     takes steps, and twice for calibration errors, which sum up what draws make of each row. Where
     there are fewer than 200 rows a class, and fewer than 20,000, these are held in memory then.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import bayescal as bc
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "rows.csv")
-    ...     _ = path.write_text("y,a,b,c\n0,2.5,0,1\n1,0,1,0.5\n2,0,1,3\n,0,1,4\n")
-    ...     found = bc.temperature.count_rows(
-    ...         path, label="y", score=["a", "b", "c"], from_logits=True
-    ...     )
-    >>> found.tabulated().rows.tolist()
-    [1, 1, 1]
     """
     columns = checked_words(score, "score")
     check_unique(columns, "score")
@@ -134,22 +112,9 @@ def _two_classes(table: Rows, label: str, pos_label: Any) -> tuple[Label, Label]
     return binary_classes(seen, pos_label, label)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _FirstReading:
-    """What is said of rows, and the table of their likelihood; those of two parts add up."""
-
-    classes: tuple[str, ...]
-    facts: Facts
-    tabulated: Tabulated
-
-    @classmethod
-    def of(cls, problem: Problem) -> _FirstReading:
-        return cls(problem.classes, problem.facts(), tabulated(problem.labeled()))
-
-    def plus(self, other: _FirstReading) -> _FirstReading:
-        return _FirstReading(
-            self.classes, self.facts.plus(other.facts), self.tabulated.plus(other.tabulated)
-        )
+def _first_reading(problem: Problem) -> Several[Any]:
+    """What is said of rows, and the table of their likelihood."""
+    return Several((problem.facts(), Tabulated.of(problem.labeled())))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,9 +131,8 @@ class CountedRows:
     @classmethod
     def of(cls, source: Source) -> CountedRows:
         """Read the rows once for the table, and for each of Newton's steps from its peaks."""
-        noted, label = source.noted(_FirstReading.of), source.columns.label
-        source, first = replace(source, first=noted), noted.sums
-        facts, found = first.facts, first.tabulated
+        noted, label = source.noted(_first_reading), source.columns.label
+        source, (facts, found) = replace(source, first=noted), noted.sums.each
         check_rows(facts.n, f"the column {label!r}")
         if not facts.n_labeled:
             raise InputError(
@@ -177,7 +141,8 @@ class CountedRows:
             )
         numbers = _least_loss(source, facts, found)
         found = found.times(facts.per_weight)
-        return cls(source.columns.classifier, first.classes, source, facts, found, numbers)
+        names = tuple(map(str, source.columns.classes))
+        return cls(source.columns.classifier, names, source, facts, found, numbers)
 
     @property
     def n_classes(self) -> int:

@@ -22,6 +22,7 @@ from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.core.scores import Scores
 from bayescal.core.streams import count_not_above
 from bayescal.inference.direct import choose
+from bayescal.quantities.base import BaseAverage, BaseModel
 from bayescal.quantities.temperature.data import Problem, Rows
 from bayescal.quantities.temperature.logits import LOW, NODES, STEP, derivatives, look_up, quintic
 from bayescal.quantities.temperature.priors import CLASS_WISE, MODELS, SHARED, VECTOR, Priors
@@ -100,7 +101,7 @@ def model_of(problem: Rows, temperatures: HierarchicalTemperatures) -> pm.Model:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HierarchicalTemperatures:
+class HierarchicalTemperatures(BaseModel):
     """``log_alpha ~ Normal(mu, tau)`` with a tabulated log likelihood of each class."""
 
     table: Floats  # (class, node, 3)
@@ -109,7 +110,6 @@ class HierarchicalTemperatures:
     variables: ClassVar[tuple[str, ...]] = ("mu", "tau", "log_alpha")
     target_accept: ClassVar[float] = 0.98
     max_depth: ClassVar[int] = 8
-    tune: ClassVar[int] = 300
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
@@ -212,15 +212,12 @@ _OF_VECTOR: Final = ("log_coef", "shift", "shift_tau")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TemperatureAverage:
+class TemperatureAverage(BaseAverage):
     """Labelled rows under the models of `Priors`."""
 
     temperatures: HierarchicalTemperatures
     labeled: LabeledLogits
     variables: ClassVar[tuple[str, ...]] = HierarchicalTemperatures.variables
-    target_accept: ClassVar[float] = HierarchicalTemperatures.target_accept
-    max_depth: ClassVar[int] = HierarchicalTemperatures.max_depth
-    tune: ClassVar[int] = HierarchicalTemperatures.tune
 
     @property
     def priors(self) -> Priors:
@@ -239,19 +236,6 @@ class TemperatureAverage:
     def members(self) -> Mapping[str, LabelModel]:
         """What NUTS samples."""
         return {CLASS_WISE: self.temperatures}
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """That of the temperatures of classes."""
-        return self.temperatures.compile_key
-
-    def inputs(self) -> Mapping[str, NDArray[Any]]:
-        """Those of the temperatures of classes."""
-        return self.temperatures.inputs()
-
-    def add_to_model(self) -> Any:
-        """Add the temperatures of classes."""
-        return self.temperatures.add_to_model()
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Draws of every model, and its evidence."""

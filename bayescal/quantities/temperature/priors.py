@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, override
 
 import numpy as np
 
 from bayescal.core.checks import check_is, check_number, checked_numbers
 from bayescal.core.errors import InputError
 from bayescal.core.priors import HalfNormal, Normal
+from bayescal.quantities.base import BasePriors
 
 SHARED: Final = "one temperature"
 CLASS_WISE: Final = "class temperatures"
@@ -20,7 +20,7 @@ MODELS: Final = (SHARED, CLASS_WISE, VECTOR)
 
 
 @dataclass(frozen=True, slots=True)
-class Priors:
+class Priors(BasePriors):
     """Priors of the logarithms of the numbers that multiply logits.
 
     Parameters
@@ -48,13 +48,6 @@ class Priors:
     ``log alpha_k ~ Normal(mu, tau)`` for predicted class k, or tau = 0, or vector scaling. The
     temperatures follow from the labels of all rows; `exact` and `concentration` enter the
     calibration errors only.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> from bayescal import HalfNormal
-    >>> bc.temperature.Priors(tau=HalfNormal(0.2)).tau
-    HalfNormal(sigma=0.2)
     """
 
     mu: Normal = field(default_factory=lambda: Normal(0, 0.7))
@@ -93,14 +86,8 @@ class Priors:
         each = (1 - self.exact) / max(len(self.concentration), 1)
         return {np.inf: self.exact, **dict.fromkeys(self.concentration, each)}
 
+    @override
     def describe(self) -> str:
-        """Put the priors into words.
-
-        Returns
-        -------
-        str
-            A sentence.
-        """
         rows = ", ".join(f"{value:g}" for value in self.concentration)
         return (
             "The logarithm of the number that multiplies the logits of a predicted class is normal "
@@ -111,16 +98,6 @@ class Priors:
             f"temperatures imply with probability {self.exact:g}; otherwise these are worth {rows} "
             "rows."
         )
-
-    def to_json(self) -> str:
-        """Write the priors as JSON.
-
-        Returns
-        -------
-        str
-            An object with a key for each field.
-        """
-        return json.dumps(asdict(self))
 
     def alternatives(self) -> dict[str, Priors]:
         """Give priors to compare these with.

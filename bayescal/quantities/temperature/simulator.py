@@ -222,12 +222,6 @@ def truth(name: str) -> LogitTruth:
     -------
     LogitTruth
         The truth.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> bc.datasets.temperature.truth("binary").n_classes
-    2
     """
     check_known(name, tuple(TRUTHS), "truth", "bayescal.quantities.temperature.simulator")
     return TRUTHS[name]

@@ -300,11 +300,8 @@ class Part(NamedTuple):
     weight: Floats  # (obs,)
 
 
-class Near(NamedTuple):
-    """The shared calibrator, and that of each slice."""
-
-    shared: LogitCalibrator
-    each: Sequence[LogitCalibrator]
+type Near = tuple[LogitCalibrator, Sequence[LogitCalibrator]]
+"""The shared calibrator, and that of each slice."""
 
 
 def fit_near(base: LogitCalibrator, parts: Sequence[Part], gamma: float) -> Near:
@@ -330,11 +327,12 @@ def _temperatures(base: TemperatureScaling, parts: Sequence[Part], gamma: float)
         made.alpha_ = float(alpha)
         return made  # type: ignore[no-any-return]  # scikit-learn has no types
 
-    return Near(with_number(found.shared), [with_number(alpha) for alpha in found.alpha])
+    return with_number(found.shared), [with_number(alpha) for alpha in found.alpha]
 
 
 def _parametric(base: ParametricCalibrator, parts: Sequence[Part], gamma: float) -> Near:
-    n_slices, start = len(parts), _pooled(base, parts)
+    every = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    n_slices, start = len(parts), base.least_loss(*every)
     size = len(start)
     if (n_slices + 1) * size > _MOST_PARAMETERS:
         raise InputError(
@@ -364,26 +362,20 @@ def _parametric(base: ParametricCalibrator, parts: Sequence[Part], gamma: float)
         found[np.arange(n_slices), np.arange(n_slices) + 1] = -apart
         return found.reshape(n_slices, -1)
 
-    every = np.tile(start, n_slices + 1)
+    points = np.tile(start, n_slices + 1)
     if gamma > 0:
         within = {"type": "ineq", "fun": room, "jac": room_slope}
-        every = minimize(
+        points = minimize(
             loss,
-            every,
+            points,
             jac=True,
             method="SLSQP",
             bounds=base.domain(parts[0].logits.shape[1])[1] * (n_slices + 1),
             constraints=[within],
             options={"maxiter": 1000, "ftol": 1e-13},
         ).x
-    shared, *each = (_at(base, point) for point in every.reshape(-1, size))
-    return Near(shared, each)
-
-
-def _pooled(base: ParametricCalibrator, parts: Sequence[Part]) -> Floats:
-    """Parameters of the calibrator of all slices."""
-    every = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return base.least_loss(*every)
+    shared, *each = (_at(base, point) for point in points.reshape(-1, size))
+    return shared, each
 
 
 def _at(base: ParametricCalibrator, point: Floats) -> Any:

@@ -15,14 +15,14 @@ from bayescal.quantities.ssme.imputed_labels import (
     calibrated,
     check_labels,
     ensemble,
-    ensemble_by_group,
     imputed_metrics,
     majority_vote,
+    mean_score,
     predicted_labels,
     pseudo_labeled,
     vote_shares,
 )
-from bayescal.quantities.ssme.metrics import metrics
+from bayescal.quantities.ssme.metrics import measured, metrics
 from tests.conftest import oracle
 from tests.quantities.ssme.made import binary, simulated, stacked, unlabeled
 
@@ -101,7 +101,8 @@ def test_accuracy_is_the_mean_of_what_the_prediction_is_believed():
 def test_groups_add_up():
     group = np.array(["u", "v"])[np.arange(200) % 2]
     scores, _ = binary(group=group)
-    by_group = ensemble_by_group(scores)
+    matrix = score_matrix(scores)
+    by_group = measured(matrix, mean_score(matrix))
     assert by_group.auc.shape == (3, 2)
     # Groups of equal size.
     np.testing.assert_allclose(by_group.brier.mean(axis=1), ensemble(scores).brier, atol=1e-12)

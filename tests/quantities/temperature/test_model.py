@@ -9,7 +9,7 @@ from scipy.stats import halfnorm, kstest, norm
 import bayescal as bc
 from bayescal.inference.diagnostics import check
 from bayescal.quantities.temperature.data import Problem
-from bayescal.quantities.temperature.logits import labeled_rows, log_likelihood_table, look_up
+from bayescal.quantities.temperature.logits import Tabulated, labeled_rows, look_up
 from bayescal.quantities.temperature.model import (
     average_of,
     draw_classes,
@@ -137,10 +137,10 @@ def test_nuts_agrees_with_quadrature_and_does_not_diverge(n, n_classes, alpha):
 def test_classes_without_rows_have_their_prior_given_mu_and_tau():
     found = problem(60, 3)
     held = labeled_rows(found.logits, found.label, found.predicted * 0, 2)
-    from bayescal.quantities.temperature.logits import log_likelihood_table
+    from bayescal.quantities.temperature.logits import Tabulated
     from bayescal.quantities.temperature.model import HierarchicalTemperatures
 
-    model = HierarchicalTemperatures(log_likelihood_table(held), held.count, Priors())
+    model = HierarchicalTemperatures(*Tabulated.of(held), Priors())
     drawn = model.direct_draws(4000, np.random.default_rng(0)).draws
     apart = (drawn["log_alpha"][:, 1] - drawn["mu"]) / drawn["tau"]
     # tau of the draws lies within its cell of the grid: the spread is 1 to a few per cent.
@@ -182,7 +182,7 @@ def test_the_density_of_the_model_is_that_of_its_parts():
 @pytest.mark.parametrize(("n", "n_classes"), [(12, 2), (200, 5), (20_000, 3)])
 def test_evidence_and_draws_are_those_of_an_integral(n, n_classes):
     logits, label = rows(n, n_classes)
-    table = log_likelihood_table(labeled_rows(logits, label, logits.argmax(axis=1), n_classes))
+    table = Tabulated.of(labeled_rows(logits, label, logits.argmax(axis=1), n_classes)).table
     drawn, evidence = draw_shared(table, Priors(), 20_000, np.random.default_rng(0))
 
     def fit(place):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.quantities.base import BaseModel
 
 if TYPE_CHECKING:
     from bayescal.quantities.credal.models.averaged import Averaged
@@ -58,7 +58,7 @@ type LabelModel = Averaged | Monotone | Isotonic | Imprecise
 """Label rates of one problem under one prior; every array has a dim of the curves."""
 
 
-class AsSampled:
+class AsSampled(BaseModel):
     """A model whose variables are those that are sampled."""
 
     __slots__ = ()
@@ -68,8 +68,3 @@ class AsSampled:
     ) -> Draws:
         """Give the draws as they are."""
         return draws
-
-
-def in_columns(per_cell: Floats, cell: NDArray[np.int64]) -> Floats:
-    """Look up the value of each row's cell, (draw, obs, curve)."""
-    return np.asarray(per_cell[:, np.arange(cell.shape[1]), cell])

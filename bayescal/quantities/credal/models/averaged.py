@@ -18,6 +18,7 @@ from bayescal.curves.cells import EDGE
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED
 from bayescal.inference.direct import BinomialCells
+from bayescal.quantities.base import BaseAverage
 from bayescal.quantities.credal.data import Problem
 from bayescal.quantities.credal.models import PseudoObservations, add_pseudo_observations
 from bayescal.quantities.credal.models.rising import RisingComponent
@@ -194,7 +195,7 @@ class _Curve:
 
 
 @dataclass(frozen=True, eq=False)
-class Averaged:
+class Averaged(BaseAverage):
     """A problem under `AveragedCurve`: each draw of a curve is of one component.
 
     NUTS samples smooth and rough curves; rising ones, and the error rates of scores of 0 and 1, are
@@ -204,9 +205,6 @@ class Averaged:
     problem: Problem
     prior: AveragedCurve
     variables: ClassVar[tuple[str, ...]] = ("node_rate", "never_errs", "description")
-    target_accept: ClassVar[float] = Average.target_accept
-    max_depth: ClassVar[int] = Average.max_depth
-    tune: ClassVar[int] = Average.tune
 
     @cached_property
     def curves(self) -> tuple[_Curve, ...]:
@@ -229,23 +227,6 @@ class Averaged:
     def _named(self, name: str, curve: int) -> str:
         """Name of a component of a curve."""
         return name if self.problem.n_curves == 1 else f"{name} {curve}"
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """That of the last of the members."""
-        return list(self.members.values())[-1].compile_key
-
-    def inputs(self) -> Mapping[str, NDArray[Any]]:
-        """Those of the members."""
-        return {
-            f"{name} {key}": value
-            for name, model in self.members.items()
-            for key, value in model.inputs().items()
-        }
-
-    def add_to_model(self) -> Any:
-        """Add the last of the members."""
-        return list(self.members.values())[-1].add_to_model()
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Importance sampling of every component; draws are named by curve."""

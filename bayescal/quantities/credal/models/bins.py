@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
@@ -18,7 +19,6 @@ from bayescal.quantities.credal.models import (
     AsSampled,
     PseudoObservations,
     add_pseudo_observations,
-    in_columns,
 )
 from bayescal.quantities.credal.priors import ImpreciseDirichlet, IncrementIsotonic
 
@@ -42,9 +42,9 @@ def draw_rates(
 
     The prior's density of ``0 <= g_1 <= ... <= g_B <= 1`` is ``prod (g_b - g_{b-1})**(c - 1)``, a
     Markov chain. Sums forwards over a grid of cells, then draws backwards, give independent draws
-    of the cells that the rates lie in; within its cell a rate is uniform, and bins that share a
-    cell share their rate. Cells are cut at quantiles of the posteriors of single bins, and of
-    blocks of bins by isotonic regression: they are fine where the rates are known well.
+    of the cells that the rates lie in. Within its cell a rate is uniform, shared by the bins in it.
+    Cells are cut at quantiles of the posteriors of bins, and of blocks of them by isotonic
+    regression.
     """
     edge = _edges(count, positives)
     middle, width = (edge[1:] + edge[:-1]) / 2, np.diff(edge)
@@ -139,12 +139,38 @@ def _edges(count: NDArray[np.int64], positives: NDArray[np.int64]) -> Floats:
     return np.concatenate([[0.0], inside[kept], [1.0]])
 
 
+class _Bins(AsSampled):
+    """A model of rates that are the same in all of a bin."""
+
+    __slots__ = ()
+    problem: Problem
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Kind, and numbers of curves and bins."""
+        return (type(self).__name__, self.problem.n_curves, self.problem.n_cells)
+
+    def representative(self, rank: Floats) -> Floats:
+        """Middle of the rank's bin."""
+        return cell_middle(rank, self.problem.n_cells)
+
+    def _at(self, rank: Floats, parts: Iterable[Floats]) -> PseudoObservations:
+        """Rates and bounds of bins, (draw, curve, cell), at the ranks' bins."""
+        cell = cell_of(rank, self.problem.n_cells)
+        return PseudoObservations._make(in_columns(part, cell) for part in parts)
+
+
+def in_columns(per_cell: Floats, cell: NDArray[np.int64]) -> Floats:
+    """Look up the value of each row's cell, (draw, obs, curve)."""
+    return np.asarray(per_cell[:, np.arange(cell.shape[1]), cell])
+
+
 # Steps of concentrations below 1 have an infinite density at 0; draws may round to it.
 _SMALLEST: Final = 1e-300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Isotonic(AsSampled):
+class Isotonic(_Bins):
     """A problem under `IncrementIsotonic`."""
 
     problem: Problem
@@ -153,13 +179,6 @@ class Isotonic(AsSampled):
     variables: ClassVar[tuple[str, ...]] = ("increment",)
     # Above NUTS's own: small steps have long tails on the log scale.
     target_accept: ClassVar[float] = 0.9
-    max_depth: ClassVar[int] = 10
-    tune: ClassVar[int] = 300
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """Numbers of curves and bins."""
-        return ("isotonic", self.problem.n_curves, self.problem.n_cells)
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts and concentrations."""
@@ -223,14 +242,7 @@ class Isotonic(AsSampled):
         """Rates and bounds of the ranks' bins."""
         rate = self.cell_prob(draws)
         found = add_pseudo_observations(rate.reshape(len(rate), -1), self.prior.s)
-        cell = cell_of(rank, self.problem.n_cells)
-        return PseudoObservations._make(
-            in_columns(part.reshape(rate.shape), cell) for part in found
-        )
-
-    def representative(self, rank: Floats) -> Floats:
-        """Middle of the rank's bin."""
-        return cell_middle(rank, self.problem.n_cells)
+        return self._at(rank, (part.reshape(rate.shape) for part in found))
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Dirichlet density."""
@@ -245,7 +257,7 @@ _EDGE: Final = 1e-300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Imprecise(AsSampled):
+class Imprecise(_Bins):
     """A problem under `ImpreciseDirichlet`."""
 
     problem: Problem
@@ -254,13 +266,6 @@ class Imprecise(AsSampled):
     variables: ClassVar[tuple[str, ...]] = ("rate",)
     # Above NUTS's own: corners at rates near 0 and 1 need small steps.
     target_accept: ClassVar[float] = 0.97
-    max_depth: ClassVar[int] = 10
-    tune: ClassVar[int] = 300
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """Numbers of curves and bins."""
-        return ("imprecise", self.problem.n_curves, self.problem.n_cells)
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, and the weight of the prior."""
@@ -308,13 +313,7 @@ class Imprecise(AsSampled):
         with np.errstate(invalid="ignore"):
             lower = np.where(k > 0, betaincinv(np.maximum(k, _EDGE), misses + s, at), 0.0)
             upper = np.where(misses > 0, betaincinv(k + s, np.maximum(misses, _EDGE), at), 1.0)
-        cell = cell_of(rank, self.problem.n_cells)
-        ends = (rate, np.minimum(lower, rate), np.maximum(upper, rate))
-        return PseudoObservations._make(in_columns(part, cell) for part in ends)
-
-    def representative(self, rank: Floats) -> Floats:
-        """Middle of the rank's bin."""
-        return cell_middle(rank, self.problem.n_cells)
+        return self._at(rank, (rate, np.minimum(lower, rate), np.maximum(upper, rate)))
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Beta density of the rates."""

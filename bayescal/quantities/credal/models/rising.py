@@ -175,8 +175,6 @@ class Monotone(AsSampled):
     variables: ClassVar[tuple[str, ...]] = ("intercept", "weight")
     # Above NUTS's own: weights near 0 make the density bend.
     target_accept: ClassVar[float] = 0.9
-    max_depth: ClassVar[int] = 10
-    tune: ClassVar[int] = 300
 
     @classmethod
     def of(cls, problem: Problem, prior: MonotoneCurve) -> Monotone:

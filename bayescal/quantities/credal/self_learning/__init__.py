@@ -277,18 +277,6 @@ def hard_labels(prob: Floats) -> LabelSets:
     -------
     LabelSets
         One corner of the simplex a row; of equally probable classes the first.
-
-    Raises
-    ------
-    InputError
-        If they are no probabilities.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.credal.self_learning import hard_labels
-    >>> hard_labels(np.array([[0.3, 0.7]])).upper.tolist()
-    [[0.0, 1.0]]
     """
     points = _checked(prob)
     return from_labels(points.argmax(axis=1), np.arange(points.shape[1]))
@@ -306,18 +294,6 @@ def soft_labels(prob: Floats) -> LabelSets:
     -------
     LabelSets
         One point a row, which sums to 1 to the last digit also where float32 did not.
-
-    Raises
-    ------
-    InputError
-        If they are no probabilities.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.credal.self_learning import soft_labels
-    >>> soft_labels(np.array([[0.3, 0.7]])).upper.tolist()
-    [[0.3, 0.7]]
     """
     points = _checked(prob)
     points = points / points.sum(axis=1, keepdims=True)
@@ -354,16 +330,6 @@ def credal_labels(
     ------
     InputError
         If they are no probabilities, labels do not fit them, or the relation is another.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.credal.self_learning import credal_labels
-    >>> calibration_prob = np.array([[0.8, 0.2], [0.3, 0.7], [0.9, 0.1], [0.2, 0.8]])
-    >>> label = np.array([0, 1, 0, 1])
-    >>> found = credal_labels([[0.6, 0.4]], calibration_prob, calibration_label=label)
-    >>> found.lower.round(3).tolist()
-    [[0.0, 0.0]]
     """
     bounds = fit_one_vs_rest(calibration_prob, label=calibration_label).predict(_checked(prob))
     return LabelSets(*discount(*bounds, relation=relation))

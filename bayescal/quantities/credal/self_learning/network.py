@@ -60,13 +60,10 @@ class NetworkClassifier(MostProbable):
     Notes
     -----
     The loss of a row with the set Q and the predicted probabilities p, (3) and (4) of the paper, is
-    the optimistic ``min over q in Q of KL(q || p)``: the log loss where Q is a label, and the
-    cross-entropy less the entropy of q where Q is one q. Its gradient is the one of KL(q || p) with
-    q held at the projection of p on Q (Danskin's theorem, as that projection is unique), so that
-    L-BFGS minimises the loss itself and not a sequence of stand-ins.
-
-    Nothing is convex: other first weights may end elsewhere. Features should be of like scale: put
-    a ``StandardScaler`` before it.
+    the optimistic ``min over q in Q of KL(q || p)`` [1]_. Its gradient is the one of KL(q || p)
+    with q held at the projection of p on Q (Danskin's theorem), so that L-BFGS minimises the loss
+    itself. Nothing is convex: other first weights may end elsewhere. Features should be of like
+    scale: put a ``StandardScaler`` before it.
 
     References
     ----------

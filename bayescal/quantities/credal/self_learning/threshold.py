@@ -267,9 +267,8 @@ def self_learn_by_threshold(
     ones, and the networks are trained on D_L and on them.
 
     Algorithm 2 ends "until D_U is not empty", which would be after one iteration; the text ends it
-    when no row reaches the threshold, as it ends here. Algorithms 3 and 4 end when D_U is empty.
-    All end after `iterations` trainings. Warm networks of hard and soft labels are so trained up to
-    that many times more than those of credal labels, which end early.
+    when no row reaches the threshold, as it ends here. Algorithms 3 and 4 end when D_U is empty,
+    and all after `iterations` trainings.
 
     Examples
     --------
