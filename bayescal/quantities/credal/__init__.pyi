@@ -19,7 +19,7 @@ from .decisions import maximin as maximin
 from .decisions import zero_one as zero_one
 from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
-from .model import build_model as build_model
+from .posterior import build_model as build_model
 from .posterior import plan as plan
 from .priors import AveragedCurve as AveragedCurve
 from .priors import ImpreciseDirichlet as ImpreciseDirichlet

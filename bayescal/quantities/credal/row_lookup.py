@@ -22,8 +22,8 @@ from bayescal.curves.priors import CALIBRATED, COMPONENTS, SEGMENTS
 from bayescal.inference.direct import BinomialCells
 from bayescal.quantities.credal.data import CalibrationSplit, EmpiricalCDF, Problem, logit_of
 from bayescal.quantities.credal.estimator import merged_classes, predictor
-from bayescal.quantities.credal.model import cells_of, label_model
 from bayescal.quantities.credal.models import LabelModel, add_pseudo_observations
+from bayescal.quantities.credal.posterior import cells_of, label_model
 from bayescal.quantities.credal.priors import LabelRatePrior
 from bayescal.quantities.credal.venn_abers import InductiveVennAbers, OneVsRest, Pair, merged
 from bayescal.results import access, schema

@@ -21,12 +21,11 @@ from bayescal.core.checks import (
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.conventions import convention_name
 from bayescal.quantities.ssme.data import ScoreMatrix, check_draws, score_matrix, with_known_labels
 from bayescal.quantities.ssme.estimator import Estimate, Fit, check_prior
 from bayescal.quantities.ssme.imputed_labels import mean_score
 from bayescal.quantities.ssme.kde import alr
-from bayescal.quantities.ssme.metrics import expected_metrics
+from bayescal.quantities.ssme.metrics import convention_name, expected_metrics
 
 CHOICES = {"base": ("fixed", "joint"), "covariance": ("full", "diagonal")}
 _COUNTS = ("n_couplings", "n_layers", "width", "n_epochs", "batch_size", "em_epochs")

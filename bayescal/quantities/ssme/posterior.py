@@ -25,7 +25,6 @@ from bayescal.core.quantity import (
 )
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.bounds import bounds
-from bayescal.quantities.ssme.conventions import convention_name
 from bayescal.quantities.ssme.data import (
     LABELING,
     MOST_UNLABELED,
@@ -43,6 +42,7 @@ from bayescal.quantities.ssme.imputed_labels import mean_score
 from bayescal.quantities.ssme.metrics import (
     Measure,
     Metrics,
+    convention_name,
     join,
     measured,
     prepared,

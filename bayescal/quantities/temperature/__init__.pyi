@@ -6,7 +6,6 @@ from .bounds import label_noise_confidence as label_noise_confidence
 from .bounds import rare_feature_factor as rare_feature_factor
 from .bounds import rare_feature_probability as rare_feature_probability
 from .bounds import train_on_rare_feature as train_on_rare_feature
-from .calibrate_rows import calibrate as calibrate
 from .calibrators import ClassWiseTemperatureScaling as ClassWiseTemperatureScaling
 from .calibrators import LogitCalibrator as LogitCalibrator
 from .calibrators import PlattScaling as PlattScaling
@@ -19,6 +18,7 @@ from .estimator import calibration_errors as calibration_errors
 from .estimator import estimate as estimate
 from .many_rows import count_rows as count_rows
 from .model import build_model as build_model
+from .posterior import calibrate as calibrate
 from .posterior import plan as plan
 from .priors import Priors as Priors
 from .slice_calibrators import HeldOutCalibration as HeldOutCalibration

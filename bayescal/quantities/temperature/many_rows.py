@@ -24,7 +24,6 @@ from bayescal.core.many_rows import rows_of
 from bayescal.core.partial_sums import Batch, Labels, Rows, Several, Sums, batches_of, plus, summed
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import from_parts
-from bayescal.quantities.temperature.calibrate_rows import SCALINGS
 from bayescal.quantities.temperature.data import Facts, Problem
 from bayescal.quantities.temperature.logits import (
     ALPHA_MAX,
@@ -35,7 +34,7 @@ from bayescal.quantities.temperature.logits import (
     Tabulated,
     peak,
 )
-from bayescal.quantities.temperature.vector_scaling import CentredRows, Total
+from bayescal.quantities.temperature.vector_scaling import SCALINGS, CentredRows, Total
 
 # Numbers of a part: its probabilities, and those that draws give its rows.
 _NUMBERS: Final = 1 << 23

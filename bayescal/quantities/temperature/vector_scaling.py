@@ -21,8 +21,11 @@ from bayescal.quantities.temperature.logits import Integers
 from bayescal.quantities.temperature.priors import Priors
 
 if TYPE_CHECKING:
+    from bayescal.quantities.temperature.data import Problem
     from bayescal.quantities.temperature.many_rows import CountedRows
 
+SCALINGS: Final = 128
+"""Draws of vector scaling that stand for all."""
 # Scales of the grid, in standard deviations of their priors.
 _GRID: Final = np.exp(np.linspace(np.log(0.06), np.log(3), 6))
 # The parabola serves for a step whose length d, in standard deviations of the posterior, leaves an
@@ -176,6 +179,46 @@ def centred(logits: Floats) -> Floats:
 def scaled_probabilities(logits: Floats, log_coef: Floats, shift: Floats) -> Floats:
     """Class probabilities of centred logits by vector scaling, (obs, class)."""
     return np.asarray(softmax(np.exp(log_coef) * logits + shift, axis=1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scalings:
+    """Draws of vector scaling, and its posterior probability."""
+
+    log_coef: Floats  # (draw, class)
+    shift: Floats  # (draw, class)
+    weight: float
+
+    def thinned(self, draws: int) -> Scalings:
+        """At most so many draws, evenly spaced."""
+        kept = len(self.shift)
+        at = np.linspace(0, kept - 1, min(draws, kept)).astype(np.intp)
+        return Scalings(self.log_coef[at], self.shift[at], self.weight)
+
+    def mean_probabilities(self, logits: Floats) -> Floats:
+        """Mean of the class probabilities of rows, (obs, class)."""
+        rows, found = centred(logits), np.zeros_like(logits)
+        for coef, shift in zip(self.log_coef, self.shift, strict=True):
+            found += scaled_probabilities(rows, coef, shift)
+        return found / len(self.shift)
+
+
+def scaled_confidences(
+    part: Problem, scalings: Scalings, per_weight: Floats
+) -> tuple[Floats, Floats]:
+    """Probabilities of the predicted class, and log likelihood by class, of each draw."""
+    rows, predicted, label = centred(part.logits), part.predicted, part.label
+    place, known, n_classes = np.arange(len(rows)), part.known, part.n_classes
+    weight = part.effective(per_weight)
+    at = np.empty((len(scalings.shift), len(rows)))
+    fit = np.empty((len(scalings.shift), n_classes))
+    for number, (coef, shift) in enumerate(zip(scalings.log_coef, scalings.shift, strict=True)):
+        prob = scaled_probabilities(rows, coef, shift)
+        at[number] = prob[place, predicted]
+        given = np.log(np.maximum(prob[known, label[known]], np.finfo(float).tiny))
+        given = given if weight is None else weight[known] * given
+        fit[number] = np.bincount(predicted[known], given, n_classes)
+    return at, fit
 
 
 def prior_scaling(

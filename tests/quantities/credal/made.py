@@ -21,7 +21,7 @@ def multiclass(n=90, target=6, classes=3, seed=1):
 def problem(data, prior):
     """Problem of all target rows under a prior."""
     from bayescal.quantities.credal.data import Problem
-    from bayescal.quantities.credal.model import cells_of
+    from bayescal.quantities.credal.posterior import cells_of
 
     return Problem.of(data, np.arange(data.n_target), cells_of(prior, data.n_calibration))
 

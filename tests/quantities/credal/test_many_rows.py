@@ -6,7 +6,7 @@ import pytest
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.quantities.credal.data import Problem, count_rows
-from bayescal.quantities.credal.model import cells_of
+from bayescal.quantities.credal.posterior import cells_of
 from tests.row_sources import ODD_CUTS, SOURCES, data_set
 
 DATA = bc.datasets.credal.truth("logistic").split(1500, 50, seed=1)

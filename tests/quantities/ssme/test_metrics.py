@@ -14,15 +14,13 @@ from sklearn.metrics import (
 
 from bayescal.core.bins.edges import bin_edges
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.conventions import (
+from bayescal.quantities.ssme.metrics import (
     CONVENTIONS,
     binned_errors,
-    membership,
-    moments,
-)
-from bayescal.quantities.ssme.metrics import (
     counted,
+    membership,
     metrics,
+    moments,
     rank,
     ranking_metrics,
     subgroup_metrics,
