@@ -86,27 +86,16 @@ class CountFigures:
     score: Floats  # (score,)
     labels: NDArray[np.int64]  # labelled rows, negative and positive, (score, 2)
     unlabeled: NDArray[np.int64]  # (score,)
+    n: int
+    n_positive: int
+    n_unlabeled: int
 
     @classmethod
     def of(cls, counts: Counts) -> CountFigures:
         """Take the rows of one classifier."""
         labels = np.column_stack([counts.rows - counts.positives, counts.positives])
-        return cls(measure_of_counts(counts), counts.score, labels, counts.unlabeled)
-
-    @property
-    def n(self) -> int:
-        """Number of labelled rows."""
-        return int(self.labels.sum())
-
-    @property
-    def n_positive(self) -> int:
-        """Number of positive rows."""
-        return int(self.labels[:, 1].sum())
-
-    @property
-    def n_unlabeled(self) -> int:
-        """Number of rows without a label."""
-        return int(self.unlabeled.sum())
+        sums = int(labels.sum()), int(counts.positives.sum()), int(counts.unlabeled.sum())
+        return cls(measure_of_counts(counts), counts.score, labels, counts.unlabeled, *sums)
 
     @property
     def only_score(self) -> float | None:

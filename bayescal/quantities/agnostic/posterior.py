@@ -12,7 +12,6 @@ import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.checks import check_choice, check_data, check_is
-from bayescal.core.columns import Label
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
 from bayescal.core.counts_sql import ALONE
@@ -364,29 +363,44 @@ def plan(
         return _of_counts(data, priors, rules, unlabeled)
     more = checked_unlabeled(unlabeled, data)
     found = problems(checked(data), more, multiclass, list(rules.values()))
-    n_obs = data.n_obs + (0 if more is None else more.n_obs)
-    shape = "binary" if data.is_binary else multiclass
-    attrs = _attributes(n_obs, data.n_labeled, data.classes, shape, rules)
-    attrs |= weighing(priors.label_rate)
     cases = [
         AgnosticCase.of(
             problem, priors, rules, class_signs(data, problem.labeled.coords["classifier"])
         )
         for problem in found
     ]
-    if data.n_classifiers == 1:
+    n_obs = data.n_obs + (0 if more is None else more.n_obs)
+    rows = [] if data.n_classifiers == 1 else [rows_of(case) for case in cases]
+    return _plan(cases, data, n_obs, "binary" if data.is_binary else multiclass, rows)
+
+
+def _plan(
+    cases: Sequence[AgnosticCase],
+    data: Scores | Counts,
+    n_obs: int,
+    multiclass: str,
+    rows: Sequence[SharedRows],
+) -> Plan:
+    """Plan cases, whose classifiers are compared over rows that they share, if there are any."""
+    priors, rules = cases[0].priors, cases[0].rules
+    attrs = {
+        "n_obs": n_obs,
+        "n_labeled": data.n_labeled,
+        "classes": [str(label) for label in data.classes],
+        "multiclass": multiclass,
+        "point_label": "estimate from rows",
+        "sections": ["costs"],
+        "decision": json.dumps({name: rule.describe() for name, rule in rules.items()}),
+        **weighing(priors.label_rate),
+    }
+    if not rows:
         return Plan(cases, attrs, None, _variables(rules))
-    rows = [rows_of(case) for case in cases]
-    return _paired(Plan(cases, attrs, None, _variables(rules)), cases, rows)
-
-
-def _paired(plan: Plan, cases: Sequence[AgnosticCase], rows: Sequence[SharedRows]) -> Plan:
-    """Let classifiers be compared over rows that they share."""
-    shared = shared_rows([one.task for one in rows], [case.problem.labeled.cells for case in cases])
-    return plan._replace(
-        attrs={**plan.attrs, "pairing": "shared rows"},
-        correlate=partial(correlations, cases, rows),
-        shared_rows=shared,
+    return Plan(
+        cases,
+        attrs | {"pairing": "shared rows"},
+        partial(correlations, cases, rows),
+        _variables(rules),
+        shared_rows([one.task for one in rows], [case.problem.labeled.cells for case in cases]),
     )
 
 
@@ -415,13 +429,10 @@ def _of_counts(
         AgnosticCase.of(problem_of(name, counts, edges), priors, rules)
         for name, counts in data.items()
     ]
-    first = next(iter(data.values()))
-    attrs = _attributes(first.n_obs, first.n_labeled, first.classes, "binary", rules)
-    attrs |= weighing(priors.label_rate)
-    plan = Plan(cases, attrs, None, _variables(rules))
     tasks = data.shared_tasks() if isinstance(data, CountTable) else ()
+    first = next(iter(data.values()))
     rows = [SharedRows(task, np.zeros(0)) for task in tasks]
-    return _paired(plan, cases, rows) if rows else plan
+    return _plan(cases, first, first.n_obs, "binary", rows)
 
 
 def _variables(rules: Mapping[str, DecisionRule]) -> tuple[Variable, ...]:
@@ -438,25 +449,6 @@ def _costs(one: Variable, rules: Mapping[str, DecisionRule]) -> list[Variable]:
         title = one.title.replace("cost", f"cost {of}") if of else one.title
         found.append(one._replace(name=name, title=title, point=name))
     return found
-
-
-def _attributes(
-    n_obs: int,
-    n_labeled: int,
-    classes: Sequence[Label],
-    multiclass: str,
-    rules: Mapping[str, DecisionRule],
-) -> dict[str, Any]:
-    """What a result says of the data."""
-    return {
-        "n_obs": n_obs,
-        "n_labeled": n_labeled,
-        "classes": [str(label) for label in classes],
-        "multiclass": multiclass,
-        "point_label": "estimate from rows",
-        "sections": ["costs"],
-        "decision": json.dumps({name: rule.describe() for name, rule in rules.items()}),
-    }
 
 
 def build_model(

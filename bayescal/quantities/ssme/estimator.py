@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -122,12 +123,13 @@ RELEASE = KDESettings(
 NAMED = {"paper": PAPER, "release": RELEASE}
 
 
-def settings_of(choice: str | KDESettings) -> KDESettings:
+def settings_of[Settings](choice: str | Settings, named: Mapping[str, Settings]) -> Settings:
     """Look settings up by name."""
-    if isinstance(choice, KDESettings):
+    kind = type(named["paper"])
+    if isinstance(choice, kind):
         return choice
-    check_choice(choice, tuple(NAMED), "settings, if not KDESettings,")
-    return NAMED[choice]
+    check_choice(choice, tuple(named), f"settings, if not {kind.__name__},")
+    return named[choice]
 
 
 class Estimate(NamedTuple):
@@ -311,7 +313,7 @@ def _estimate(
 ) -> Estimate:
     """Fit the mixture to all rows, and measure under its labels."""
     rng = generator(seed)
-    fit, widths = fit_scores(matrix, settings_of(settings), class_prior, rng)
+    fit, widths = fit_scores(matrix, settings_of(settings, NAMED), class_prior, rng)
     found = expected_metrics(matrix, fit.prob_label, n_draws, rng, ece=ece, by_group=by_group)
     return Estimate(*found, *fit, widths)
 
@@ -344,7 +346,7 @@ def estimate_unbinned_ece(
     density of all scores gives P(y | p_j) exactly, by leaving the other coordinates out. The paper
     names this form and uses the binned one, which is biased upwards less.
     """
-    matrix, chosen = score_matrix(scores), settings_of(settings)
+    matrix, chosen = score_matrix(scores), settings_of(settings, NAMED)
     fit, widths = fit_scores(matrix, chosen, class_prior, generator(seed))
     return np.array(
         [_mean_gap(matrix.select(m), fit, widths, chosen) for m in range(matrix.n_classifiers)]

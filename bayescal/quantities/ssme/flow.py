@@ -22,7 +22,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.data import ScoreMatrix, check_draws, score_matrix, with_known_labels
-from bayescal.quantities.ssme.estimator import Estimate, Fit, check_prior
+from bayescal.quantities.ssme.estimator import Estimate, Fit, check_prior, settings_of
 from bayescal.quantities.ssme.imputed_labels import mean_score
 from bayescal.quantities.ssme.kde import alr
 from bayescal.quantities.ssme.metrics import convention_name, expected_metrics
@@ -96,14 +96,6 @@ JOINT = FlowSettings(
 NAMED = {"paper": PAPER, "joint": JOINT}
 
 
-def settings_of(choice: str | FlowSettings) -> FlowSettings:
-    """Look settings up by name."""
-    if isinstance(choice, FlowSettings):
-        return choice
-    check_choice(choice, tuple(NAMED), "settings, if not FlowSettings,")
-    return NAMED[choice]
-
-
 def estimate_flow(
     scores: Scores | ScoreMatrix,
     *,
@@ -153,7 +145,7 @@ def estimate_flow(
     # Before the training, which takes minutes.
     check_draws(n_draws)
     convention_name(ece, matrix.n_classes)
-    fit = _fit(matrix, settings_of(settings), prior, seed)
+    fit = _fit(matrix, settings_of(settings, NAMED), prior, seed)
     rng = generator(seed)
     return Estimate(*expected_metrics(matrix, fit.prob_label, n_draws, rng, ece=ece), *fit)
 

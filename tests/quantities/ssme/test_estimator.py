@@ -12,6 +12,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.scores import select_rows
 from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix
 from bayescal.quantities.ssme.estimator import (
+    NAMED,
     PAPER,
     RELEASE,
     KDESettings,
@@ -262,7 +263,7 @@ def test_many_rows_go_by_neighbours_with_the_same_answer(monkeypatch):
 
 def test_the_paper_s_text():
     """Section 4, E.1: last class, ISJ bandwidth, one for all, rows clamped, labels drawn."""
-    assert settings_of("paper") == PAPER == KDESettings()
+    assert settings_of("paper", NAMED) == PAPER == KDESettings()
     assert (PAPER.bandwidth, PAPER.bandwidth_scale, PAPER.sharing) == ("isj", 1, "all")
     assert (PAPER.start, PAPER.labeled_weight, PAPER.clamp_densities) == ("draw", 1, True)
     assert PAPER.reference == "last"
@@ -271,7 +272,7 @@ def test_the_paper_s_text():
 
 def test_the_published_code():
     """First class, rows tenfold, 20 epochs, a quarter of the normal reference, labels redrawn."""
-    assert settings_of("release") == RELEASE
+    assert settings_of("release", NAMED) == RELEASE
     assert (RELEASE.bandwidth, RELEASE.bandwidth_scale) == ("normal-reference", 0.25)
     assert (RELEASE.labeled_weight, RELEASE.max_epochs, RELEASE.tolerance) == (10, 20, 0)
     assert (RELEASE.reference, RELEASE.prior_update) == ("first", "drawn")

@@ -12,6 +12,7 @@ from bayescal.core.errors import InputError
 from bayescal.quantities.ssme import flow
 from bayescal.quantities.ssme.data import score_matrix
 from bayescal.quantities.ssme.flow import (
+    NAMED,
     PAPER,
     FixedBase,
     FlowSettings,
@@ -22,7 +23,6 @@ from bayescal.quantities.ssme.flow import (
     label_probs,
     latent_points,
     normals_of,
-    settings_of,
 )
 from bayescal.quantities.ssme.metrics import metrics
 from tests.conftest import oracle
@@ -31,7 +31,7 @@ from tests.quantities.ssme.made import binary, multiclass
 
 def test_the_paper_s_text():
     """Appendix C: ten couplings, three layers, 128 units; 300 epochs of flow, then 700 of EM."""
-    assert settings_of("paper") == PAPER == FlowSettings()
+    assert NAMED["paper"] == PAPER == FlowSettings()
     assert (PAPER.n_couplings, PAPER.n_layers, PAPER.width) == (10, 3, 128)
     assert (PAPER.n_epochs, PAPER.em_epochs, PAPER.em_tolerance) == (300, 700, 0)
     assert (PAPER.base, PAPER.covariance) == ("fixed", "full")
@@ -101,7 +101,7 @@ def test_where_the_flow_does_nothing_it_is_a_mixture_of_normals_on_log_ratios(na
     logit = np.log(matrix.probs[..., 1] / matrix.probs[..., 0]).T
     known, start = np.eye(2)[truth[:20]], matrix.probs.mean(axis=0)
     start[:20] = known
-    settings = settings_of(name)
+    settings = NAMED[name]
     diagonal = settings.covariance == "diagonal"
     if name == "paper":
         # EM starts from the normals that the flow was trained to.
