@@ -262,10 +262,7 @@ class Measurement(NamedTuple):
 
     @classmethod
     def of(cls, probs: Floats, name: str, weight: Floats | None = None) -> Measurement:
-        """Prepare scores, (classifier, obs, class), for a convention of the calibration errors.
-
-        Quantile bins hold equal shares of `weight`, (obs,).
-        """
+        """Prepare scores, (classifier, obs, class); quantile bins hold equal shares of `weight`."""
         convention = CONVENTIONS[name]
         n_classes = probs.shape[2]
         score = probs.max(axis=2) if convention.top_label else probs[:, :, 1]
@@ -283,8 +280,8 @@ class Measurement(NamedTuple):
     def of_draws(self, labels: Floats, errors: Floats, weight: Floats) -> Metrics:
         """Metrics, (draw, classifier), on all processors.
 
-        Labels and those of the calibration errors are (class, draw or 1, obs), weights
-        (draw or 1, obs).
+        Labels and those of the calibration errors are (class, draw or 1, obs), weights (draw or 1,
+        obs).
         """
         n_draws = _common_draws(labels.shape[1], len(weight))
         size = max(_LEAST_DRAWS, _BLOCK // weight.shape[1]) // len(labels) + 1

@@ -414,9 +414,8 @@ def smoothed_rows(
 ) -> Floats:
     """Draw rows from a kernel density estimate of rows of logits, (draw, class).
 
-    The kernel is normal with the covariance of rows around the mean of their predicted class, by
-    the normal reference rule (Silverman 1986, Eq. 4.14); rows are drawn to that mean so that the
-    covariance stays as it is (his section 6.4).
+    The kernel has the covariance of rows around the mean of their predicted class, to which rows
+    are drawn so that it stays as it is (Silverman 1986, Eq. 4.14 and section 6.4).
     """
     n, n_classes = logits.shape
     predicted = predicted_class(logits)

@@ -217,8 +217,8 @@ def labeled_rows(
 def least_loss(rows: LabeledRows, low: float = ALPHA_MIN, high: float = ALPHA_MAX) -> Floats:
     """Find the number in [low, high] of least log loss in each slice, (slice,).
 
-    A slice whose labels are all the largest logits has no minimum: its number is `high`. A slice
-    without rows has a flat loss: 1, or the bound next to it.
+    It is `high` where all labels are the largest logits, and 1 or the bound next to it without
+    rows.
     """
     start = np.full(rows.n_slices, min(max(1.0, low), high))
     if rows.n > 2 * _FIRST_ROWS:

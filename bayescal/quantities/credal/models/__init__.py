@@ -26,12 +26,11 @@ class PseudoObservations(NamedTuple):
 def add_pseudo_observations(prob: Floats, s: float) -> PseudoObservations:
     """Add pseudo-observations to a posterior given as draws.
 
-    An observation of label 0 multiplies the likelihood by ``1 - g``, one of label 1 by ``g``. A
-    draw at the quantile q of the posterior is moved to the quantile q of the draws weighted by
-    ``(1 - g)**s``, or ``g**s``. So the interval from the alpha quantile of `prob_lower` to the
-    ``1 - alpha`` quantile of `prob_upper` allows for either label of the target row, as a
-    Venn-Abers predictor's, and grows with what is not known, as a credible one. With the improper
-    prior ``1 / (g (1 - g))`` of a single bin and s = 1 it is Clopper and Pearson's.
+    A draw at the quantile q of the posterior is moved to the quantile q of the draws weighted by
+    ``(1 - g)**s``, or ``g**s``: the likelihood of s labels 0, or 1. So the interval from the alpha
+    quantile of `prob_lower` to the ``1 - alpha`` quantile of `prob_upper` allows for either label
+    of the target row. With the improper prior ``1 / (g (1 - g))`` of a single bin and s = 1 it is
+    Clopper and Pearson's.
     """
     by_row = np.ascontiguousarray(prob.T)
     lower, upper = np.empty_like(by_row), np.empty_like(by_row)

@@ -107,8 +107,7 @@ class _Likelihood:
 def sample_rising(rising: Monotone, curve: int, draws: int, rng: np.random.Generator) -> Weighted:
     """Draw a curve's free variables with weights, (proposal, variable).
 
-    Proposals come from a t distribution about the mode; as long as fewer than half as many as
-    `draws` of them count, further ones from one with the moments that were found.
+    From a t distribution about the mode; while fewer than half of `draws` count, from the moments.
     """
     likelihood = _Likelihood(rising, curve)
     proposal = Gaussian(*rising.gaussian(curve))

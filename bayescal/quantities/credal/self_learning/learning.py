@@ -83,10 +83,9 @@ def fit_label_sets(
 ) -> Learner:
     """Train a copy of a classifier on label sets, towards the least optimistic loss.
 
-    The loss is the mean of ``min over q in Q of KL(q || p)``. A classifier that takes labels only
-    learns q from rows given once for each class, weighted by q. By turns, q is the point of Q
-    nearest to the predictions, at first the most even one, and the classifier is trained on it: of
-    the weighted log loss neither turn can raise the loss.
+    A classifier that takes labels only learns q from rows given once for each class, weighted by q.
+    By turns q is the point of the set nearest to the predictions, at first the most even one, and
+    the classifier is trained on it: neither turn can raise the loss.
     """
     from sklearn.base import clone
 
@@ -199,10 +198,8 @@ def advance(
 ) -> tuple[Learner, SelfLearningState]:
     """Train on all labels so far, predict the target rows, and label the next batch.
 
-    Batches add up, as in the text of section 3.1: a row keeps its label. The listings of Algorithms
-    2 to 4, read literally, train on D_L and the last batch alone, and Algorithm 2 ends at once.
-    `self_learn_by_threshold` follows the listings: a network a class, trained further, which labels
-    every row above a threshold.
+    Batches add up, as in the text of section 3.1. `self_learn_by_threshold` follows the listings of
+    Algorithms 2 to 4, which train on D_L and the last batch alone.
     """
     learner = train(classifier, rows, settings, state)
     predicted = np.asarray(learner.predict_proba(rows.x_target), np.float64)
