@@ -26,32 +26,17 @@ ESTIMAND = (
     "probability of the label over bins of the score."
 )
 _METRICS = (
-    (
-        "accuracy",
-        "accuracy",
-        MORE,
-        "Share of rows whose most probable class is the true one.",
-    ),
+    ("accuracy", "accuracy", MORE, "Share of rows whose most probable class is the true one."),
     (
         "ece",
         "ECE",
         LESS,
         "Mean absolute difference of score and label rate over bins of the score.",
     ),
-    (
-        "auc",
-        "AUC",
-        MORE,
-        "Probability that a positive row has a higher score than a negative one.",
-    ),
+    ("auc", "AUC", MORE, "Probability that a positive row has a higher score than a negative one."),
     ("auprc", "AUPRC", MORE, "Mean precision over the positive rows."),
     ("mce", "MCE", LESS, "The largest such difference of any bin."),
-    (
-        "log_loss",
-        "log loss",
-        LESS,
-        "Mean of minus the logarithm of the score of the true label.",
-    ),
+    ("log_loss", "log loss", LESS, "Mean of minus the logarithm of the score of the true label."),
     ("brier", "Brier score", LESS, "Mean squared difference of score and label."),
 )
 _FULL = {"ece": "binned calibration error (ECE)", "mce": "largest calibration gap (MCE)"}

@@ -53,20 +53,14 @@ def priors_from_text(text: str) -> Priors:
 
     words = {word: partial(powered, priors) for word, priors in named.items()}
     return in_words(
-        text,
-        words,
-        "agreement, mean, trusting, gaussian or student-t, each with or without :POWER",
+        text, words, "agreement, mean, trusting, gaussian or student-t, each with or without :POWER"
     )
 
 
 def _estimates(scores: Scores, given: Given) -> Estimates:
     from bayescal.quantities.ssme.data import Problem, data_warnings, weighted_matrix
     from bayescal.quantities.ssme.opinion_pool import pool_warnings
-    from bayescal.quantities.ssme.posterior import (
-        METHODS,
-        point_estimate,
-        reference_estimates,
-    )
+    from bayescal.quantities.ssme.posterior import METHODS, point_estimate, reference_estimates
 
     problem = Problem.of(weighted_matrix(scores), given["labeling"])
     others = reference_estimates(problem, given["ece"])

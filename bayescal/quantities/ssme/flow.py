@@ -87,11 +87,7 @@ class FlowSettings:
 
 PAPER = FlowSettings()
 JOINT = FlowSettings(
-    batch_size=1024,
-    base="joint",
-    covariance="diagonal",
-    em_epochs=50,
-    em_tolerance=1e-4,
+    batch_size=1024, base="joint", covariance="diagonal", em_epochs=50, em_tolerance=1e-4
 )
 NAMED = {"paper": PAPER, "joint": JOINT}
 

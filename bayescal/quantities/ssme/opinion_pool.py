@@ -112,9 +112,7 @@ class LogSlope(NamedTuple):
             evidence = max(centre, -_DISAGREEMENT * centre)
             weight = _LEAST + (1 - _LEAST) * min(evidence, 1.0)
         return cls(
-            prior.wide_weight * weight,
-            (prior.slope_location, centre),
-            (prior.slope_scale, wide),
+            prior.wide_weight * weight, (prior.slope_location, centre), (prior.slope_scale, wide)
         )
 
     def log_parts(self, values: Floats) -> Floats:

@@ -82,15 +82,7 @@ class TiltModel(BaseModel):
     @property
     def shown(self) -> tuple[str, ...]:
         """Coefficients."""
-        return (
-            "intercept",
-            "log_slope",
-            "slope",
-            "weight",
-            "bend",
-            "own_bend",
-            *self._grouped,
-        )
+        return ("intercept", "log_slope", "slope", "weight", "bend", "own_bend", *self._grouped)
 
     @property
     def _grouped(self) -> Mapping[str, tuple[str, ...]]:

@@ -15,11 +15,7 @@ from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.core.streams import count_not_above
 from bayescal.quantities.credal.data import Problem, cell_middle, cell_of
-from bayescal.quantities.credal.models import (
-    AsSampled,
-    PseudoObservations,
-    add_pseudo_observations,
-)
+from bayescal.quantities.credal.models import AsSampled, PseudoObservations, add_pseudo_observations
 from bayescal.quantities.credal.priors import ImpreciseDirichlet, IncrementIsotonic
 
 # The grid is cut at these quantiles of the posteriors of bins and of merged blocks of bins.
