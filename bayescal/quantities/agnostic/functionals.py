@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.quantity import CaseArrays
+from bayescal.core.quantity import CaseArrays, Floats
 from bayescal.core.scores import Task
 from bayescal.quantities.agnostic.data import RowFigures
 from bayescal.quantities.agnostic.decisions import DecisionRule
 
 if TYPE_CHECKING:
     from bayescal.quantities.agnostic.posterior import AgnosticCase
-
-type Floats = NDArray[np.floating]
 
 
 def cost_draws(rule: DecisionRule, score: Floats, positive: Floats, negative: Floats) -> Floats:

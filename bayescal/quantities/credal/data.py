@@ -509,12 +509,14 @@ def count_rows(
 
     Parameters
     ----------
-    data, label, pos_label, from_logits
+    data, label
         As for `bayescal.count_rows`, of calibration rows.
     score : str
         Column of the scores, which names the classifier.
     target : Scores or array-like of shape (obs,), in [0, 1]
         Target rows, as of `CalibrationSplit`.
+    pos_label, from_logits
+        As for `bayescal.count_rows`.
 
     Returns
     -------

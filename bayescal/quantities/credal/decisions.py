@@ -139,9 +139,9 @@ def e_admissible(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Boolean
         return largest_somewhere(low, high)
     slack = ROUNDING * np.abs(table).max()
     kept = np.empty((*low.shape[:-1], len(table)), bool)
-    for action, row in enumerate(table):
+    for place, row in enumerate(table):
         # That no other one beats for every member of the set.
-        kept[..., action] = (expectation(row - table, low, high).lower <= slack).all(axis=-1)
+        kept[..., place] = (expectation(row - table, low, high).lower <= slack).all(axis=-1)
     if len(table) > 2:
         flat = kept.reshape(-1, len(table))
         sets = (low.reshape(-1, n_classes), high.reshape(-1, n_classes))

@@ -321,10 +321,12 @@ def count_rows(
 
     Parameters
     ----------
-    data, label, pos_label, from_logits
+    data, label
         As for `bayescal.count_rows`. Labelled rows must fit in memory.
     score : str, sequence of str, or mapping of str to str or sequence of str
         Column of each classifier's scores; or, by name of the classifier, its columns, one a class.
+    pos_label, from_logits
+        As for `bayescal.count_rows`.
     classes : sequence of labels, optional
         The label of each of several columns; without it labels are column numbers.
 

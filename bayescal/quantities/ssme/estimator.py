@@ -125,11 +125,11 @@ NAMED = {"paper": PAPER, "release": RELEASE}
 
 def settings_of[Settings](choice: str | Settings, named: Mapping[str, Settings]) -> Settings:
     """Look settings up by name."""
-    kind = type(named["paper"])
-    if isinstance(choice, kind):
+    if not isinstance(choice, str) and isinstance(choice, type(named["paper"])):
         return choice
-    check_choice(choice, tuple(named), f"settings, if not {kind.__name__},")
-    return named[choice]
+    kind = type(named["paper"]).__name__
+    check_choice(choice, tuple(named), f"settings, if not {kind},")
+    return named[str(choice)]
 
 
 class Estimate(NamedTuple):

@@ -57,15 +57,19 @@ def count_rows(
 
     Parameters
     ----------
-    data, label, pos_label, from_logits, weight
+    data, label
         As for `bayescal.count_rows`. Data are read again by the fit; rows without a label count in
         the calibration errors alone.
     score : str or sequence of str
         Columns of the scores of each class; of two classes that of the positive one is enough.
+    pos_label, from_logits
+        As for `bayescal.count_rows`.
     classes : sequence of labels, optional
         The label of each column. Without it labels of more than two classes are column numbers.
     classifier : str, optional
         Name of the classifier; by default that of a single column, or ``"classifier"``.
+    weight : str, optional
+        Column of sample weights.
 
     Returns
     -------
