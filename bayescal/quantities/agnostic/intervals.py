@@ -7,9 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_no_nan, check_rows, check_same_length, clean_probabilities
+from bayescal.core.checks import (
+    check_no_nan,
+    check_rows,
+    check_same_length,
+    check_some_weight,
+    clean_probabilities,
+)
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
+from bayescal.core.intake import Column, weights
 
 type Floats = NDArray[np.float64]
 type Events = NDArray[np.uint8]
@@ -193,24 +200,11 @@ def checked_labels(label: ArrayLike, n: int) -> Events:
 
 
 def checked_weights(weight: ArrayLike, n: int) -> Floats:
-    """Weights that are finite, at least 0, and not all 0; scaled to the sum 1."""
-    weights = to_doubles(weight, "weight")
-    if weights.ndim != 1:
-        raise InputError(
-            f"weight must have one dimension (obs,); got shape {weights.shape}. Pass one a row."
-        )
-    check_same_length(n, "score", len(weights), "weight")
-    bad = ~(np.isfinite(weights) & (weights >= 0))
-    if bad.any():
-        row = int(bad.argmax())
-        raise InputError(
-            f"weight must be finite and at least 0; got {weights[row]} at row {row}. "
-            "Leave out rows of no weight."
-        )
-    total = weights.sum()
-    if total == 0:
-        raise InputError("weight must be above 0 in some row; got 0 in all. Leave weight out.")
-    return np.asarray(weights / total)
+    """Sample weights, scaled to the sum 1."""
+    found = weights(Column("weight", weight))
+    check_same_length(n, "score", len(found), "weight")
+    check_some_weight(np.count_nonzero(found), n, "weight")
+    return np.asarray(found / found.sum())
 
 
 def sorted_rows(score: NDArray[np.floating], event: Events) -> Keys:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.checks import check_data
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.partial_sums import Sums
@@ -84,6 +85,16 @@ class Facts(NamedTuple):
 
 type Rows = Problem | CountedRows
 """Rows of one classifier, which can be gone through again and again."""
+
+
+def only_problem(data: Scores, what: str) -> Problem:
+    """Check that scores are of one classifier, and take its rows."""
+    check_data(data, (Scores,), "temperature", "Scores(y_true=..., y_prob=..., from_logits=True)")
+    if data.n_classifiers != 1:
+        raise InputError(
+            f"{what} takes one classifier; got {data.n_classifiers}. Pass data.select(name)."
+        )
+    return Problem.of(data, data.classifiers[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

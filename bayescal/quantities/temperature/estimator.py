@@ -26,7 +26,7 @@ from bayescal.core.partial_sums import Several
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, top_label
 from bayescal.curves.cells import draw_masses
-from bayescal.quantities.temperature.data import Problem, Rows
+from bayescal.quantities.temperature.data import Problem, Rows, only_problem
 from bayescal.quantities.temperature.logits import ClassWise, Integers, predicted_class
 
 BY: Final = ("predicted", "true", "group")
@@ -507,13 +507,8 @@ def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING)
     >>> found.avg_ece < found.avg_ece_uncalibrated
     True
     """
-    check_data(data, (Scores,), "temperature", "Scores(y_true=..., y_prob=..., from_logits=True)")
     check_is(binning, Binning, "binning", "Pass bayescal.Binning(15, 'uniform').")
-    if data.n_classifiers != 1:
-        raise InputError(
-            f"estimate takes one classifier; got {data.n_classifiers}. Pass data.select(name)."
-        )
-    problem = Problem.of(data, data.classifiers[0])
+    problem = only_problem(data, "estimate")
     check_rows(len(problem.known), "the labelled rows")
     return estimate_of(problem, problem.numbers(gamma), binning)
 

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 from scipy.stats import halfnorm, norm
 
-from bayescal.core.checks import check_data, check_is
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_is
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.core.scores import Scores
 from bayescal.core.streams import count_not_above
 from bayescal.inference.direct import choose
 from bayescal.quantities.base import BaseAverage, BaseModel
-from bayescal.quantities.temperature.data import Problem, Rows
+from bayescal.quantities.temperature.data import Rows, only_problem
 from bayescal.quantities.temperature.logits import LOW, NODES, STEP, derivatives, look_up, quintic
 from bayescal.quantities.temperature.priors import CLASS_WISE, MODELS, SHARED, VECTOR, Priors
 from bayescal.quantities.temperature.vector_scaling import (
@@ -70,12 +69,7 @@ def build_model(data: Scores, priors: Priors | None = None) -> pm.Model:
     >>> [v.name for v in bc.temperature.build_model(scores).free_RVs]
     ['mu', 'tau', 'log_alpha']
     """
-    check_data(data, (Scores,), "temperature", "Scores(y_true=..., y_prob=..., from_logits=True)")
-    if data.n_classifiers != 1:
-        raise InputError(
-            f"build_model takes one classifier; got {data.n_classifiers}. Pass data.select(name)."
-        )
-    problem = Problem.of(data, data.classifiers[0])
+    problem = only_problem(data, "build_model")
     priors = Priors() if priors is None else priors
     check_is(priors, Priors, "priors", "Pass bayescal.temperature.Priors().")
     return model_of(problem, temperatures_of(problem, priors))

@@ -138,9 +138,9 @@ def test_a_stream_refuses_no_rows_and_other_types():
         ([0.5, 0.5, 0.5], [0, -1, 1], None, "got 0 at row 0"),
         ([0.5, 0.5], [0.0, np.nan], None, "missing"),
         ([0.5], ["yes"], None, "numbers or booleans"),
-        ([0.5, 0.5], [0, 1], [1, -1], "weight must be finite .*got -1.0 at row 1"),
-        ([0.5, 0.5], [0, 1], [1, np.nan], "weight must be finite"),
-        ([0.5, 0.5], [0, 1], [0, 0], "above 0 in some row"),
+        ([0.5, 0.5], [0, 1], [1, -1], "weight must be 0 or a number .*got -1 at row 1"),
+        ([0.5, 0.5], [0, 1], [1, np.nan], "weight must be 0 or a number"),
+        ([0.5, 0.5], [0, 1], [0, 0], "weight must be above 0 in at least one row"),
         ([0.5, 0.5], [0, 1], [1], "same length"),
     ],
 )
