@@ -25,11 +25,6 @@ class Priors(BasePriors):
         curve alone.
     calibrated : float, in [0, 1), default 0.5
         Prior probability that every score is calibrated.
-
-    Raises
-    ------
-    InputError
-        If `label_rate` is no CurveAverage, or `calibrated` lies outside [0, 1).
     """
 
     label_rate: CurveAverage = field(default_factory=CurveAverage)

@@ -183,11 +183,6 @@ class VennAbersCalibrator(Calibrated):
             Lower and upper ends, each of shape (obs, class); with folds the least lower and the
             largest upper one.
 
-        Raises
-        ------
-        InputError
-            If `prob` lies outside (0, 1).
-
         Notes
         -----
         The prior is `IncrementIsotonic`, whose posterior needs no MCMC: the probability of a class

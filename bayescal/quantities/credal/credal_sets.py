@@ -49,11 +49,6 @@ def is_proper(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.bool_]:
         True unless the lower bounds sum to more than 1 or the upper ones to less, by more than
         rounding (1e-12).
 
-    Raises
-    ------
-    InputError
-        If the bounds are none (see `intervals`).
-
     Notes
     -----
     A sum of 1 leaves one probability vector, the bounds themselves.
@@ -274,7 +269,7 @@ def discount(lower: ArrayLike, upper: ArrayLike, *, relation: str = ">") -> Inte
     Raises
     ------
     InputError
-        If the bounds are none (see `is_proper`), or the relation is another.
+        If a lower bound exceeds its upper one, say, or the relation is another.
 
     Notes
     -----
@@ -385,11 +380,6 @@ def divergence(p: ArrayLike, prob: ArrayLike) -> Floats:
     -------
     ndarray of shape (...), in nats
         ``sum_k p_k log(p_k / prob_k)``; of the `project` of `prob`, the optimistic loss (7).
-
-    Raises
-    ------
-    InputError
-        If one of them holds no probabilities, or shapes differ.
     """
     mine = to_doubles(p, "p")
     theirs = np.maximum(_probabilities(prob, mine.shape), FLOOR)

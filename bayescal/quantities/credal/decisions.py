@@ -27,11 +27,6 @@ def zero_one(n_classes: int) -> Floats:
     -------
     ndarray of shape (action, class)
         Action k is to name class k.
-
-    Raises
-    ------
-    InputError
-        If there are less than two classes.
     """
     check_whole(n_classes, "n_classes", 2, "Pass the number of classes.", _MOST_CLASSES)
     return 1 - np.eye(n_classes)

@@ -47,11 +47,6 @@ class MonotoneCurve(_RatePrior):
     s : float, above 0, default 1
         Pseudo-observations of either label at the score of the target row, which make the bounds.
 
-    Raises
-    ------
-    InputError
-        If a number is not finite and above 0.
-
     Notes
     -----
     With u in [0, 1] the score's rank among the calibration scores and I_1, ..., I_8 quadratic
@@ -99,11 +94,6 @@ class AveragedCurve(_RatePrior):
         Scales of the rising description; see `MonotoneCurve`.
     s : float, above 0, default 1
         Pseudo-observations of either label at the score of the target row, which make the bounds.
-
-    Raises
-    ------
-    InputError
-        If a number lies outside its range, or neither a smooth nor a rough curve has a weight.
 
     Notes
     -----
@@ -196,11 +186,6 @@ class IncrementIsotonic(_RatePrior):
         fewer, the smaller its sum over all steps. 0.03 with 50 bins expects a few jumps.
     s : float, above 0, default 1
         Pseudo-observations of either label at the score of the target row, which make the bounds.
-
-    Raises
-    ------
-    InputError
-        If a number lies outside its range.
     """
 
     bins: int | str = 20
@@ -230,11 +215,6 @@ class ImpreciseDirichlet(_RatePrior):
         Pearson.
     bins : int, 1 to 200, or "optimal", default 10
         Number of bins. ``"optimal"`` is the cube root of that of calibration rows, rounded up.
-
-    Raises
-    ------
-    InputError
-        If a number lies outside its range.
 
     Notes
     -----
@@ -272,11 +252,6 @@ class Priors(BasePriors):
     label_rate : AveragedCurve, MonotoneCurve, IncrementIsotonic or ImpreciseDirichlet
         Prior of the probability, ``AveragedCurve()`` by default. Where the rise may be a jump, take
         `IncrementIsotonic`.
-
-    Raises
-    ------
-    InputError
-        If it is none of these.
     """
 
     label_rate: LabelRatePrior = field(default_factory=AveragedCurve)

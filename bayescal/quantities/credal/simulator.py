@@ -92,11 +92,6 @@ class CurveTruth:
             Scores.
         label : ndarray of shape (obs,), uint8
             Labels, at least one of each: samples of one label alone are drawn again.
-
-        Raises
-        ------
-        InputError
-            If there are fewer than two rows.
         """
         check_whole(n, "n", 2, "There must be a row of each label.", MOST_SIMULATED)
         rng = generator(seed)

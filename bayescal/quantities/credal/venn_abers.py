@@ -60,11 +60,6 @@ class InductiveVennAbers:
         Pair
             Of the shape of `score`. Between two calibration scores p0 is that of the lower one, p1
             that of the upper one; below all of them p0 is 0, above all of them p1 is 1.
-
-        Raises
-        ------
-        InputError
-            If a score is not finite.
         """
         place = np.searchsorted(self.edge, _scores(score), side="right")
         return Pair(self.p0[place], self.p1[place])
@@ -174,11 +169,6 @@ def merged(p0: ArrayLike, p1: ArrayLike) -> Floats:
     -------
     ndarray
         ``p1 / (1 - p0 + p1)``, between `p0` and `p1`.
-
-    Raises
-    ------
-    InputError
-        If p0 exceeds p1, or one of them is no probability.
 
     Notes
     -----
@@ -377,11 +367,6 @@ class OneVsRest:
         Pair
             Each of shape (obs, class): lower and upper probability of each class. A row may be
             improper, with no probabilities between them that sum to 1 (see `credal_sets`).
-
-        Raises
-        ------
-        InputError
-            If a score is not finite, or there are other than the calibration's classes.
         """
         values = _table(score)
         if values.shape[1] != len(self.predictors):
@@ -478,11 +463,6 @@ class CrossVennAbers:
         -------
         Pair
             Each of shape (fold, obs); `merge_folds` merges them.
-
-        Raises
-        ------
-        InputError
-            If a score is not finite, or there is not one row of scores for each fold.
         """
         values = to_doubles(score, "score")
         if values.ndim != 2 or len(values) != len(self.predictors):

@@ -325,11 +325,6 @@ def credal_labels(
     LabelSets
         One set a row: for each class the two values p0 and p1 of its inductive Venn-Abers
         predictor against the rest, discounted where no probabilities lie between them.
-
-    Raises
-    ------
-    InputError
-        If they are no probabilities, labels do not fit them, or the relation is another.
     """
     bounds = fit_one_vs_rest(calibration_prob, label=calibration_label).predict(_checked(prob))
     return LabelSets(*discount(*bounds, relation=relation))

@@ -133,11 +133,6 @@ class SelfLearningSettings:
         Source of the batches, and of every ``random_state`` of the classifier left at None.
     rounds : int, at least 1, default 5
         Trainings from one set of labels, where the classifier cannot learn from sets itself.
-
-    Raises
-    ------
-    InputError
-        If one of them is out of range.
     """
 
     method: str = "credal"

@@ -45,11 +45,6 @@ class SgdSettings:
         Passes over the rows of each training.
     batch_size : int, at least 1, default 10
         Rows of each step.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range.
     """
 
     hidden: int = 16
@@ -161,11 +156,6 @@ class ThresholdSettings:
     relation : {">", ">="}, default ">"
         Which credal sets are discounted: improper ones (definition), or those too whose bounds sum
         to 1 (Algorithm 2, lines 13 and 16). See `discount`.
-
-    Raises
-    ------
-    InputError
-        If one of them is out of range.
     """
 
     method: str = "credal"
