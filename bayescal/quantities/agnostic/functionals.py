@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from bayescal.core.quantity import CaseArrays, Floats
 from bayescal.core.scores import Task
-from bayescal.quantities.agnostic.data import RowFigures
 from bayescal.quantities.agnostic.decisions import DecisionRule
 
 if TYPE_CHECKING:
@@ -159,14 +158,6 @@ def _of_one(parts: Sequence[Part]) -> dict[str, NDArray[np.float64]]:
         if figures.n_unlabeled:
             found[f"unlabeled_{name}"] = _normed(of_labels)
     return {name: matrix for name, matrix in found.items() if name in parts[0][2].posterior}
-
-
-def rows_of(case: AgnosticCase) -> SharedRows:
-    """The rows of a case."""
-    figures = case.problem.figures
-    if not isinstance(figures, RowFigures):
-        raise TypeError("only rows in memory show what classifiers share")
-    return SharedRows(figures.task, figures.unlabeled)
 
 
 def _rates(case: AgnosticCase, arrays: CaseArrays) -> Floats:

@@ -48,6 +48,7 @@ from bayescal.quantities.agnostic.bounds import bounds
 from bayescal.quantities.agnostic.data import (
     CELLS,
     IntervalProblem,
+    RowFigures,
     checked,
     checked_unlabeled,
     data_warnings,
@@ -65,7 +66,6 @@ from bayescal.quantities.agnostic.functionals import (
     cost_draws,
     draw_labels,
     roc_draws,
-    rows_of,
 )
 from bayescal.quantities.agnostic.priors import Priors
 
@@ -433,6 +433,14 @@ def _of_counts(
     first = next(iter(data.values()))
     rows = [SharedRows(task, np.zeros(0)) for task in tasks]
     return _plan(cases, first, first.n_obs, "binary", rows)
+
+
+def rows_of(case: AgnosticCase) -> SharedRows:
+    """The rows of a case."""
+    figures = case.problem.figures
+    if not isinstance(figures, RowFigures):
+        raise TypeError("only rows in memory show what classifiers share")
+    return SharedRows(figures.task, figures.unlabeled)
 
 
 def _variables(rules: Mapping[str, DecisionRule]) -> tuple[Variable, ...]:
