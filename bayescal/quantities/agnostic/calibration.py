@@ -188,14 +188,6 @@ type Loss = Callable[[Floats], Floats]
 _MOST_SCORES = 2000
 
 
-def _log_loss(rate: Floats) -> Floats:
-    return np.asarray(entr(rate) + entr(1 - rate))
-
-
-def _squared_loss(rate: Floats) -> Floats:
-    return rate * (1 - rate)
-
-
 def _hinge_loss(rate: Floats) -> Floats:
     # At 0 and 1 the margin is infinite, on the right side in every row.
     inside = (rate > 0) & (rate < 1)
@@ -205,8 +197,8 @@ def _hinge_loss(rate: Floats) -> Floats:
 
 
 LOSSES: Final[Mapping[str, Loss]] = {
-    "log": _log_loss,
-    "squared": _squared_loss,
+    "log": lambda rate: np.asarray(entr(rate) + entr(1 - rate)),
+    "squared": lambda rate: rate * (1 - rate),
     "hinge": _hinge_loss,
 }
 """Mean loss of rows that all get their own label rate as score."""

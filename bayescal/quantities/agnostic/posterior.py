@@ -60,7 +60,6 @@ from bayescal.quantities.agnostic.data import (
 from bayescal.quantities.agnostic.decisions import DecisionRule
 from bayescal.quantities.agnostic.functionals import (
     PrefixSums,
-    RocDraws,
     SharedRows,
     correlations,
     cost_draws,
@@ -228,10 +227,6 @@ class AgnosticCase:
         found[..., points.shape[-1] :] = points[..., -1:]
         return found
 
-    def _curves(self, curves: RocDraws) -> Values:
-        """Rates at the thresholds, in single precision, as there are many."""
-        return {name: self._padded(getattr(curves, name), np.float32) for name in ("fpr", "tpr")}
-
     def _rate(self, curve: CurvePosterior) -> Floats:
         """Label rates in the cells of all rows, (chain, draw, cell)."""
         # Cells of the curve itself are quicker to evaluate.
@@ -295,7 +290,9 @@ class AgnosticCase:
         """Of the share of the rows that are positive, or negative, in each cell."""
         curves, score = roc_draws(positive, negative), self.problem.cells.mean_score
         found = {n: cost_draws(rule, score, positive, negative) for n, rule in self.rules.items()}
-        return {"auc": curves.auc, **self._curves(curves), **found}
+        # In single precision, as there are many.
+        rates = {name: self._padded(getattr(curves, name), np.float32) for name in ("fpr", "tpr")}
+        return {"auc": curves.auc, **rates, **found}
 
     def _point_estimate(self) -> dict[str, Any]:
         """Figures of the labelled rows, and of the unlabelled ones by their scores alone."""

@@ -149,7 +149,11 @@ def estimate_flow(
 def _fit(matrix: ScoreMatrix, settings: FlowSettings, class_prior: Floats | None, seed: int) -> Fit:
     """Train the flow, then the normals that it leads to."""
     coords = alr(matrix.probs, "last")
-    check_coordinates(coords)
+    if coords.shape[1] < 2:
+        raise InputError(
+            "a flow of coupling layers needs at least two coordinates; got one. "
+            "Pass several classifiers or classes, or use SSME-KDE."
+        )
     spread = coords.std(axis=0)
     coords = (coords - coords.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     start = mean_score(matrix)
@@ -295,15 +299,6 @@ class JointBase(NamedTuple):
 
 
 _PACKAGES = ("jax", "jax.numpy", "equinox", "optax", "paramax", "flowjax.bijections")
-
-
-def check_coordinates(coords: Floats) -> None:
-    """Check that a coupling layer has something to couple."""
-    if coords.shape[1] < 2:
-        raise InputError(
-            "a flow of coupling layers needs at least two coordinates; got one. "
-            "Pass several classifiers or classes, or use SSME-KDE."
-        )
 
 
 def latent_points(points: Floats, base: Base, settings: FlowSettings, seed: int) -> Floats:

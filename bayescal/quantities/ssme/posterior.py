@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
@@ -204,11 +204,12 @@ class SSMECase:
         if found.prob_label is not None:
             posterior["prob_label"] = found.prob_label
         theory = self._theory()
-        prior = self._squeezed(self._prior_metrics(rng))
+        before = self.model.prior_draws(PRIOR_DRAWS, rng)
+        prior = self._metrics({name: value[None] for name, value in before.items()}, rng)
         return CaseArrays(
             coords=self.coords,
             posterior=posterior,
-            prior=prior,
+            prior=self._squeezed(prior),
             # After all other random numbers: they are those of results without this group.
             posterior_predictive={"label": self.replicated_labels(draws, rng)},
             log_likelihood={"label": self.model.log_likelihood(draws)},
@@ -293,11 +294,6 @@ class SSMECase:
         """Metrics of every draw, (chain, draw, classifier[, group])."""
         return evaluate(self.problem, self.model, draws, rng, ece=self.ece).metrics
 
-    def _prior_metrics(self, rng: np.random.Generator) -> dict[str, Floats]:
-        """Metrics before any label counts."""
-        prior = self.model.prior_draws(PRIOR_DRAWS, rng)
-        return self._metrics({name: value[None] for name, value in prior.items()}, rng)
-
     def _squeezed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arrays without the dim of the classifiers, where there is only one."""
         if self.problem.matrix.n_classifiers > 1:
@@ -345,7 +341,9 @@ def evaluate(
     measure = prepared(problem.matrix, ece)
     found: list[Metrics] = []
     kept: list[NDArray[np.float32]] = []
-    for part in _blocks(flat, int(np.prod(shape)), problem.matrix.probs[0].size):
+    step = max(1, _BLOCK // problem.matrix.probs[0].size)
+    for start in range(0, int(np.prod(shape)), step):
+        part = {name: value[start : start + step] for name, value in flat.items()}
         prob = model.label_probs(part)
         found.append(_of_draws(problem, measure, prob, rng))
         if keep_labels:
@@ -356,12 +354,6 @@ def evaluate(
 
     values = join(found, in_chains)._asdict()
     return Evaluated(values, in_chains(kept) if keep_labels else None)
-
-
-def _blocks(flat: Draws, n: int, size: int) -> Iterator[Draws]:
-    step = max(1, _BLOCK // size)
-    for start in range(0, n, step):
-        yield {name: value[start : start + step] for name, value in flat.items()}
 
 
 def _of_draws(

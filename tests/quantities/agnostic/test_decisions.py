@@ -150,6 +150,7 @@ def test_the_bound_holds_from_labelled_to_unlabelled_rows():
     [
         (lambda: estimated_cost(RULE, []), "at least one row"),
         (lambda: expected_cost(RULE, [0.2], probability=[0.2, 0.3]), "same length"),
+        (lambda: expected_cost(RULE, [0.2], probability=[2]), r"probability must lie in \[0, 1\]"),
         (lambda: actual_cost(RULE, [0.2], label=[2]), "label must be"),
     ],
 )

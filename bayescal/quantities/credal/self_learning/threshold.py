@@ -279,7 +279,9 @@ def self_learn_by_threshold(
     check_is(network, SgdSettings, "network", "Pass SgdSettings().")
     for name, call in (("renew", renew), ("give_labels", give_labels)):
         check_call(call, name)
-    parts, label_rows = _parts(rows, settings), give_labels or _rule(settings)
+    parts, label_rows = _parts(rows, settings), give_labels or _by_networks
+    if give_labels is None and settings.method == "credal":
+        label_rows = partial(_by_projection, settings.relation)
     start = partial(
         OneVsAllNetworks,
         rows.x_labeled.shape[1],
@@ -334,13 +336,6 @@ def _selected(highest: Floats, settings: ThresholdSettings, batch: int) -> NDArr
     if settings.selection == "above":
         return highest > settings.threshold
     return highest >= settings.threshold
-
-
-def _rule(settings: ThresholdSettings) -> GiveLabels:
-    """How rows get labels by the method."""
-    if settings.method == "credal":
-        return partial(_by_projection, settings.relation)
-    return _by_networks
 
 
 def _by_networks(networks: OneVsAllNetworks, parts: LabeledParts, x: Floats) -> Floats:
