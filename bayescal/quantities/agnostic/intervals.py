@@ -203,7 +203,7 @@ def checked_weights(weight: ArrayLike, n: int) -> Floats:
     """Sample weights, scaled to the sum 1."""
     found = weights(Column("weight", weight))
     check_same_length(n, "score", len(found), "weight")
-    check_some_weight(np.count_nonzero(found), n, "weight")
+    check_some_weight(int(np.count_nonzero(found)), n, "weight")
     return np.asarray(found / found.sum())
 
 
