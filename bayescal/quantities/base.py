@@ -19,7 +19,6 @@ from bayescal.core.quantity import (
     DirectDraws,
     Draws,
     Groups,
-    LabelModel,
     bound_values,
     bound_words,
 )
@@ -53,26 +52,6 @@ class BaseModel:
     def inputs(self) -> Mapping[str, NDArray[Any]]:
         """Values of pm.Data: none, the data are constants of the model."""
         return {}
-
-
-class BaseAverage(BaseModel):
-    """Base of an average of models: NUTS samples its `members`; the last stands for them all."""
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def members(self) -> Mapping[str, LabelModel]:
-        """What NUTS samples."""
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """That of the last member."""
-        return list(self.members.values())[-1].compile_key
-
-    def add_to_model(self) -> Any:
-        """Add the last member."""
-        return list(self.members.values())[-1].add_to_model()
 
 
 class BasePriors:

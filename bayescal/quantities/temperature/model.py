@@ -21,7 +21,7 @@ from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.core.scores import Scores
 from bayescal.core.streams import count_not_above
 from bayescal.inference.direct import choose
-from bayescal.quantities.base import BaseAverage, BaseModel
+from bayescal.quantities.base import BaseModel
 from bayescal.quantities.temperature.data import Rows, only_problem
 from bayescal.quantities.temperature.logits import LOW, NODES, STEP, derivatives, look_up, quintic
 from bayescal.quantities.temperature.priors import CLASS_WISE, MODELS, SHARED, VECTOR, Priors
@@ -206,7 +206,7 @@ _OF_VECTOR: Final = ("log_coef", "shift", "shift_tau")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TemperatureAverage(BaseAverage):
+class TemperatureAverage(BaseModel):
     """Labelled rows under the models of `Priors`."""
 
     temperatures: HierarchicalTemperatures
@@ -230,6 +230,10 @@ class TemperatureAverage(BaseAverage):
     def members(self) -> Mapping[str, LabelModel]:
         """What NUTS samples."""
         return {CLASS_WISE: self.temperatures}
+
+    def add_to_model(self) -> Any:
+        """Add the temperatures of classes."""
+        return self.temperatures.add_to_model()
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Draws of every model, and its evidence."""

@@ -18,7 +18,7 @@ from bayescal.curves.cells import EDGE
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED
 from bayescal.inference.direct import BinomialCells
-from bayescal.quantities.base import BaseAverage
+from bayescal.quantities.base import BaseModel
 from bayescal.quantities.credal.data import Problem
 from bayescal.quantities.credal.models import PseudoObservations, add_pseudo_observations
 from bayescal.quantities.credal.models.rising import RisingComponent
@@ -195,7 +195,7 @@ class _Curve:
 
 
 @dataclass(frozen=True, eq=False)
-class Averaged(BaseAverage):
+class Averaged(BaseModel):
     """A problem under `AveragedCurve`: each draw of a curve is of one component.
 
     NUTS samples smooth and rough curves; rising ones, and the error rates of scores of 0 and 1, are
@@ -219,6 +219,15 @@ class Averaged(BaseAverage):
             for c in range(self.problem.n_curves)
             for name, model in self._members_of(c).items()
         }
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """That of the last of the members."""
+        return list(self.members.values())[-1].compile_key
+
+    def add_to_model(self) -> Any:
+        """Add the last of the members."""
+        return list(self.members.values())[-1].add_to_model()
 
     def _members_of(self, curve: int) -> dict[str, quantity.LabelModel]:
         found = self.curves[curve].average.members
