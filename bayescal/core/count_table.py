@@ -242,9 +242,9 @@ class CountTable(Mapping[str, "Counts"], Showing):
         }
         return CountTable(parts, pairs)
 
-    def __radd__(self, other: object) -> CountTable:
+    def __radd__(self, other: Any) -> CountTable:
         """Begin with 0, as the built-in `sum` does."""
-        return self if isinstance(other, int) and other == 0 else self + other  # type: ignore[operator]
+        return self if isinstance(other, int) and other == 0 else self + other
 
     def _show_(self) -> Shown:
         parts = [

@@ -450,9 +450,9 @@ class Counts(Showing):
         binary_classes(found.labels, found.pos_label, "the sum of counts")
         return found
 
-    def __radd__(self, other: object) -> Counts:
+    def __radd__(self, other: Any) -> Counts:
         """Begin with 0, as the built-in `sum` does."""
-        return self if isinstance(other, int) and other == 0 else self + other  # type: ignore[operator]
+        return self if isinstance(other, int) and other == 0 else self + other
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the counts to a file; an existing one is replaced once the new one is complete.

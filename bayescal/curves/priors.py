@@ -26,7 +26,7 @@ AVERAGED_AXES: Final = {"description": COMPONENTS, BOUNDARY: ("0", "1")}
 
 @dataclass(frozen=True, slots=True)
 class SmoothCurve:
-    """Prior of a calibration curve: how far it may stray from the diagonal, and how quickly.
+    """Prior of a calibration curve: how far it may deviate from the diagonal, and how quickly.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class SmoothCurve:
         object.__setattr__(self, "lengthscales", scales)
 
     def rescaled(self, factor: float) -> SmoothCurve:
-        """Let the curve stray further.
+        """Let the curve deviate further.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class CurveAverage:
         return {name: weight / total for name, weight in given.items() if weight > 0}
 
     def rescaled(self, factor: float) -> CurveAverage:
-        """Let the curve, its rough part and the segments stray further.
+        """Let the curve, its rough part and the segments deviate further.
 
         Parameters
         ----------

@@ -68,13 +68,13 @@ def _vectorized(op: Any, node: Any, *inputs: Any) -> Any:
     return op.make_node(*inputs)
 
 
-@_in_numba(_Product)  # type: ignore[untyped-decorator]
+@_in_numba(_Product)  # type: ignore[untyped-decorator]  # no types there
 def _compiled(op: _Product, node: Any, **_: Any) -> Any:
     upper, transposed = op.upper, op.transposed
 
     # Loops that begin at 0, over contiguous lines, are those that the compiler vectorises.
     @numba_njit
-    def forward(matrix, vector, found):  # type: ignore[no-untyped-def]
+    def forward(matrix, vector, found):  # type: ignore[no-untyped-def]  # Numba infers types
         for row in range(matrix.shape[0]):
             first = row if upper else 0
             line, part = matrix[row, first:], vector[first:]
@@ -84,7 +84,7 @@ def _compiled(op: _Product, node: Any, **_: Any) -> Any:
             found[row] = total
 
     @numba_njit
-    def backward(matrix, vector, found):  # type: ignore[no-untyped-def]
+    def backward(matrix, vector, found):  # type: ignore[no-untyped-def]  # Numba infers types
         found[:] = 0
         for row in range(matrix.shape[0]):
             first, factor = row if upper else 0, vector[row]
@@ -96,13 +96,13 @@ def _compiled(op: _Product, node: Any, **_: Any) -> Any:
     length = -1 if transposed else -2
 
     @numba_njit
-    def of_one(matrix, vector):  # type: ignore[no-untyped-def]
+    def of_one(matrix, vector):  # type: ignore[no-untyped-def]  # Numba infers types
         found = np.empty(matrix.shape[length])
         fill(matrix, vector, found)
         return found
 
     @numba_njit
-    def of_each(matrix, vector):  # type: ignore[no-untyped-def]
+    def of_each(matrix, vector):  # type: ignore[no-untyped-def]  # Numba infers types
         found = np.empty((matrix.shape[0], matrix.shape[length]))
         for place in range(matrix.shape[0]):
             fill(matrix[place], vector[place], found[place])
@@ -132,19 +132,19 @@ class _LogSumExp(Op):
     def pullback(self, inputs: Any, outputs: Any, slopes: Any) -> list[Any]:
         return [slopes[0][..., None] * pt.exp(inputs[0] - outputs[0][..., None])]
 
-    L_op = pullback  # type: ignore[assignment]
+    L_op = pullback  # type: ignore[assignment]  # its older name
 
 
 _vectorize_node.register(_LogSumExp)(_vectorized)
 
 
-@_in_numba(_LogSumExp)  # type: ignore[untyped-decorator]
+@_in_numba(_LogSumExp)  # type: ignore[untyped-decorator]  # no types there
 def _compiled_sum(op: _LogSumExp, node: Any, **_: Any) -> Any:
     if node.inputs[0].ndim != 2:
         raise NotImplementedError("rows of a matrix only")
 
     @numba_njit
-    def log_sums(values):  # type: ignore[no-untyped-def]
+    def log_sums(values):  # type: ignore[no-untyped-def]  # Numba infers types
         found = np.empty(values.shape[0])
         for row in range(values.shape[0]):
             largest = -np.inf

@@ -137,8 +137,8 @@ def minimise_measure(
     )
     if found.x is None:
         raise InputError(
-            "some combination of the basis must lie in [0, 1] and rise as asked; none does. Add a "
-            "constant column to basis."
+            "some combination of the basis must lie in [0, 1] and rise as required; none does. "
+            "Add a constant column to basis."
         )
     g = np.clip(value @ found.x[:size], 0.0, 1.0)
     return Minimum(Link(tied.score, g), float(found.fun))

@@ -42,7 +42,7 @@ class Priors(BasePriors):
         Returns
         -------
         dict of str to Priors
-            These ones as ``"default"``; curves that stray half and twice as far; and without, or
+            These ones as ``"default"``; curves at half and twice the scale; and without, or
             with, the calibrated alternative.
 
         Examples

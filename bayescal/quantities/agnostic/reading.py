@@ -1,4 +1,4 @@
-"""What a result of this quantity is asked for beside means and intervals."""
+"""Bounds and probabilities of a result of this quantity, beyond means and intervals."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def _of_counts(
 
 
 def in_table(data: Any, binning: Binning | None) -> Any:
-    """Put counts into a table, with the bins that are asked for."""
+    """Put counts into a table, with the requested bins."""
     if isinstance(data, Counts):
         data = {ALONE: data}
     if not isinstance(data, Mapping):

@@ -125,7 +125,7 @@ class Priors:
 
         Notes
         -----
-        How far a curve may stray decides how much noise is taken for error, so its scale is halved
+        How far a curve may deviate decides how much noise is taken for error: its scale is halved
         and doubled, and with it the roughness and the shifts of segments: at 0.35 and 1.4 a score
         of 0.5 stands for probabilities in (0.31, 0.69) and (0.04, 0.96) with probability 0.9. Bins
         are compared with the average of curves, which knows their order. The calibrated alternative

@@ -70,7 +70,7 @@ def bounds(
     Raises
     ------
     InputError
-        If a number lies outside its range, or the rows are fewer than Assumption 1 asks for.
+        If a number lies outside its range, or the rows are fewer than Assumption 1 requires.
 
     Notes
     -----
@@ -141,7 +141,7 @@ def bounds_or_infinite(
     lipschitz: float = 1.0,
     delta: float = 0.1,
 ) -> Bounds:
-    """Bound it as `bounds` does; infinite, not refused, with fewer rows than Theorem 1 asks for."""
+    """Bound it as `bounds` does; infinite, not refused, with fewer rows than Theorem 1 requires."""
     n_bins, width = _bins(n_bins, strategy)
     _check_rest(lipschitz, delta)
     rows, by_mass = _Rows.of(n_positive, n_unlabeled, class_prior), _by_mass(strategy)

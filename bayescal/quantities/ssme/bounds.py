@@ -15,7 +15,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound, Floats
 from bayescal.quantities.ssme.metrics import Metrics, join, metrics
 
-_RANDOM = "labeled rows are drawn independently from the population that is asked about"
+_RANDOM = "labeled rows are drawn independently from the target population"
 
 
 class Bounds(NamedTuple):

@@ -221,7 +221,7 @@ def data_warnings(matrix: ScoreMatrix) -> list[str]:
     bare = _without_label(matrix, matrix.y, matrix.classes)
     if bare:
         found.append(
-            f"no label of {listing(bare)}: what is said of such a class rests on the prior. Label "
+            f"no label of {listing(bare)}: estimates of such a class rest on the prior. Label "
             "more rows, chosen as the others were."
         )
     if matrix.group is not None:

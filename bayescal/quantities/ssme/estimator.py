@@ -182,7 +182,7 @@ def estimate(
         Scores of one or several classifiers, some or all labels missing. Weighted rows count by
         their weights in densities, class prior and metrics; groups have no use here.
     settings : {"paper", "release"} or KDESettings, default "paper"
-        What the paper's text says, what its published code does, or choices of one's own.
+        What the paper's text says, what its published code does, or custom choices.
     class_prior : array-like of shape (class,), optional
         Probability of each class, if known; otherwise it is learned.
     n_draws : int or None, default 500

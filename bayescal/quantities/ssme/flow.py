@@ -109,7 +109,7 @@ def estimate_flow(
         Scores of several classifiers or classes, some or all labels missing.
     settings : {"paper", "joint"} or FlowSettings, default "paper"
         What the paper's text says, normals without correlations that are trained with the flow, or
-        choices of one's own.
+        custom choices.
     class_prior, n_draws, ece, seed
         As for `estimate`.
 

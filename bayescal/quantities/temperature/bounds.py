@@ -79,7 +79,7 @@ def bounds(
     It holds for every n, though the proof takes more. Equations (B.10) and (B.11) bound the
     difference between rows and population for all numbers at once, by half of it: `deviation`,
     which numbers fitted by log loss have too. No calibrator here minimises half the Brier score, so
-    that `excess` is for those of one's own.
+    that `excess` is for custom ones.
 
     Corollary 4.2 bounds each predicted class by ``6 sqrt(log(1 + 4 r w) / (p_min n)) + 12
     sqrt(log(2 / delta) / (p_min n))`` with probability ``1 - K (delta + exp(-p_min n / 8))``; here

@@ -103,7 +103,7 @@ class LogitCalibrator(OfLogits, ABC):
 
     Notes
     -----
-    A calibrator of one's own fills `fit_logits` and `transform_logits`, and can be the base of
+    A custom calibrator implements `fit_logits` and `transform_logits`, and can be the base of
     `SliceCalibration`.
     """
 

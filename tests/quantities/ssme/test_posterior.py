@@ -463,7 +463,7 @@ def test_identical_classifiers_get_the_same_numbers():
 @pytest.mark.mcmc
 def test_fifty_classes_most_of_them_without_label():
     own = case(many_classes(n=120, k=50))
-    assert "more: what is said of such a class rests on the prior" in own.warnings[0]
+    assert "more: estimates of such a class rest on the prior" in own.warnings[0]
     found = arrays(own)
     assert found.posterior["intercept"].shape == (2, 10, 50)
     for name in Metrics._fields:
