@@ -166,6 +166,8 @@ class CurveAndClassPrior:
         degrees: float = np.inf,
     ) -> Weighted:
         """Weigh draws of an approximate posterior by the posterior; see `importance_sample`."""
+        if self.prior.known:
+            return importance_sample(self, gaussian.still, draws, rng, degrees)
         size = gaussian.gaussians.mean.shape[-1] + 1
         standard = Gaussian(np.zeros(size), np.eye(size))
         placed = _Placed(self, gaussian)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
+from scipy.linalg import block_diag
 from scipy.special import ndtri
 
 from bayescal.core.quantity import Floats
@@ -133,9 +134,15 @@ class MovingGaussian:
         return cls(Quantiles.of(normal, density), Gaussian(mean, root))
 
     @cached_property
-    def slope(self) -> Floats:
-        """Slope of the mean by the class prior's normal at the knots."""
-        return np.gradient(self.gaussians.mean, self.quantiles.normal, axis=0)
+    def still(self) -> Gaussian:
+        """The Gaussian at a known class prior, with its normal last."""
+        mean, root = self.gaussians.mean[0], block_diag(self.gaussians.root[0], 1.0)
+        return Gaussian(np.append(mean, 0.0), root)
+
+    @cached_property
+    def _mean(self) -> CubicHermiteSpline:
+        normal, mean = self.quantiles.normal, self.gaussians.mean
+        return CubicHermiteSpline(normal, mean, np.gradient(mean, normal, axis=0))
 
     def placed(self, value: Floats) -> tuple[Floats, Floats]:
         """Coefficients at standard normal values, the normal's last, and the log volume."""
@@ -143,7 +150,7 @@ class MovingGaussian:
         at, rise = self.quantiles(value[:, -1])
         left = self.quantiles.left(value[:, -1])
         part = ((at - normal[left]) / (normal[left + 1] - normal[left])).clip(0, 1)
-        coef = CubicHermiteSpline(normal, knots.mean, self.slope)(at.clip(normal[0], normal[-1]))
+        coef = self._mean(at.clip(normal[0], normal[-1]))
         share, log_volume = (part * part * (3 - 2 * part))[:, None], np.log(rise)
         for knot in np.unique(left).tolist():
             own, low, high = np.flatnonzero(left == knot), *knots.root[knot : knot + 2]
