@@ -44,7 +44,6 @@ class Rows(NamedTuple):
     p1: Floats  # (obs, curve)
     merged: Floats  # (obs, curve)
     p_decision: Floats  # (obs, class)
-    p_admissible: Floats  # (obs, class)
     decision: NDArray[np.int64]  # (obs,)
     is_open: NDArray[np.bool_]  # (obs, class)
     improper: NDArray[np.bool_]  # (obs,)
@@ -90,7 +89,6 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
     classes = tuple(map(str, access.json_attribute(tree, "classes")))
     lower = _columns(np.quantile(draws(schema.PROB_LOWER), alpha, axis=0))
     upper = _columns(np.quantile(draws(schema.PROB_UPPER), 1 - alpha, axis=0))
-    admissible = draws(schema.ADMISSIBLE).astype(bool)
     decided = draws(schema.DECISION)
     proper = draws(schema.PROPER).mean(axis=0) if not binary else np.ones(len(lower))
     improper = access.variable(tree, schema.POINT_ESTIMATE, schema.IMPROPER, case)
@@ -107,7 +105,6 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
         p1=plain(schema.POINT_ESTIMATE, schema.P1),
         merged=plain(schema.POINT_ESTIMATE, schema.PROB),
         p_decision=np.stack([(decided == k).mean(axis=0) for k in range(len(classes))], axis=1),
-        p_admissible=admissible.mean(axis=0),
         decision=found.decision,
         is_open=found.admissible,
         improper=improper.values.astype(bool),
