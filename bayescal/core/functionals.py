@@ -28,9 +28,12 @@ def log_binomial_coefficient(count: NDArray[Any], positives: NDArray[Any]) -> Fl
 
 def log_binomial(positives: NDArray[Any], count: NDArray[Any], rate: Floats) -> Floats:
     """Log probability of events given their rate, (..., cell)."""
-    from scipy.special import xlog1py, xlogy
-
-    of_rate = xlogy(positives, rate) + xlog1py(count - positives, -rate)
+    negatives = count - positives
+    # Neither label has a say where it was not seen: 0 log 0 is 0.
+    with np.errstate(divide="ignore"):
+        positive = np.log(np.where(positives > 0, rate, 1.0))
+        negative = np.log1p(-np.where(negatives > 0, rate, 0.0))
+    of_rate = positives * positive + negatives * negative
     return np.asarray(log_binomial_coefficient(count, positives) + of_rate)
 
 
@@ -91,9 +94,10 @@ def bin_mean(weight: Tensor, values: Tensor, membership: Tensor) -> Tensor:
 
 def sigmoid(logit: Floats) -> Floats:
     """Logistic function."""
+    found = np.asarray(np.negative(logit))
     # The positive exponent overflows to infinity for logits below -709, and 1 / inf is the right 0.
     with np.errstate(over="ignore"):
-        found = np.asarray(np.exp(-logit))
+        np.exp(found, out=found)
     found += 1
     return np.reciprocal(found, out=found)
 

@@ -369,8 +369,9 @@ class Average:
     def rates(self, name: str, draws: Draws, errs: NDArray[np.bool_]) -> Floats:
         """Label rates of all cells under one component, (..., cell)."""
         found = np.empty((*errs.shape[:-1], len(self.score)))
-        found[...] = self.score
-        if name != CALIBRATED:
+        if name == CALIBRATED:
+            found[...] = self.score
+        else:
             logit = self.components[name].deviation(draws) + self._offset
             found[..., in_a_row(self.interior)] = sigmoid(logit)
             if len(empty := np.flatnonzero(self.rows == 0)):

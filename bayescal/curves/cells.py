@@ -91,7 +91,7 @@ class BinnedMass:
         support = self.problem.support()
         total = self._weight @ support
         scores = self._weight @ (self.problem.cells.mean_score[:, None] * support)
-        return self.mass @ self.problem.membership(), total, scores / total
+        return np.where(self.problem.bins.count > 0, total, 0.0), total, scores / total
 
     @cached_property
     def _weight(self) -> Floats:
@@ -104,7 +104,7 @@ class BinnedMass:
         gap = (self._weight * of_cells) @ self.problem.support() / total
         return {
             "ece": expected_calibration_error(mass, gap, 0.0),
-            "tce": expected_calibration_error(self.mass, of_cells, 0.0),
+            "tce": np.vecdot(self.mass, np.abs(of_cells, out=of_cells)),
             "mce": maximum_calibration_error(mass, gap, 0.0),
             "label_rate": confidence + gap,
             "gap": gap,

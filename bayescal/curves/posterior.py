@@ -194,21 +194,28 @@ class CurvePosterior:
 
     def _joined(self, kind: str, evaluate: Callable[[str, Draws], Floats]) -> Floats:
         """Values of each draw under its component, (chain, draw, ...), not to be written to."""
-        names = [self.average.names[number] for number in np.unique(self.component).tolist()]
-        if len(names) == 1:
-            key = (names[0], kind)
+        every = self.component.ravel()
+        rows = {name: np.flatnonzero(every == k) for k, name in enumerate(self.average.names)}
+        rows = {name: own for name, own in rows.items() if len(own)}
+        if len(rows) == 1:
+            key = (*rows, kind)
             if key not in self.known:
-                self.known[key] = evaluate(names[0], self.draws)
+                self.known[key] = evaluate(key[0], self.draws)
             return self.known[key]
         parts = []
-        for name in names:
-            own = self.component == self.average.names.index(name)
+        for name, own in rows.items():
             if (name, kind) in self.known:
-                parts.append((own, self.known[name, kind][own]))
+                values = _rows(self.known[name, kind])[own]
             else:
-                draws = {key: values[own] for key, values in self.draws.items()}
-                parts.append((own, evaluate(name, draws)))
-        found = np.empty((*self.place.shape, *parts[0][1].shape[1:]))
-        for own, values in parts:
+                values = evaluate(name, {key: _rows(one)[own] for key, one in self.draws.items()})
+            parts.append(values)
+        found = np.empty((len(every), *parts[0].shape[1:]))
+        for own, values in zip(rows.values(), parts, strict=True):
             found[own] = values
-        return found
+        return found.reshape(*self.place.shape, *found.shape[1:])
+
+
+def _rows(values: Floats) -> Floats:
+    """Draws of all chains one after the other, (draw, ...): places are found faster there."""
+    chains, draws, *own = values.shape
+    return values.reshape(chains * draws, *own)

@@ -89,13 +89,15 @@ class Segments:
 
     def _off(self, inside: _Inside, mode: Floats, spread: Floats) -> Floats:
         """Log evidence of each segment with a shift."""
-        cells, base = self.cells.at(inside.cell), self.offset[inside.cell]
-        terms = []
-        for node, log_weight in zip(_NODES, _LOG_WEIGHTS, strict=True):
-            at = mode + spread * node
-            likelihood = inside.add(cells.log_likelihood(base + at[inside.segment]))
-            terms.append(likelihood - (at / self.scale) ** 2 / 2 + log_weight)
+        terms = self._density(inside, mode + spread * _NODES[:, None]) + _LOG_WEIGHTS[:, None]
         return np.asarray(logsumexp(terms, axis=0) + np.log(spread / self.scale))
+
+    def _density(self, inside: _Inside, shift: Floats) -> Floats:
+        """Log density of each segment's cells and shift, at shifts (point, segment)."""
+        cells, base = self.cells.at(inside.cell), self.offset[inside.cell]
+        # Point by point: all at once are more than a processor's cache holds.
+        found = [inside.add(cells.log_likelihood(base + at[inside.segment])) for at in shift]
+        return np.stack(found) - np.square(shift / self.scale) / 2
 
     @cached_property
     def _forward(self) -> tuple[Floats, list[Floats]]:
@@ -201,11 +203,7 @@ class Segments:
         inside = self._table.inside(segments)
         mode, spread = self._table.mode[segments], self._table.spread[segments]
         grid = mode + spread * _GRID[:, None]
-        cells = self.cells.at(inside.cell)
-        density = inside.add(
-            cells.log_likelihood(self.offset[inside.cell] + grid[:, inside.segment])
-        )
-        density = density - np.square(grid / self.scale) / 2
+        density = self._density(inside, grid)
         weight = np.exp(density - density.max(axis=0))
         cumulative = np.cumsum((weight[1:] + weight[:-1]) / 2, axis=0)
         cumulative = np.concatenate([np.zeros((1, len(segments))), cumulative / cumulative[-1]])
