@@ -132,8 +132,11 @@ def _smoothed(gap: Floats, score: Floats, width: float) -> Floats:
     """Integral over [0, 1] of the absolute smoothed gap, (draw,)."""
     number = max(32, int(np.ceil(_PER_BANDWIDTH / width)))
     at = (np.arange(number) + 0.5) / number
-    images = np.stack([2 * turn + sign * score for turn in (-1, 0, 1) for sign in (1, -1)])
-    kernel = np.exp(-0.5 * ((at - images[..., None]) / width) ** 2).sum(axis=0)
+    kernel = np.zeros((len(score), number))
+    for image in (2 * turn + sign * score for turn in (-1, 0, 1) for sign in (1, -1)):
+        far = -0.5 * ((at - image[:, None]) / width) ** 2
+        # Exponentials that underflow take ten times as long.
+        kernel += np.exp(np.maximum(far, -700, out=far), out=far)
     # Of a wide kernel more images than these matter: it is made to integrate to 1.
     kernel /= kernel.mean(axis=1, keepdims=True)
     return np.asarray(np.abs(gap @ kernel).mean(axis=-1))
