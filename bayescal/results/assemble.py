@@ -51,7 +51,9 @@ def assemble(
     groups = _without_padding(groups)
     if error_correlation:
         groups[schema.ERROR_CORRELATION] = xr.Dataset(dict(error_correlation))
-    tree = xr.DataTree.from_dict(groups)
+    tree = xr.DataTree()
+    # Without the copies of every group that `from_dict` makes.
+    tree.children = {name: xr.DataTree(held) for name, held in groups.items()}
     said = {schema.VARIABLES: to_json(variables), schema.RESULT_KIND: result_kind(variables)}
     tree.attrs = _root_attrs({**said, **attrs, **_shared(groups)}, grid, known)
     return tree

@@ -199,7 +199,8 @@ def with_measures(tree: xr.DataTree, specs: Sequence[str | Measure]) -> xr.DataT
     for name, values in more.items():
         if values or name in groups:
             groups[name] = groups.get(name, xr.Dataset()).assign(values)
-    found = xr.DataTree.from_dict(groups)
+    found = xr.DataTree()
+    found.children = {name: xr.DataTree(held) for name, held in groups.items()}
     records = [as_variable(one, one.name if one.name in points else None) for one in added]
     found.attrs = {
         **tree.attrs,
