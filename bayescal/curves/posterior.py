@@ -198,10 +198,10 @@ class CurvePosterior:
         rows = {name: np.flatnonzero(every == k) for k, name in enumerate(self.average.names)}
         rows = {name: own for name, own in rows.items() if len(own)}
         if len(rows) == 1:
-            key = (*rows, kind)
-            if key not in self.known:
-                self.known[key] = evaluate(key[0], self.draws)
-            return self.known[key]
+            (name,) = rows
+            if (name, kind) not in self.known:
+                self.known[name, kind] = evaluate(name, self.draws)
+            return self.known[name, kind]
         parts = []
         for name, own in rows.items():
             if (name, kind) in self.known:
