@@ -319,15 +319,10 @@ def roc_boxes(
 
     Notes
     -----
-    The boxes are a sup-t band of the false and the true positive rates together. Where all labelled
-    rows above a threshold, or all up to it, have the same label, the labels cannot exclude that
-    none of the other is there, though a prior with a density does: the bounds are 0 or 1.
-
-    References
-    ----------
-    .. [1] J. L. Montiel Olea and M. Plagborg-Møller, "Simultaneous confidence bands: Theory,
-       implementation, and an application to SVARs", Journal of Applied Econometrics 34(1), 2019,
-       Algorithm 2. https://doi.org/10.1002/jae.2656
+    The boxes are a sup-t band, see `bayescal.calibration_band`, of the false and the true positive
+    rates together. Where all labelled rows above a threshold, or all up to it, have the same label,
+    the labels cannot exclude that none of the other is there, though a prior with a density does:
+    the bounds are 0 or 1.
 
     Examples
     --------
