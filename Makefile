@@ -50,18 +50,18 @@ demo: $(VENV)/.ready
 	@$(BIN)/bayescal demo
 
 # Two workers of one BLAS thread each: more threads only wait for each other.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/checks
 
 test: $(VENV)/.ready-dev
-	@$(PYTEST) -m "not lint" $(PYTEST_ARGS)
+	@$(PYTEST) $(PYTEST_ARGS)
 
 test-fast: $(VENV)/.ready-dev
-	@$(PYTEST) -m "not lint and not mcmc and not slow" $(PYTEST_ARGS)
+	@$(PYTEST) -m "not mcmc and not slow" $(PYTEST_ARGS)
 
 lint: $(VENV)/.ready-dev
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
-	@$(BIN)/python -m pytest -q -m lint tests/checks
+	@$(BIN)/python -m pytest -q tests/checks
 
 types: $(VENV)/.ready-dev
 	@$(BIN)/mypy --strict

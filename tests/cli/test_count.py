@@ -46,9 +46,9 @@ def parts(table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_counts_give_the_numbers_of_the_table(parts, files, counted, given):
     found = sorted(parts.glob(counted))
     assert len(found) == 2
-    for how in ("--quick", "--estimate-only"):
-        ours = results("ece", *found, how)
-        theirs = results("ece", files / "scores.parquet", *COLUMNS, *given, how)
+    for how in (FLAT, ("--estimate-only",)):
+        ours = results("ece", *found, *how)
+        theirs = results("ece", files / "scores.parquet", *COLUMNS, *given, *how)
         assert [one["case"] for one in ours] == [one["case"] for one in theirs]
         for one, other in zip(ours, theirs, strict=True):
             # Scores count as tied by cells; each has its own here but for a few.

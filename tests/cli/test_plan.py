@@ -39,11 +39,12 @@ def test_a_table_is_fitted_and_planned(pilot: list[object], tmp_path: Path) -> N
 def test_a_result_is_planned(pilot: list[object], tmp_path: Path) -> None:
     kept = tmp_path / "two.nc"
     assert run("ece", *pilot, "--score", "honest", "--quick", "-o", kept)[0] == 0
-    given = ["plan", kept, *QUICK, "--case", "honest", "--var", "ece", "--json"]
+    few = ["--n", "50", "--replications", "2"]
+    given = ["plan", kept, *few, "--case", "honest", "--var", "ece", "--json"]
     code, out, _ = run(*given)
     assert code == 0
     found = json.loads(out)
-    plan = bc.plan_labels(bc.load(kept), "ece", (50, 100), replications=2, classifier="honest")
+    plan = bc.plan_labels(bc.load(kept), "ece", 50, replications=2, classifier="honest")
     assert (found["var"], found["enough"], found["text"]) == ("ece", None, plan.text)
     assert found["results"] == plan.table.to_dict("records")
     assert "--case must be one of" in run("plan", kept, "--case", "other")[2]

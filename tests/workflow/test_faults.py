@@ -3,6 +3,7 @@
 Nothing here is simulated: processes get signals, the disk is full, files are cut.
 """
 
+import json
 import multiprocessing
 import os
 import signal
@@ -258,6 +259,17 @@ def test_a_second_run_into_one_store_is_refused_until_the_first_ends(tmp_path) -
     # The killed run's lock file is still there, and locks nothing.
     assert (store / "lock").is_file()
     assert len(made.fit(3, store=store)) == 3
+
+
+def test_of_two_runs_that_begin_at_once_one_is_refused(tmp_path) -> None:
+    store = tmp_path / "store"
+    both = [made.program(store, 3) for _ in range(2)]
+    said = [process.communicate(timeout=120) for process in both]
+    codes = sorted(process.returncode for process in both)
+    assert codes in ([0, 0], [0, 1])  # one after the other, or one refused
+    computed = [json.loads(out) for out, _ in said if out]
+    assert sum(map(len, computed)) == 3
+    assert len(made.stored(store)) == 3
 
 
 def test_a_script_without_a_guard_is_refused_with_the_remedy(tmp_path) -> None:
