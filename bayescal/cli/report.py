@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import batched
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -102,17 +103,23 @@ def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
         fits = _fit(quantity, given, found, store)
         changes = _changes(fits, found, given)
         series = series_of(_rows(fits, found), found.order, changes)
+        measured, failures = [], {_name(key): why.message for key, why in fits.failures.items()}
+        for spec in given[MEASURE.name]:
+            lost: dict[tuple[str, str], str] = {}
+            measured.append(_changes(fits, found, given, spec, lost))
+            failures |= {f"{spec} of {_name(key)}": message for key, message in lost.items()}
         windows_report(
             series,
             found.order,
-            {_name(key): why.message for key, why in fits.failures.items()},
+            failures,
             output,
             title=title,
             prob=given["prob"],
             provenance=_provenance(given, found, quantity.COMMAND),
+            measured=measured,
         )
     say_written([output], err=False)
-    return _code(fits)
+    return _code(fits, failures)
 
 
 def _read(table: Any, given: Given) -> _Windows:
@@ -207,7 +214,7 @@ def _fit(quantity: Quantity, given: Given, found: _Windows, store: Path) -> Many
             priors=command.priors_of(given, found.data),
             store=store,
             executor=None if given["processes"] == 1 else given["processes"],
-            keep="scalars",
+            keep="draws" if given[MEASURE.name] else "scalars",
             **settings_of(given),
             **plan_options(quantity, given),
         )
@@ -224,18 +231,31 @@ def _rows(fits: ManyFits, found: _Windows) -> Iterator[tuple[str, str, dict[str,
                 yield str(key), row.get("group", found.data[key].groups[0]), row
 
 
-def _changes(fits: ManyFits, found: _Windows, given: Given) -> dict[tuple[str, str], Change]:
-    """Change of each classifier of each group."""
+def _changes(
+    fits: ManyFits,
+    found: _Windows,
+    given: Given,
+    var: str | None = None,
+    lost: dict[tuple[str, str], str] | None = None,
+) -> dict[tuple[str, str], Change]:
+    """Change of each classifier of each group; why a measure has no value goes into `lost`."""
     keys, changes = set(fits), {}
     for group in dict.fromkeys(key[0] if isinstance(key, tuple) else key for key in fits):
         apart = [window for window in found.order if (group, window) in keys]
         results = {window: fits[group, window] for window in apart} if apart else fits[group]
-        for classifier, one in _of_group(results, apart, given):
-            changes[str(group), classifier] = one
+        for classifier, changed in _of_group(results, apart, given, var):
+            try:
+                changes[str(group), classifier] = changed()
+            except InputError as error:
+                if lost is None:
+                    raise
+                lost[str(group), classifier] = str(error)
     return changes
 
 
-def _of_group(results: Any, apart: Sequence[str], given: Given) -> Iterator[tuple[str, Change]]:
+def _of_group(
+    results: Any, apart: Sequence[str], given: Given, var: str | None
+) -> Iterator[tuple[str, Callable[[], Change]]]:
     """Change of each classifier, where there is the baseline and another window."""
     from bayescal.results import access
     from bayescal.results.change import change
@@ -246,7 +266,7 @@ def _of_group(results: Any, apart: Sequence[str], given: Given) -> Iterator[tupl
         return
     how = {name: given[name] for name in ("prob", "baseline", "alarm")}
     for name in access.classifier_names(first):
-        yield name, change(results, classifier=name, **how)
+        yield name, partial(change, results, var, classifier=name, **how)
 
 
 def _name(key: Any) -> str:
@@ -278,18 +298,20 @@ def _windows(given: Given) -> str:
     return f"column {given['window']!r}"
 
 
-def _code(fits: ManyFits) -> int:
-    for key, why in fits.failures.items():
-        warn(f"{_name(key)} could not be fitted: {why.message}")
+def _code(fits: ManyFits, failures: Mapping[str, str]) -> int:
+    for name, message in failures.items():
+        warn(f"{name} could not be fitted: {message}")
     if fits.unconverged:
         warn(f"NOT CONVERGED, do not use: {', '.join(map(_name, fits.unconverged))}")
-    if fits.failures:
+    if failures:
         return FAILED
     return NOT_CONVERGED if fits.unconverged else OK
 
 
 def _check_windows(given: Given, files: tuple[Path, ...]) -> None:
     """Refuse options that windows do not go with."""
+    from bayescal.measures import resolve
+
     if given["by_file"]:
         if not are_counts({**given, "file": files}):
             raise click.UsageError("--by-file needs files of counts, of bayescal count.")
@@ -307,8 +329,10 @@ def _check_windows(given: Given, files: tuple[Path, ...]) -> None:
         return
     if given["multiclass"]:
         raise InputError("--window needs binary scores. Leave out --multiclass.")
-    if given[MEASURE.name]:
-        raise click.UsageError("--measure does not go with windows, which keep no curves.")
+    for spec in given[MEASURE.name]:
+        if resolve(spec).better is None:
+            rule = "with windows it must be one of which more or less is better"
+            raise click.UsageError(f"--measure {spec}: {rule}, such as e90 or brier.")
     if len(files) > 1 and not given["by_file"]:
         raise click.UsageError("--window takes one table of scores.")
 

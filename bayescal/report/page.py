@@ -35,12 +35,15 @@ from bayescal.report.view import Section, View
 from bayescal.results import access, schema
 from bayescal.results.change import Change, Series
 from bayescal.results.measure import has_curve, shown_measures
+from bayescal.results.summary import heading
 from bayescal.results.text import (
     MISSING,
+    capital,
     counted,
     decimals,
     ends,
     error,
+    fixed,
     in_words,
     percent,
     probability,
@@ -138,11 +141,15 @@ def windows_report(
     title: str,
     prob: float,
     provenance: Mapping[str, str],
+    measured: Sequence[Mapping[tuple[str, str], Change]] = (),
 ) -> None:
-    """Write the page; `failures` are reasons by what they are of."""
+    """Write the page; `failures` are reasons by what they are of, `measured` further measures."""
     check_writable(path)
     parts = [("answer", "Calibration over time", "Answer", _answer(series, order, prob))]
     parts.append(("windows", "Windows", "Windows", _table(series, prob)))
+    for number, changes in enumerate(filter(None, measured), start=1):
+        title = capital(heading(next(iter(changes.values())).variable))
+        parts.append((f"measure-{number}", title, title, _measured(title, changes, prob)))
     if failures:
         parts.append(("failures", "What could not be fitted", "Failures", facts(failures)))
     parts.append(("provenance", "How it was made", "Provenance", facts(provenance)))
@@ -211,18 +218,39 @@ def _table(series: Sequence[Series], prob: float) -> Markup:
             Column("TCE, mean", [error(w.mean, digits) for _, w in rows]),
             Column(f"{percent(prob)} interval", [ends(w.lower, w.upper, digits) for _, w in rows]),
             Column("P(calibrated)", [probability(w.p_calibrated) for _, w in rows]),
-            *_of_changes(series),
+            *_of_changes([(one.change, window.name) for one in series for window in one.windows]),
         ],
     )
 
 
-def _of_changes(series: Sequence[Series]) -> list[Column]:
-    """Probabilities of a rise, and alarms."""
-    places = [(one.change, window.name) for one in series for window in one.windows]
-    against = {"previous": "from the window before", "baseline": "above the baseline"}
+def _measured(title: str, changes: Mapping[tuple[str, str], Change], prob: float) -> Markup:
+    """A measure by window: its mean and interval, and where it is worse."""
+    places = [(key, str(window)) for key, one in changes.items() for window in one.table.index]
+    rows = [changes[key].table.loc[window] for key, window in places]
+    digits = max(decimals(row.lower, row.upper) for row in rows)
+    columns = [
+        Column("Series", names([" / ".join(filter(None, key)) for key, _ in places]), True),
+        Column("Window", names([window for _, window in places])),
+        Column("Mean", [fixed(row["mean"], digits) for row in rows]),
+        Column(f"{percent(prob)} interval", [ends(row.lower, row.upper, digits) for row in rows]),
+        *_of_changes(
+            [(changes[key], window) for key, window in places],
+            *("P(worse)", "than the window before", "than the baseline"),
+        ),
+    ]
+    return table(f"{title} by window", columns)
+
+
+def _of_changes(
+    places: Sequence[tuple[Change | None, str]],
+    title: str = "P(rose)",
+    before: str = "from the window before",
+    above: str = "above the baseline",
+) -> list[Column]:
+    """Probabilities of being worse, and alarms."""
     return [
-        Column("P(rose)", [_rise(change, name, key) for change, name in places], small=words)
-        for key, words in against.items()
+        Column(title, [_rise(change, name, key) for change, name in places], small=small)
+        for key, small in (("previous", before), ("baseline", above))
     ]
 
 

@@ -108,20 +108,40 @@ def run_windows(file: Path, output: Path, *more: str) -> Result:
 @pytest.mark.slow
 def test_windows_apart(file: Path, table: pd.DataFrame, tmp_path: Path) -> None:
     output = tmp_path / "out.html"
-    result = run_windows(file, output, "--group", "region", "--window", "month")
+    measures = ["--measure", "brier", "--measure", "net_benefit:0.25"]
+    result = run_windows(file, output, "--group", "region", "--window", "month", *measures)
     # One window has no labels: the rest is there, the code says that not all is.
     assert result.exit_code == 1, result.output
     assert "south / 2025-10 could not be fitted: y_true must hold" in result.stderr
     page = Page(output.read_text())
-    assert len(page.all("tr")) == 1 + 2 * 5
+    assert len(page.all("tr")) == 3 * (1 + 2 * 5)
     cells = [element.text for element in page.all("td")]
     assert cells.count("60") == 2 * 5
+    assert "Brier score by window" in output.read_text()
+    assert "north / p" in words(page.section("measure-2").text)
     assert "2025-10" in words(page.section("failures").text)
     assert "each window by itself" in words(page.section("provenance").text)
     # Two regions with two classifiers each, and in one of the regions a month less.
-    assert cells.count("baseline") == 4
+    assert cells.count("baseline") == 3 * 4
     assert "first window of each series" in words(page.section("provenance").text)
     assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.slow
+def test_a_measure_without_a_value_is_left_out_and_said(
+    table: pd.DataFrame, tmp_path: Path
+) -> None:
+    table = table[table["region"] == "north"]
+    one_label = table["y"].where(table["month"] != "2025-10", 1)
+    table.assign(y=one_label).to_parquet(tmp_path / "one.parquet")
+    output = tmp_path / "out.html"
+    given = ["--window", "month", "--measure", "auc", "--measure", "e90"]
+    result = run_windows(tmp_path / "one.parquet", output, *given)
+    assert result.exit_code == 1
+    assert "auc of p could not be fitted: window '2025-10': auc must be a" in result.stderr
+    page = Page(output.read_text())
+    assert "E90" in words(page.section("measure-1").text)
+    assert "auc of p" in words(page.section("failures").text)
 
 
 @pytest.mark.slow
@@ -164,6 +184,7 @@ def test_windows_pooled_are_groups_of_one_fit(file: Path, tmp_path: Path) -> Non
         (["--window", "month", "--alarm", "95"], "--alarm must be a number in [0.5, 1]; got 95"),
         (["--window", "month", "--baseline", "2024"], "column 'month' has no window '2024'"),
         (["--window", "week"], "no column 'week'"),
+        (["--window", "month", "--measure", "slope"], "--measure slope: with windows it must"),
         (["--window", "month", "--multiclass", "top-label"], "--window needs binary scores"),
     ],
 )
