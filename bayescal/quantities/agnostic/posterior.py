@@ -310,8 +310,6 @@ class AgnosticCase:
 
 
 _MULTICLASS = ("top-label", "class-wise")
-
-
 _COSTS: Final = ("cost", "unlabeled_cost")
 
 
@@ -367,7 +365,8 @@ def plan(
         for problem in found
     ]
     n_obs = data.n_obs + (0 if more is None else more.n_obs)
-    rows = [] if data.n_classifiers == 1 else [rows_of(case) for case in cases]
+    figures = [] if data.n_classifiers == 1 else [problem.figures for problem in found]
+    rows = [SharedRows(one.task, one.unlabeled) for one in figures if isinstance(one, RowFigures)]
     return _plan(cases, data, n_obs, "binary" if data.is_binary else multiclass, rows)
 
 
@@ -430,14 +429,6 @@ def _of_counts(
     first = next(iter(data.values()))
     rows = [SharedRows(task, np.zeros(0)) for task in tasks]
     return _plan(cases, first, first.n_obs, "binary", rows)
-
-
-def rows_of(case: AgnosticCase) -> SharedRows:
-    """The rows of a case."""
-    figures = case.problem.figures
-    if not isinstance(figures, RowFigures):
-        raise TypeError("only rows in memory show what classifiers share")
-    return SharedRows(figures.task, figures.unlabeled)
 
 
 def _variables(rules: Mapping[str, DecisionRule]) -> tuple[Variable, ...]:
