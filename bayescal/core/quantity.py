@@ -7,9 +7,12 @@ most of this from `BaseCase` and `BaseModel`; averages and pooled groups have mo
 
 from __future__ import annotations
 
+import hashlib
+import json
+import pickle
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -325,3 +328,54 @@ def bound_words(bounds: Mapping[str, Bound]) -> dict[str, dict[str, str]]:
     return {
         name: {"kind": bound.kind, "assumption": bound.assumption} for name, bound in bounds.items()
     }
+
+
+class BaseModel:
+    """Base of a `LabelModel`, a frozen dataclass: what a simple model need not say."""
+
+    __slots__ = ()
+
+    target_accept: ClassVar[float] = 0.8
+    max_depth: ClassVar[int] = 10
+    tune: ClassVar[int] = 300
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws | None:
+        """Posterior without NUTS: none."""
+        return None
+
+    def log_prior(self, draws: Draws) -> Draws:
+        """Log prior densities: none to be scaled."""
+        return {}
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """The model with its data: each is compiled for itself."""
+        return (type(self).__name__, hash_of(self))
+
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
+        """Values of pm.Data: none, the data are constants of the model."""
+        return {}
+
+
+class BasePriors:
+    """Base of a quantity's Priors, a frozen dataclass of priors by the names of parameters."""
+
+    __slots__ = ()
+
+    def describe(self) -> str:
+        """Say the priors in words."""
+        named = {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
+        return "; ".join(f"{name} ~ {prior.describe()}" for name, prior in named.items())
+
+    def to_json(self) -> str:
+        """Write the priors as JSON."""
+        return json.dumps(asdict(cast(Any, self)))
+
+    def alternatives(self) -> dict[str, Any]:
+        """Priors to compare these with, by name: none but these."""
+        return {"default": self}
+
+
+def hash_of(value: object) -> str:
+    """Hash of everything that a value holds."""
+    return hashlib.sha256(pickle.dumps(value)).hexdigest()

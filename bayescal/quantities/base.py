@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayescal.core.quantity import BaseModel as BaseModel
+from bayescal.core.quantity import BasePriors as BasePriors
 from bayescal.core.quantity import (
     Case,
     CaseArrays,
@@ -21,56 +18,11 @@ from bayescal.core.quantity import (
     Groups,
     bound_values,
     bound_words,
+    hash_of,
 )
 
 if TYPE_CHECKING:
     import pymc as pm
-
-
-class BaseModel:
-    """Base of a `LabelModel`, a frozen dataclass: what a simple model need not say."""
-
-    __slots__ = ()
-
-    target_accept: ClassVar[float] = 0.8
-    max_depth: ClassVar[int] = 10
-    tune: ClassVar[int] = 300
-
-    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws | None:
-        """Posterior without NUTS: none."""
-        return None
-
-    def log_prior(self, draws: Draws) -> Draws:
-        """Log prior densities: none to be scaled."""
-        return {}
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """The model with its data: each is compiled for itself."""
-        return (type(self).__name__, _hash(self))
-
-    def inputs(self) -> Mapping[str, NDArray[Any]]:
-        """Values of pm.Data: none, the data are constants of the model."""
-        return {}
-
-
-class BasePriors:
-    """Base of a quantity's Priors, a frozen dataclass of priors by the names of parameters."""
-
-    __slots__ = ()
-
-    def describe(self) -> str:
-        """Say the priors in words."""
-        named = {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
-        return "; ".join(f"{name} ~ {prior.describe()}" for name, prior in named.items())
-
-    def to_json(self) -> str:
-        """Write the priors as JSON."""
-        return json.dumps(asdict(cast(Any, self)))
-
-    def alternatives(self) -> dict[str, Any]:
-        """Priors to compare these with, by name: none but these."""
-        return {"default": self}
 
 
 class BaseCase(ABC):
@@ -98,7 +50,7 @@ class BaseCase(ABC):
 
     def fingerprint(self) -> str:
         """Hash of everything that the case holds."""
-        return _hash(self)
+        return hash_of(self)
 
     def build_model(self) -> pm.Model:
         """Build the PyMC model, unsampled."""
@@ -121,7 +73,3 @@ class BaseCase(ABC):
             bounds_attrs=bound_words(bounds),
             **groups,
         )
-
-
-def _hash(value: object) -> str:
-    return hashlib.sha256(pickle.dumps(value)).hexdigest()

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import override
 
 from bayescal.core.checks import check_is, check_number
+from bayescal.core.quantity import BasePriors
 from bayescal.curves.priors import CurveAverage, SmoothCurve
-from bayescal.quantities.base import BasePriors
 
 __all__ = ["CurveAverage", "Priors", "SmoothCurve"]
 

@@ -9,8 +9,8 @@ from typing import Final, override
 from bayescal.core.bins.edges import OPTIMAL
 from bayescal.core.checks import check_is, check_number, check_whole
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import BasePriors
 from bayescal.curves.priors import ROUGH, SMOOTH, CurveAverage, SmoothCurve
-from bayescal.quantities.base import BasePriors
 
 __all__ = ["AveragedCurve", "ImpreciseDirichlet", "IncrementIsotonic", "MonotoneCurve", "Priors"]
 

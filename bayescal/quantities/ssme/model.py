@@ -12,10 +12,9 @@ from scipy.stats import norm
 
 from bayescal.core.checks import check_is, listing
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import Draws, Floats
+from bayescal.core.quantity import BaseModel, Draws, Floats
 from bayescal.core.scores import Scores
 from bayescal.curves.cells import pad, padded_size
-from bayescal.quantities.base import BaseModel
 from bayescal.quantities.ssme.data import EVERY_ROW, LabelModel, Problem, weighted_matrix
 from bayescal.quantities.ssme.kde import alr
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt

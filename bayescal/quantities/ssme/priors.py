@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Final, override
 
 from bayescal.core.checks import check_choice, check_is, check_number, check_whole
-from bayescal.quantities.base import BasePriors
+from bayescal.core.quantity import BasePriors
 
 __all__ = ["OPINION_POOLS", "GaussianMixture", "Priors", "StudentTMixture", "Tilt"]
 

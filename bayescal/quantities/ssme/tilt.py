@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, log_softmax, softmax
 from scipy.stats import halfnorm, norm
 
-from bayescal.core.quantity import Draws, Floats
+from bayescal.core.quantity import BaseModel, Draws, Floats
 from bayescal.curves.cells import pad, padded_size
-from bayescal.quantities.base import BaseModel
 from bayescal.quantities.ssme.data import EVERY_ROW, Problem, classes_at
 from bayescal.quantities.ssme.opinion_pool import (
     LogSlope,

@@ -17,11 +17,10 @@ from scipy.special import logsumexp, softmax
 from scipy.stats import halfnorm, norm
 
 from bayescal.core.checks import check_is
-from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
+from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats, LabelModel
 from bayescal.core.scores import Scores
 from bayescal.core.streams import count_not_above
 from bayescal.inference.direct import choose
-from bayescal.quantities.base import BaseModel
 from bayescal.quantities.temperature.data import Rows, only_problem
 from bayescal.quantities.temperature.logits import LOW, NODES, STEP, derivatives, look_up, quintic
 from bayescal.quantities.temperature.priors import CLASS_WISE, MODELS, SHARED, VECTOR, Priors

@@ -10,7 +10,7 @@ import numpy as np
 from bayescal.core.checks import check_is, check_number, checked_numbers
 from bayescal.core.errors import InputError
 from bayescal.core.priors import HalfNormal, Normal
-from bayescal.quantities.base import BasePriors
+from bayescal.core.quantity import BasePriors
 
 SHARED: Final = "one temperature"
 CLASS_WISE: Final = "class temperatures"

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.quantities.base import BaseModel
+from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
 
 if TYPE_CHECKING:
     from bayescal.quantities.credal.models.averaged import Averaged

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal.core import quantity
-from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
 from bayescal.curves.average import Average, that_matter
 from bayescal.curves.cells import EDGE
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED
 from bayescal.inference.direct import BinomialCells
-from bayescal.quantities.base import BaseModel
 from bayescal.quantities.credal.data import Problem
 from bayescal.quantities.credal.models import PseudoObservations, add_pseudo_observations
 from bayescal.quantities.credal.models.rising import RisingComponent
