@@ -135,7 +135,9 @@ def bin_edges(
 ) -> NDArray[np.float64]:
     """Bin edges of scores in memory, (bin + 1,)."""
     if weight is None:
-        return choose_edges(lambda ranks: np.sort(score)[ranks - 1], len(score), n_bins, strategy)
+        return choose_edges(
+            lambda ranks: np.partition(score, ranks - 1)[ranks - 1], len(score), n_bins, strategy
+        )
     units = weight_units(weight)
 
     def order_statistics(ranks: NDArray[np.int64]) -> NDArray[np.floating]:
