@@ -25,11 +25,8 @@ from bayescal.quantities.credal.venn_abers import (
     merged,
 )
 
-CUT_ANEW = {
-    f"check_sample_weight_equivalence_on_{kind}_data": "rows are cut at random, and weights are no "
-    "counts of repeats"
-    for kind in ("dense", "sparse")
-}
+_EQUIVALENCE = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
+CUT_ANEW = dict.fromkeys(_EQUIVALENCE, "random cuts; and weights are no counts of repeats")
 
 
 @parametrize_with_checks(
@@ -103,13 +100,12 @@ def test_weighted_rows_count_as_in_the_quantity(load):
 def test_the_classifier_has_the_weights_and_rows_of_weight_0_are_left_out(cv):
     x, y = two_classes()
     weight = np.random.default_rng(1).uniform(0, 2, len(y)) * (np.arange(len(y)) % 3 > 0)
-    fitted = VennAbersCalibrator(GaussianNB(), cv, random_state=0).fit(x, y, weight)
     kept = weight > 0
-    alone = VennAbersCalibrator(GaussianNB(), cv, random_state=0)
-    alone.fit(x[kept], y[kept], weight[kept])
-    assert np.array_equal(fitted.predict_proba(x), alone.predict_proba(x))
-    plain = VennAbersCalibrator(GaussianNB(), cv, random_state=0).fit(x[kept], y[kept])
-    assert not np.allclose(plain.estimators_[0].theta_, fitted.estimators_[0].theta_)
+    given = (x, y, weight), (x[kept], y[kept], weight[kept]), (x[kept], y[kept])
+    fits = [VennAbersCalibrator(GaussianNB(), cv, random_state=0).fit(*rows) for rows in given]
+    assert np.array_equal(fits[0].predict_proba(x), fits[1].predict_proba(x))
+    means = [fitted.estimators_[0].theta_ for fitted in fits]
+    assert not np.allclose(means[0], means[2])
 
 
 def test_weights_need_a_classifier_that_takes_them():
