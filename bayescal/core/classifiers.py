@@ -92,7 +92,7 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         weight, kept = positive_weights(sample_weight, len(labels))
         return _safe_indexing(rows, np.flatnonzero(kept)), labels[kept], weight
 
-    def trained(self, rows: Any, labels: NDArray[Any], weight: Weights | None, some: Rows) -> Any:
+    def _trained(self, rows: Any, labels: NDArray[Any], weight: Weights | None, some: Rows) -> Any:
         """The classifier, trained on some rows."""
         given = {} if weight is None else {"sample_weight": weight[some]}
         estimator = clone(self.chosen_estimator())

@@ -137,7 +137,7 @@ class VennAbersCalibrator(Calibrated):
             splits = self._splits(labels)
         self.estimators_, self.calibrators_, self.calibration_scores_ = [], [], []
         for train, held_out in splits:
-            fitted = self.trained(rows, labels, weight, train)
+            fitted = self._trained(rows, labels, weight, train)
             score = fitted.predict_proba(_safe_indexing(rows, held_out))
             of_rows = None if weight is None else weight[held_out]
             self.estimators_.append(fitted)

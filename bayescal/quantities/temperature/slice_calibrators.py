@@ -479,7 +479,7 @@ class HeldOutCalibration(Calibrated):
         default = ClassWiseTemperatureScaling(gamma=_GAMMA)
         self.calibrator_ = clone(default if self.calibrator is None else self.calibrator)
         self.calibrator_.fit(held_out, code, weight)
-        self.estimator_ = self.trained(rows, labels, weight, np.arange(len(labels)))
+        self.estimator_ = self._trained(rows, labels, weight, np.arange(len(labels)))
         self.take_features_of(self.estimator_)
         return self
 
@@ -491,7 +491,7 @@ class HeldOutCalibration(Calibrated):
         )
         found = np.empty((len(labels), len(self.classes_)))
         for train, left_out in folds.split(np.zeros(len(labels)), labels):
-            trained = self.trained(rows, labels, weight, train)
+            trained = self._trained(rows, labels, weight, train)
             found[left_out] = _logits(trained, _safe_indexing(rows, left_out))
         return found
 
