@@ -71,6 +71,7 @@ _MATTERS: Final = 0.01
 # A limit goes with the model's own steps: smaller ones need more of them.
 _MAX_DEPTH: Final = 10
 _CAREFUL: Final = 0.99
+_WORTH: Final = 4 * MIN_ESS
 # A model takes some megabytes; those used last are the likeliest to be used again.
 _MOST_COMPILED: Final = 32
 _COMPILED: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
@@ -106,9 +107,10 @@ def _by_nuts(
     """Result, samples and diagnostics.
 
     A model may name several `lengths` of its chains, in draws for each one kept: the next is tried
-    where a shorter one did not converge.
+    where a shorter one did not converge. Too few to keep are no better from longer chains.
     """
-    for length in getattr(case.model, "lengths", (1,)):
+    few = settings.chains * settings.draws < _WORTH
+    for length in (1,) if few else getattr(case.model, "lengths", (1,)):
         sampled = _nuts(name, case, direct, settings, length, rng)
         arrays = case.arrays(_draws_of_all(case.model, sampled, direct, settings, rng), direct, rng)
         health = _health(case, arrays, sampled) if sampled else _independent(direct, settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -21,10 +21,11 @@ from bayescal.curves.segments import Segments
 from bayescal.inference.direct import Gaussian, Weighted, softplus
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.case_control import (
+    BoundaryFit,
     CaseControlCells,
     SampleSizes,
-    draw_boundary,
     draw_joint_masses,
+    fit_boundary,
     log_sizes_density,
 )
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
@@ -32,12 +33,15 @@ from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
     Nodes,
     RoughMember,
     SmoothMember,
+    Tabulated,
 )
 from bayescal.quantities.pu_ece.models.moving_gaussian import MovingGaussian
 from bayescal.quantities.pu_ece.priors import LAST, ClassPrior, PriorMap
 
 _LOG_ROOT = np.log(2 * np.pi) / 2
 _FINE = 201
+# Points at which the evidence of the scores 0 and 1 is tabulated.
+_FINE_ENDS = 1301
 _ZOOMS = 4
 # Log densities below the largest by this much do not matter.
 _NEGLIGIBLE = 30.0
@@ -81,10 +85,10 @@ class CaseControlAverage(Average):
     """Positives and unlabelled rows under `CurveAverage`; made by `CaseControlAverage.joined`.
 
     Draws are those of `Average`, but for the scores 0 and 1, and a standard normal of the class
-    prior under each component, ``smooth_normal`` to ``calibrated_normal``. Importance sampling
-    takes into account what the interior cells say of the sample sizes, as ``smooth_sized`` and
-    ``rough_sized`` show. NUTS leaves it to the draws' weights: the density of the sizes is narrow
-    and bent, and its transitions would diverge.
+    prior under each component, ``smooth_normal`` to ``calibrated_normal``. Direct draws take into
+    account what the interior cells say of the sample sizes, and the scores 0 and 1 of the class
+    prior: its log density is ``smooth_known`` to ``calibrated_known``. NUTS leaves it to the draws'
+    weights: the density of the sizes is narrow and bent, and its transitions would diverge.
     """
 
     problem: PUProblem
@@ -123,7 +127,11 @@ class CaseControlAverage(Average):
     def smooth_joint(self) -> CurveAndClassPrior:
         """The smooth component of the interior cells."""
         return CurveAndClassPrior(
-            self.smooth.regression, self.class_prior, self.problem.log_ratio, self.interior_sizes
+            self.smooth.regression,
+            self.class_prior,
+            self.problem.log_ratio,
+            self.interior_sizes,
+            self.ends[False],
         )
 
     @cached_property
@@ -191,6 +199,34 @@ class CaseControlAverage(Average):
         known = SampleSizes(total, number, number / total.sum())
         return known.at(self.interior, self.problem.positive)
 
+    @cached_property
+    def ends(self) -> dict[bool, Tabulated]:
+        """What the scores 0 and 1 say of the class prior, by whether the interior is calibrated.
+
+        Patterns of errors count as their evidence does to the power of the average.
+        """
+        if self.class_prior.known or not self.boundary_scores:
+            nothing = Tabulated(np.array([-LAST, LAST]), np.zeros(2))
+            return {True: nothing, False: nothing}
+        normal = np.linspace(-LAST, LAST, _FINE_ENDS)
+        fits = self._boundary_fits(self.problem.log_ratio - np.log(self.class_prior(normal)[0]))
+        density = _log_density_of_patterns(self.boundary.patterns, fits, normal.shape)
+        total = logsumexp(density - normal[:, None] ** 2 / 2, axis=0)
+        found = {}
+        for calibrated in (True, False):
+            prior = self.boundary.log_prior(calibrated)
+            share = log_posterior_weights(np.exp(prior), total, self.power)
+            found[calibrated] = Tabulated(normal, logsumexp(share - total + density, axis=-1))
+        return found
+
+    def _boundary_fits(self, log_odds: Floats) -> list[BoundaryFit]:
+        """The scores 0 and 1 at class priors given by the log odds of a positive."""
+        total, positive = self.problem.total, self.problem.positive
+        return [
+            fit_boundary(score, CaseControlCells(total[place], positive[place], log_odds))
+            for place, score in self.boundary_scores.items()
+        ]
+
     @property
     def members(self) -> Mapping[str, LabelModel]:
         """Components that NUTS samples."""
@@ -211,20 +247,25 @@ class CaseControlAverage(Average):
         if ROUGH in weighted:
             own = weighted[ROUGH].resample(draws, rng)
             found |= {"z": own[:, :-2], "rough_normal": own[:, -2], "roughness": own[:, -1]}
-        found |= {f"{name}_sized": np.ones(draws) for name in weighted}
+        found |= {f"{name}_known": self._known(name, found) for name in weighted}
         drawn = {**found, **self.exact_draws(draws, rng)}
         return self._of_states(drawn, weighted, rng)
 
     def shortened(self, name: str, draws: Draws, number: int, rng: np.random.Generator) -> Draws:
         """Resample long chains of a member by what the interior cells say of the sizes."""
         own = self._apart(name, draws)
-        class_prior = self.class_prior(own[f"{name}_normal"])[0]
+        known = self._known(name, own)
+        places = resampled_places(known, rng, number)
+        return {key: values[places] for key, values in (own | {f"{name}_known": known}).items()}
+
+    def _known(self, name: str, draws: Draws) -> Floats:
+        """Log density of the sizes, by the interior cells, and of the ends, (...)."""
+        normal = draws[f"{name}_normal"]
+        class_prior = self.class_prior(normal)[0]
         log_odds = self.problem.log_ratio - np.log(class_prior)
-        logit = self.components[name].deviation(own) + self._offset
+        logit = self.components[name].deviation(draws) + self._offset
         share = expit(log_odds[..., None] - softplus(-logit))
-        places = resampled_places(self.interior_sizes.log_density(share, class_prior), rng, number)
-        found = {key: values[places] for key, values in own.items()}
-        return {**found, f"{name}_sized": np.ones(places[1].shape)}
+        return self.interior_sizes.log_density(share, class_prior) + self.ends[False](normal)
 
     def completed(self, draws: Draws, rng: np.random.Generator) -> Draws:
         """Take apart what NUTS joined and padded, and add what is drawn exactly."""
@@ -298,7 +339,7 @@ class CaseControlAverage(Average):
         grid = np.linspace(-LAST, LAST, _FINE)
         for zoom in range(_ZOOMS):
             likelihood = self._interior(grid[:, None]).log_likelihood(offset).sum(axis=-1)
-            density = likelihood - grid**2 / 2 - _LOG_ROOT
+            density = likelihood - grid**2 / 2 - _LOG_ROOT + self.ends[True](grid)
             kept = np.flatnonzero(density > density.max() - _NEGLIGIBLE)
             low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, _FINE - 1)]
             if zoom < _ZOOMS - 1:
@@ -315,6 +356,7 @@ class CaseControlAverage(Average):
         normal = np.sort(np.concatenate([mean + spread * _NODES, other]))
         evidence = np.array([self._segments_at(at).log_evidence for at in normal.tolist()])
         width = np.gradient(normal)
+        evidence += self.ends[False](normal)
         return Nodes(normal, evidence - normal**2 / 2 - _LOG_ROOT + np.log(width))
 
     def _segments_at(self, normal: float) -> Segments:
@@ -333,6 +375,7 @@ class CaseControlAverage(Average):
     def exact_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws of what is not sampled by NUTS."""
         found = {"calibrated_normal": self._exact[CALIBRATED].draw(draws, rng)}
+        found["calibrated_known"] = self.ends[True](found["calibrated_normal"])
         if SEGMENTS in self._exact:
             nodes = self._exact[SEGMENTS]
             normal = np.sort(nodes.draw(draws, rng))
@@ -343,7 +386,10 @@ class CaseControlAverage(Average):
                 shift[rows], prior[rows] = drawn.shift, drawn.log_prior
             order = rng.permutation(draws)
             found |= {"segments_normal": normal[order], "shift": shift[order]}
-            found["shift_log_prior"] = prior[order]
+            found |= {
+                "shift_log_prior": prior[order],
+                "segments_known": self.ends[False](normal[order]),
+            }
         return found
 
     def _interior(self, normal: Floats) -> CaseControlCells:
@@ -363,31 +409,22 @@ class CaseControlAverage(Average):
 
         The log weight, (..., pattern), is for each pattern of errors at 0 and 1.
         """
-        normal, total, positive = draws[f"{name}_normal"], self.problem.total, self.problem.positive
+        normal, total = draws[f"{name}_normal"], self.problem.total
         class_prior = self.class_prior(normal)[0]
-        log_odds = self.problem.log_ratio - np.log(class_prior)
-        seen = [
-            draw_boundary(score, CaseControlCells(total[place], positive[place], log_odds), rng)
-            for place, score in self.boundary_scores.items()
-        ]
-        right, wrong, boundary = (
-            (np.stack(values, axis=-1) for values in zip(*seen, strict=True))
-            if seen
-            else (np.zeros((*normal.shape, 0)),) * 3
-        )
+        fits = self._boundary_fits(self.problem.log_ratio - np.log(class_prior))
+        boundary = np.zeros((*normal.shape, len(fits)))
+        for column, one in enumerate(fits):
+            boundary[..., column] = one.draw(rng)
         patterns = self.boundary.patterns
-        weight = np.where(patterns, wrong[..., None, :], right[..., None, :]).sum(axis=-1)
+        weight = _log_density_of_patterns(patterns, fits, normal.shape)
         placed = {**draws, f"{name}_boundary": boundary, "boundary": boundary}
         for column, pattern in enumerate(patterns):
             rates = self.rates(name, placed, np.broadcast_to(pattern, boundary.shape))
             weight[..., column] += log_sizes_density(
                 rates, class_prior, total, self.problem.n_positive
             )
-        if f"{name}_sized" in draws:
-            # These draws know what the interior cells say of the sizes.
-            interior = np.log(rates[..., self.interior].clip(1e-300))
-            share = expit(log_odds[..., None] + interior)
-            weight -= self.interior_sizes.log_density(share, class_prior)[..., None]
+        if (known := draws.get(f"{name}_known")) is not None:
+            weight -= known[..., None]
         return boundary, weight
 
     def log_likelihood_of_states(self, evidence: Mapping[str, Any]) -> Floats:
@@ -501,6 +538,17 @@ class CaseControlAverage(Average):
         """Logit of the probability that a row is one of the positives, (..., cell)."""
         odds = self.problem.log_ratio - np.log(population.class_prior)
         return np.asarray(odds[..., None] + np.log(np.maximum(population.rates, 1e-300)))
+
+
+def _log_density_of_patterns(
+    patterns: NDArray[np.bool_], fits: Sequence[BoundaryFit], shape: tuple[int, ...]
+) -> Floats:
+    """Log evidence of each pattern of errors at 0 and 1, (..., pattern)."""
+    found = np.zeros((*shape, len(patterns)))
+    for column, one in enumerate(fits):
+        right, wrong = one.log_right[..., None], one.log_wrong[..., None]
+        found += np.where(patterns[:, column], wrong, right)
+    return found
 
 
 def _until_effective(

@@ -73,18 +73,28 @@ _CLOSE = 1e-3
 _GRID = np.linspace(-8, 8, 81)
 
 
-class BoundaryDraws(NamedTuple):
-    """One score at each of the class priors."""
+class BoundaryFit(NamedTuple):
+    """One score of 0 or 1 at each of the class priors."""
 
-    log_right: Floats  # (...)
-    log_wrong: Floats  # (...)
-    place: Floats  # (...): logit of the error rate, should it be wrong
+    log_right: Floats  # (...): evidence that it never errs
+    log_wrong: Floats  # (...): that it errs, at a rate of its own
+    mode: Floats  # (...): of the logit of that rate
+    spread: Floats  # (...)
+    density: Floats  # (grid, ...)
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Draw logits of the error rate, should the score err, (...)."""
+        cumulative = np.cumsum(np.exp(self.density - self.density.max(axis=0)), axis=0)
+        cumulative /= cumulative[-1]
+        shape = self.mode.shape
+        place = (cumulative < rng.random(shape)).sum(axis=0)
+        # Within a step of the grid, a sixth of a standard deviation, the density hardly changes.
+        at = _GRID[place] + (rng.random(shape) - 0.5) * (_GRID[1] - _GRID[0])
+        return np.asarray(self.mode + self.spread * at)
 
 
-def draw_boundary(
-    score: BoundaryScore, cells: CaseControlCells, rng: np.random.Generator
-) -> BoundaryDraws:
-    """Find the evidence that the score never errs and that it errs, and draw how often."""
+def fit_boundary(score: BoundaryScore, cells: CaseControlCells) -> BoundaryFit:
+    """Find the evidence that the score never errs and that it errs, and how often."""
     sign = 1 if score.score == 0 else -1
     shape = np.shape(cells.log_odds)
     mode = np.full(shape, score.mean)
@@ -99,13 +109,8 @@ def draw_boundary(
     grid = mode + spread * _GRID.reshape(-1, *[1] * len(shape))
     density = cells.log_likelihood(sign * grid) - ((grid - score.mean) / score.spread) ** 2 / 2
     log_wrong = logsumexp(density, axis=0) + np.log(spread * (_GRID[1] - _GRID[0]) / score.spread)
-    cumulative = np.cumsum(np.exp(density - density.max(axis=0)), axis=0)
-    cumulative /= cumulative[-1]
-    place = (cumulative < rng.random(shape)).sum(axis=0)
-    # Within a step of the grid, a sixth of a standard deviation, the density hardly changes.
-    at = _GRID[place] + (rng.random(shape) - 0.5) * (_GRID[1] - _GRID[0])
     right = cells.log_likelihood(np.full(shape, logit(np.clip(score.score, EDGE, 1 - EDGE))))
-    return BoundaryDraws(right, log_wrong - np.log(2 * np.pi) / 2, mode + spread * at)
+    return BoundaryFit(right, log_wrong - np.log(2 * np.pi) / 2, mode, spread, density)
 
 
 _TILTS = 60

@@ -60,6 +60,17 @@ class Nodes(NamedTuple):
         return np.asarray(self.normal[choose(self._share, draws, rng)])
 
 
+class Tabulated(NamedTuple):
+    """A function of the class prior's normal, linear between the points of a grid."""
+
+    normal: Floats  # (point,)
+    value: Floats  # (point,)
+
+    def __call__(self, normal: Floats) -> Floats:
+        """Values, (...)."""
+        return np.interp(normal, self.normal, self.value)
+
+
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 # Expected information is not the curvature: the last digits come slowly, and are not needed.
@@ -78,13 +89,15 @@ _WIDER = 1.3
 class CurveAndClassPrior:
     """A regression whose last coefficient, also standard normal, is the class prior's.
 
-    The regression may be a stack, as of one roughness each.
+    The regression may be a stack, as of one roughness each. `ends` is what the scores 0 and 1 say
+    of the class prior, in logarithms.
     """
 
     regression: Regression
     prior: PriorMap
     log_ratio: float
     sizes: SampleSizes
+    ends: Tabulated
 
     def __getitem__(self, place: int) -> CurveAndClassPrior:
         """Take one of the stack."""
@@ -92,13 +105,13 @@ class CurveAndClassPrior:
         return replace(self, regression=one)
 
     def log_likelihood(self, coef: Floats) -> Floats:
-        """Log-likelihood of cells and sizes, (..., draw), at (..., draw, basis + 1)."""
+        """Log-likelihood of cells, sizes and ends, (..., draw), at (..., draw, basis + 1)."""
         class_prior = self.prior(coef[..., -1])[0]
         cells = self._cells(class_prior[..., None])
         odds = cells.positive_odds(self.regression.logit(coef[..., :-1]))
         likelihood = np.log(odds) @ cells.positive - np.log1p(odds) @ cells.total
         sizes = self.sizes.log_density(odds / (1 + odds), class_prior)
-        return np.asarray(likelihood + sizes)
+        return np.asarray(likelihood + sizes + self.ends(coef[..., -1]))
 
     def gaussian(self) -> Gaussian:
         """Find about where the posterior is, the sizes left out: what NUTS whitens by.

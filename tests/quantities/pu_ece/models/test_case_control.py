@@ -15,8 +15,8 @@ from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.models.case_control import (
     CaseControlCells,
     SampleSizes,
-    draw_boundary,
     draw_joint_masses,
+    fit_boundary,
     log_sizes_density,
 )
 from tests.quantities.pu_ece.made import of_counts
@@ -84,7 +84,7 @@ def test_the_evidence_and_the_posterior_are_those_of_brute_force(class_prior) ->
 def test_evidence_and_error_rate(score, total, positive) -> None:
     log_odds = np.full(20_000, np.log(0.6))
     cells = CaseControlCells(np.array(total), np.array(positive), log_odds)
-    found = draw_boundary(BoundaryScore(score, cells, -4.0, 2.5), cells, np.random.default_rng(1))
+    found = fit_boundary(BoundaryScore(score, cells, -4.0, 2.5), cells)
 
     def law(place: float) -> float:
         error = expit(place)
@@ -96,14 +96,14 @@ def test_evidence_and_error_rate(score, total, positive) -> None:
     whole = quad(law, -30, 20, points=[-10, -4, 0, 4], limit=400)[0]
     assert np.log(whole) == pytest.approx(0, abs=0.01)
     mean = quad(lambda at: law(at) * expit(at), -30, 20, points=[-10, -4, 0, 4], limit=400)[0]
-    drawn = expit(found.place)
+    drawn = expit(found.draw(np.random.default_rng(1)))
     error = 4 * drawn.std() / np.sqrt(len(drawn))
     assert drawn.mean() == pytest.approx(mean / whole, abs=error + 0.01 * mean / whole)
 
 
 def test_positives_at_score_0_rule_out_that_it_never_errs() -> None:
     cells = CaseControlCells(np.array(50), np.array(2), np.zeros(1))
-    found = draw_boundary(BoundaryScore(0.0, cells, -4.0, 2.5), cells, np.random.default_rng(1))
+    found = fit_boundary(BoundaryScore(0.0, cells, -4.0, 2.5), cells)
     assert found.log_right[0] < found.log_wrong[0] - 20
 
 
