@@ -9,26 +9,26 @@ PACKAGE = ROOT / "bayescal"
 # Lines of .py and .pyi. What a change adds to one folder it takes from there or says why not.
 BUDGET = {
     "": 110,
-    "quantities": 280,
-    "cli": 2220,
-    "core": 8700,
+    "quantities": 230,
+    "cli": 2170,
+    "core": 8660,
     "curves": 2220,
-    "inference": 1490,
+    "inference": 1510,
     "measures": 760,
-    "plots": 3440,
-    "quantities/agnostic": 4140,
-    "quantities/credal": 7130,
+    "plots": 3420,
+    "quantities/agnostic": 3950,
+    "quantities/credal": 6840,
     "quantities/ece": 3460,
-    "quantities/pu_ece": 5650,
-    "quantities/ssme": 6130,
-    "quantities/temperature": 5210,
-    "report": 3330,
-    "results": 6360,
-    "workflow": 2790,
+    "quantities/pu_ece": 5760,
+    "quantities/ssme": 5790,
+    "quantities/temperature": 5070,
+    "report": 3290,
+    "results": 6210,
+    "workflow": 2770,
 }
-MOST_FILES = 282
+MOST_FILES = 247
 LONGEST = 600
-TEST_LINES = 47_000
+TEST_LINES = 47_100
 
 
 def lines(path: Path) -> int:
