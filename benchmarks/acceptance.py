@@ -21,7 +21,7 @@ from _common import print_machine, print_table
 
 import bayescal as bc
 from bayescal.results.access import case_status, cases, scalar
-from bayescal.results.bands import description_weights
+from bayescal.results.curves import description_weights
 
 CIFAR_CLASSES = ["plane", "car", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
 

@@ -280,9 +280,9 @@ def check_is(
 
 
 def class_name(kind: type) -> str:
-    """Name a class for a message; one of a quantity with it, as each has its own `Priors`."""
+    """Name a class for a message; a prior with its quantity, as each has its own `Priors`."""
     package = kind.__module__.split(".")
-    quantity = package[2:3] if package[:2] == ["bayescal", "quantities"] else []
+    quantity = package[2:3] if package[1:2] == ["quantities"] and package[-1] == "priors" else []
     return ".".join([*quantity, kind.__name__])
 
 

@@ -18,7 +18,8 @@ from bayescal.core.variables import ERROR
 from bayescal.plots import style
 from bayescal.plots.reliability import error_text, filled_bins, rate_intervals
 from bayescal.results import access, schema
-from bayescal.results.bands import curve_band, has_curve
+from bayescal.results.bands import curve_band
+from bayescal.results.curves import has_curve
 from bayescal.results.text import percent
 
 _REFERENCE = "Perfectly calibrated"

@@ -14,7 +14,7 @@ from bayescal.plots.reliability import plot_reliability
 from bayescal.plots.rows import plot_credal_sets, plot_decisions, plot_probability
 from bayescal.plots.style import Drawing, full_title, shorten
 from bayescal.results import access, schema
-from bayescal.results.bands import curve_shape
+from bayescal.results.curves import curve_shape
 from bayescal.results.summary import heading
 from bayescal.results.text import capital, percent
 

@@ -17,7 +17,8 @@ from bayescal.core.variables import ERROR
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bands import curve_band, description_weights, has_curve
+from bayescal.results.bands import curve_band
+from bayescal.results.curves import description_weights, has_curve
 from bayescal.results.intervals import interval, tail
 from bayescal.results.text import number, percent, probability, relation
 

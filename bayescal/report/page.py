@@ -15,7 +15,8 @@ from bayescal.core.errors import InputError
 from bayescal.core.writing import check_writable, write_text
 from bayescal.plots.answers import MOST_PANELS, draw_windows
 from bayescal.plots.style import Drawing
-from bayescal.report.errors import CURVE, DECISIONS, DIFFERENCES, GROUPS, MEASURES, MODELS
+from bayescal.report.errors import CURVE, DIFFERENCES, GROUPS, MODELS
+from bayescal.report.measures import DECISIONS, MEASURES
 from bayescal.report.quantity_sections import DECLARED
 from bayescal.report.render import (
     Column,

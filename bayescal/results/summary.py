@@ -15,7 +15,7 @@ from bayescal.core.shown import Shown, strip_of
 from bayescal.core.variables import ERROR, ROW, Variable
 from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
-from bayescal.results.bands import curve_shape
+from bayescal.results.curves import curve_shape
 from bayescal.results.intervals import Marginal, if_calibrated, interval, marginals, tail
 from bayescal.results.measure import shown_measures
 from bayescal.results.ranking import best

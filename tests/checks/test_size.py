@@ -11,22 +11,22 @@ BUDGET = {
     "": 110,
     "quantities": 230,
     "cli": 2170,
-    "core": 8660,
+    "core": 8670,
     "curves": 2220,
     "inference": 1510,
     "measures": 760,
-    "plots": 3420,
+    "plots": 3430,
     "quantities/agnostic": 3950,
     "quantities/credal": 6840,
     "quantities/ece": 3460,
-    "quantities/pu_ece": 5760,
+    "quantities/pu_ece": 5750,
     "quantities/ssme": 5790,
     "quantities/temperature": 5070,
-    "report": 3290,
-    "results": 6210,
+    "report": 3310,
+    "results": 6220,
     "workflow": 2770,
 }
-MOST_FILES = 247
+MOST_FILES = 250
 LONGEST = 600
 TEST_LINES = 47_100
 

@@ -224,7 +224,6 @@ def test_a_window_adds_up_files(months, tmp_path):
         ("m1.counts --by-file --window month", "--window names a column"),
         ("m1.counts m1.counts --by-file", "window names must differ; got 'm1' twice"),
         ("m1.counts m2.counts --by-file --baseline m3", "no window 'm3'"),
-        ("m1.counts --by-file --measure e90", "--measure does not go with windows"),
         ("m1.counts --pool", "--pool needs --window"),
     ],
 )

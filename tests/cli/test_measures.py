@@ -72,9 +72,6 @@ def test_where_there_is_no_curve_the_commands_that_have_one_are_named() -> None:
     code, _, said = run("temperature", "nowhere.csv", *QUICK, "--measure", "e90")
     assert (code, "agnostic, credal, ece or pu-ece" in said) == (2, True)
     assert "--measure" not in run("temperature", "--help")[1]
-    window = ("--window", "region", "-o", "windows.html")
-    code, _, said = run("report", "nowhere.csv", *QUICK, "--measure", "e90", *window)
-    assert (code, "does not go with windows" in said) == (2, True)
 
 
 def test_one_without_a_value_leaves_the_others(tmp_path: Path) -> None:

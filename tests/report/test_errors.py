@@ -10,11 +10,12 @@ from markupsafe import escape
 import bayescal as bc
 from bayescal.report import report
 from bayescal.report.answers import terms
-from bayescal.report.errors import MOST_PAIRS, decisions, differences, shapes
+from bayescal.report.errors import MOST_PAIRS, differences, shapes
+from bayescal.report.measures import decisions
 from bayescal.report.view import View
 from bayescal.results import access
-from bayescal.results.bands import curve_shape
 from bayescal.results.compare import difference
+from bayescal.results.curves import curve_shape
 from bayescal.results.measure import with_measures
 from bayescal.results.text import fixed, probability
 from tests.report.pages import Page

@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
-from bayescal.report.errors import measures
+from bayescal.report.measures import measures
 from bayescal.report.page import page
 from bayescal.report.view import View
 from bayescal.results.measure import shown_measures
