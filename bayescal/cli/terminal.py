@@ -67,8 +67,8 @@ def print_table(
 ) -> None:
     """Write a table to stdout that is no wider than the terminal.
 
-    `words` are the columns of words, to the left; `spare` those that are left out where all have no
-    room, the first one first. With `verbose`, or not enough of them, it is a line a number instead.
+    `words` are the columns of words, to the left; `spare` those that are left out, in this order,
+    until the rest has room. With `verbose`, or if too few can be left out, each number has a line.
     """
     every = table(columns, rows, words)
     kept, left_out = every, list[Column]()

@@ -161,7 +161,7 @@ class Showing:
     __slots__ = ()
 
     def _show_(self) -> Shown:
-        raise NotImplementedError
+        raise NotImplementedError  # each class says what it shows; named tuples cannot be abstract
 
     def _repr_html_(self) -> str:
         return self._show_()._repr_html_()

@@ -89,7 +89,7 @@ def summary(tree: xr.DataTree, prob: float = 0.9, measures: Any = ()) -> pd.Data
         metric              accuracy, ece, auc, auprc, mce, log_loss, brier or another
         mean, median        of the posterior
         lower, upper        equal-tailed interval
-        point               the paper's estimate
+        point               the paper's estimate; NaN where there is none, as an AUC of one class
         (by method)         reference estimates, such as `ensemble` (under the mean score,
                             without a fit) and `labeled` (on the labelled rows alone)
         rhat_max, ess_min   worst over the metrics of all classifiers

@@ -88,7 +88,8 @@ NAN_SAYS_NONE: Mapping[str, tuple[str, ...]] = {
         f".table.{column}" for column in ("p_best", "p_best_all", "p_best_none", "evpi")
     ),  # without shared rows
     "bayescal.difference": (".correlation",),
-    "bayescal.summary": (".rhat_max",),  # of direct draws
+    # R-hat of direct draws; the plug-in of an AUC whose labelled rows are of one class.
+    "bayescal.summary": (".rhat_max", ".point"),
     "fit agnostic": tuple(
         f"posterior.unlabeled_{name}" for name in ("auc", "fpr", "tpr")
     ),  # where all labels drawn are alike
