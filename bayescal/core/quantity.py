@@ -193,8 +193,8 @@ def members(model: LabelModel) -> Mapping[str, LabelModel]:
     whose `variables` are theirs and those that it draws exactly. A name is that of a description,
     and the number of its curve where there are several: "smooth", or "smooth 2". With a method
     `members_to_sample` of direct draws NUTS samples only the members that it names, the others have
-    their `member_draws`. With `lengths`, such as (1, 4), chains that do not converge are sampled so
-    many times as long, and each member's draws are cut back by `shortened`.
+    their `member_draws`. Chains that do not converge are sampled as many times as long as `lengths`
+    says, (1, 4) where a model has none; a method `shortened` chooses the draws that are kept.
     """
     return getattr(model, "members", {"": model})
 

@@ -64,7 +64,8 @@ def fit(
         ``"direct"`` computes the posterior without PyMC, by importance sampling, quadrature or
         conjugacy, whichever the prior allows; the result says which.
     draws : int, default 1000
-        Draws kept of each chain.
+        Draws kept of each chain. Chains that have not converged are sampled once more, four times
+        as long (``pu_ece``: then sixteen times), unless fewer than 1,600 draws are kept in all.
     tune : int, optional
         Draws of each chain that NUTS is tuned on; by default what the model sets.
     chains : int, default 4

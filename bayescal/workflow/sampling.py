@@ -72,6 +72,8 @@ _MATTERS: Final = 0.01
 _MAX_DEPTH: Final = 10
 _CAREFUL: Final = 0.99
 _WORTH: Final = 4 * MIN_ESS
+# Of 100 fits of a sound model a few miss the limit of R-hat by chance.
+_LENGTHS: Final = (1, 4)
 # A model takes some megabytes; those used last are the likeliest to be used again.
 _MOST_COMPILED: Final = 32
 _COMPILED: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
@@ -106,11 +108,11 @@ def _by_nuts(
 ) -> tuple[CaseArrays, dict[str, NutsDraws], dict[str, Any]]:
     """Result, samples and diagnostics.
 
-    A model may name several `lengths` of its chains, in draws for each one kept: the next is tried
-    where a shorter one did not converge. Too few to keep are no better from longer chains.
+    Chains that did not converge are sampled longer, and so many draws of them are kept as asked
+    for. Too few to keep are no better from longer chains.
     """
     few = settings.chains * settings.draws < _WORTH
-    for length in (1,) if few else getattr(case.model, "lengths", (1,)):
+    for length in (1,) if few else getattr(case.model, "lengths", _LENGTHS):
         sampled = _nuts(name, case, direct, settings, length, rng)
         arrays = case.arrays(_draws_of_all(case.model, sampled, direct, settings, rng), direct, rng)
         health = _health(case, arrays, sampled) if sampled else _independent(direct, settings)
@@ -235,17 +237,33 @@ def _draws_of_all(
 ) -> Draws:
     """Draws of all members, (chain, draw, ...): of NUTS, or direct ones of the others."""
     draws: dict[str, Any] = {}
-    for member, one in members(model).items():
+    for member in members(model):
         own: Draws
         if member in sampled:
-            own = {key: sampled[member].posterior[key] for key in one.variables}
-            if len(own[one.variables[0]][0]) > settings.draws:
-                own = cast(Any, model).shortened(member, own, settings.draws, rng)
+            own = _kept(model, member, sampled[member], settings, rng)
         else:
             own = _in_chains(cast(Any, model).member_draws(member, direct), settings)
         # Curves of several classes have variables of the same names.
         draws |= {f"{member}/{key}" if key in draws else key: v for key, v in own.items()}
     return draws
+
+
+def _kept(
+    model: LabelModel,
+    member: str,
+    sampled: NutsDraws,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Draws:
+    """As many draws of each chain as asked for, of chains that may be longer."""
+    variables = members(model)[member].variables
+    every = {key: sampled.posterior[key] for key in variables}
+    if len(every[variables[0]][0]) == settings.draws:
+        return every
+    if hasattr(model, "shortened"):
+        return cast(Draws, model.shortened(member, every, settings.draws, rng))
+    thin = sampled.thinned(settings.draws).posterior
+    return {key: thin[key] for key in variables}
 
 
 def _compiled(name: str, case: Case, member: str, model: LabelModel) -> Any:

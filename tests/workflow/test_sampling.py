@@ -183,8 +183,8 @@ def test_members_of_an_average_have_models_of_their_own():
 class Stub:
     """NUTS that returns direct draws of a member, each number different, and keeps its settings."""
 
-    def __init__(self, model, asked, spoil=0.0):
-        self.model, self.asked, self.spoil = model, asked, spoil
+    def __init__(self, model, asked, spoil=0.0, until=np.inf):
+        self.model, self.asked, self.spoil, self.until = model, asked, spoil, until
 
     def sample(self, inputs, *, draws, chains, seed, **how):
         found = self.model.direct_draws(chains * draws, np.random.default_rng(seed)).draws
@@ -192,27 +192,27 @@ class Stub:
         for values in shaped.values():
             # Importance sampling may have drawn a number twice.
             values += 1e-6 * np.random.default_rng(seed).normal(size=values.shape)
-            values[0] += self.spoil
+            values[0] += self.spoil if draws < self.until else 0
         self.asked[type(self.model).__name__] = {**how, "draws": draws}
         energy = np.random.default_rng(seed).normal(size=(chains, draws))
         stats = {"diverging": np.zeros((chains, draws), dtype=bool), "energy": energy}
         return NutsDraws(shaped, stats)
 
 
-def stub(monkeypatch, spoil=None):
-    """Let `Stub` draw; return what is asked of it, by class of the member."""
+def stub(monkeypatch, spoil=None, until=np.inf):
+    """Let `Stub` draw, shifted up to so many draws; what is asked of it, by class of the member."""
     asked, spoil = {}, spoil or {}
 
     def compiled_stub(name, case, member, model):
-        return Stub(model, asked, spoil.get(member, 0.0))
+        return Stub(model, asked, spoil.get(member, 0.0), until)
 
     monkeypatch.setattr(sampling, "_compiled", compiled_stub)
     return asked
 
 
-def stubbed(monkeypatch, scores, spoil=None, **changes):
+def stubbed(monkeypatch, scores, spoil=None, until=np.inf, **changes):
     """A fit with draws of `Stub`, and what was asked of it."""
-    asked = stub(monkeypatch, spoil)
+    asked = stub(monkeypatch, spoil, until)
     one = bc.ece.plan(scores, bc.ece.Priors()).cases[0]
     return fit_case("ece", one, settings(**{"draws": 500, "tune": None, **changes})), asked
 
@@ -252,9 +252,27 @@ def test_what_hardly_weighs_is_not_sampled(monkeypatch):
 
 @pytest.mark.parametrize("member", ["smooth", "rough"])
 def test_a_member_that_did_not_converge_shows(monkeypatch, member):
-    found, _ = stubbed(monkeypatch, over_confident(), {member: 3.0})
+    found, asked = stubbed(monkeypatch, over_confident(), {member: 3.0})
     assert found.diagnostics["rhat_max"] > 1.05
     assert not found.diagnostics["converged"]
+    assert {one["draws"] for one in asked.values()} == {4 * 500}
+
+
+def test_chains_that_did_not_converge_are_sampled_longer(monkeypatch):
+    found, asked = stubbed(monkeypatch, over_confident(), {"smooth": 3.0}, until=2000)
+    assert found.diagnostics["converged"]
+    assert {one["draws"] for one in asked.values()} == {4 * 500}
+    assert {one["target_accept"] for one in asked.values()} == {0.99}
+    # As many draws are kept as asked for.
+    drawn = {**found.posterior, **found.sample_stats}
+    assert {values.shape[:2] for values in drawn.values()} == {(4, 500)}
+    assert found.model_average["nuts_draws"].max() == 4 * 500
+
+
+def test_few_draws_are_not_worth_longer_chains(monkeypatch):
+    found, asked = stubbed(monkeypatch, over_confident(), {"smooth": 3.0}, until=101, draws=100)
+    assert not found.diagnostics["converged"]
+    assert {one["draws"] for one in asked.values()} == {100}
 
 
 @pytest.mark.parametrize("given", [None, 77])
