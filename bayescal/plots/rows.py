@@ -235,7 +235,7 @@ def _decision_legend(
 def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9, ax: Axes | None = None) -> Figure:
     """Draw bounds and posterior medians of rows under each prior."""
     found = row_conclusions(tree, prob)
-    gathered = access.group_over_priors(access.cases(tree))
+    gathered = access.along(tree, schema.PRIOR_NAME)
     panels = [
         (cases, [read_rows(tree, case, prob) for case in cases], one.case)
         for cases, one in zip(gathered, found, strict=True)

@@ -20,7 +20,7 @@ from bayescal.plots import style
 from bayescal.plots.posterior import SEEN, draw_density, draw_zero
 from bayescal.plots.rows import plot_row_sensitivity
 from bayescal.plots.style import Drawing
-from bayescal.results import access
+from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.conclude import Conclusion, conclusions
 from bayescal.results.measure import chosen_variable
@@ -77,7 +77,7 @@ def plot_sensitivity(
         return plot_row_sensitivity(tree, prob, ax)
     all_of = conclusions(tree, name, prob, _threshold(tree, threshold))
     found = [one for one in all_of if isinstance(one, Conclusion)]
-    gathered = access.group_over_priors(access.cases(tree))
+    gathered = access.along(tree, schema.PRIOR_NAME)
     columns = min(_COLUMNS, len(found))
     width = 6.4 if columns == 1 else 1.6 + 2.4 * columns
     height = -(-len(found) // columns) * (_ROW_INCHES * len(gathered[0]) + 0.45) + _FRAME_INCHES
@@ -100,7 +100,7 @@ def plot_sensitivity(
 
 def drawings(tree: xr.DataTree, prob: float) -> list[Drawing]:
     """The figure of a prior grid, left out where it would have too many panels."""
-    if len(access.group_over_priors(access.cases(tree))) > MOST_PANELS:
+    if len(access.along(tree, schema.PRIOR_NAME)) > MOST_PANELS:
         return []
     var = tree.attrs.get("conclusion_var")
     all_of = conclusions(tree, var, prob, _threshold(tree, None))

@@ -183,15 +183,12 @@ _PLURALS = {schema.CLASSIFIER: "classifiers", schema.CLASS: "classes", schema.GR
 
 def digits(view: View) -> int:
     """Decimals that suit the narrowest interval, so that numbers line up."""
-    ends = [view.interval(view.main.name, case) for case in view.cases]
-    return max((decimals(*pair) for pair in ends if pair is not None), default=3)
+    return max(decimals(*view.interval(view.main.name, case)) for case in view.cases)
 
 
-def answer(view: View) -> Answer | None:
+def answer(view: View) -> Answer:
     """How large the errors are, and which classifier has the least."""
     found = answers(view)
-    if not found:
-        return None
     several = len(found) > 1
     lead = _lead_of_several(view, found) if several else _words(view, found[0])
     means = means_over_classes(view)
@@ -224,22 +221,18 @@ def answer(view: View) -> Answer | None:
 
 def answers(view: View) -> list[CaseAnswer]:
     """The main result of all cases, from the smallest error to the largest."""
-    found = [answer_of(view, case) for case in view.cases]
-    return sorted((one for one in found if one is not None), key=lambda one: one.point)
+    return sorted((answer_of(view, case) for case in view.cases), key=lambda one: one.point)
 
 
-def answer_of(view: View, case: ResultSlice) -> CaseAnswer | None:
+def answer_of(view: View, case: ResultSlice) -> CaseAnswer:
     """The main result of one case."""
-    var = view.main
-    ends = view.interval(var.name, case)
-    if ends is None:
-        return None
-    dims = view.dims_of_cases
+    var, dims = view.main, view.dims_of_cases
+    low, high = view.interval(var.name, case)
     return CaseAnswer(
         name=case.label,
         point=access.posterior_mean(view.tree, var.name, case),
-        low=ends[0],
-        high=ends[1],
+        low=low,
+        high=high,
         prob=view.prob,
         plug_in=view.number_of(schema.POINT_ESTIMATE, var.point or "", case),
         if_calibrated=if_calibrated(view.tree, case, view.prob),

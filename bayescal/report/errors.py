@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import combinations, product
-from typing import TYPE_CHECKING
 
 import numpy as np
 from markupsafe import Markup
@@ -31,10 +30,6 @@ from bayescal.results.text import (
     probability,
     row_count,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_UNEVEN = 4
 MOST_SHAPES = 66
@@ -129,16 +124,15 @@ MOST_PAIRS = 66
 
 def groups(view: View) -> Markup | None:
     """Groups of each classifier (and class) from the worst calibrated to the best."""
-    if schema.GROUP not in view.dims_of_cases:
+    if view.main.role != ERROR or schema.GROUP not in view.dims_of_cases:
         return None
     blocks: dict[str, list[tuple[ResultSlice, CaseAnswer]]] = {}
     for case in view.cases:
-        if (found := answer_of(view, case)) is not None:
-            owner = " / ".join(name for name in (case.classifier, case.class_) if name is not None)
-            blocks.setdefault(owner, []).append((case, found))
+        owner = " / ".join(name for name in (case.classifier, case.class_) if name is not None)
+        blocks.setdefault(owner, []).append((case, answer_of(view, case)))
     for block in blocks.values():
         block.sort(key=lambda row: -row[1].point)
-    return Markup("\n").join(_groups(view, *both) for both in blocks.items()) or None
+    return Markup("\n").join(_groups(view, *both) for both in blocks.items())
 
 
 def _groups(view: View, owner: str, block: list[tuple[ResultSlice, CaseAnswer]]) -> Markup:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -49,10 +48,9 @@ def measures(view: View) -> Markup | None:
     shown = lines[:MOST_LINES]
     ranks = {one.name: ranking for one in view.measures if (ranking := _ranking(view, one))}
     titles = ("Plug‑in", "Mean", f"{percent(view.prob)} interval")
-    bounds = [view.interval(one.name, case) or (math.nan, math.nan) for one, case in shown]
-    both = zip(shown, bounds, strict=True)
     numbers = zip(
-        *(numbers_of(view.tree, case, one, own) for (one, case), own in both), strict=True
+        *(numbers_of(view.tree, case, one, view.interval(one.name, case)) for one, case in shown),
+        strict=True,
     )
     columns = [
         Column("Measure", [_name(one, case is view.cases[0]) for one, case in shown], words=True),

@@ -15,7 +15,6 @@ from bayescal.results.compare import Difference, difference
 from bayescal.results.ranking import LIKELY, Best, best, leaders
 from bayescal.results.summary import heading
 from bayescal.results.text import (
-    MISSING,
     capital,
     decimals,
     ends,
@@ -187,8 +186,6 @@ def _best_table(view: View, rankings: dict[str, Best], groups: list[str | None])
 def _value(view: View, var: str, case: ResultSlice) -> str:
     """Posterior mean and interval."""
     bounds = view.interval(var, case)
-    if bounds is None or math.isnan(bounds[0]):
-        return MISSING
     return with_ends(access.posterior_mean(view.tree, var, case), *bounds, decimals(*bounds))
 
 

@@ -148,9 +148,10 @@ def _costs(view: View) -> Markup | None:
     held = [name for name in names if view.has(schema.POSTERIOR, name)]
     columns = [_names(view)]
     for name in held:
-        means = [access.posterior_mean(view.tree, name, case) for case in view.cases]
-        bounds = [view.interval(name, case) or (math.nan, math.nan) for case in view.cases]
-        cells = [with_ends(mean, *own) for mean, own in zip(means, bounds, strict=True)]
+        cells = [
+            with_ends(access.posterior_mean(view.tree, name, case), *view.interval(name, case))
+            for case in view.cases
+        ]
         columns.append(Column(capital(access.described(view.tree, name).title), cells))
         if not name.startswith("unlabeled_"):
             cells = [fixed(_point(view, name, case)) for case in view.cases]

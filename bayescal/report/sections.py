@@ -85,14 +85,10 @@ def _not_converged(view: View, status: str) -> Alert:
     )
 
 
-def answer(view: View) -> Markup | None:
+def answer(view: View) -> Markup:
     """The main result of one fit, under what must be known first."""
-    found = form(view).answer(view)
-    if found is None:
-        return None
-    return render(
-        "answer.html.j2", alerts=alerts(view), converged=view.converged, **found._asdict()
-    )
+    found = form(view).answer(view)._asdict()
+    return render("answer.html.j2", alerts=alerts(view), converged=view.converged, **found)
 
 
 class Form(Protocol):
@@ -103,7 +99,7 @@ class Form(Protocol):
     BOUNDS_OF: str
     """What theoretical bounds are bounds of."""
 
-    def answer(self, view: View) -> Answer | None:
+    def answer(self, view: View) -> Answer:
         """The main result."""
 
     def titles(self, view: View) -> Mapping[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -88,11 +87,10 @@ def _of_result(tree: xr.DataTree, prob: float) -> Shown:
 
     schema.check_result(tree)
     view = View(tree, prob)
-    found = None if view.is_grid else form(view).answer(view)
     drawn = (_of_errors if view.main.role == ERROR else _of_others)(view)
     return replace(
         drawn,
-        lead=[view.text("conclusion")] if found is None else found.lead,
+        lead=[view.text("conclusion")] if view.is_grid else form(view).answer(view).lead,
         boxes=[
             Box(one.kind, one.title, f"{one.names}. {one.text}" if one.names else one.text)
             for one in alerts(view)
@@ -107,10 +105,8 @@ def _of_errors(view: View) -> Shown:
     """The report's numbers of each case; the largest errors where there are many."""
     from bayescal.report.answers import WIDTH, answer_of, answers, scale
 
-    if view.is_grid:
-        found = [one for case in view.cases if (one := answer_of(view, case)) is not None]
-    else:
-        found = answers(view)
+    # Priors stay in their order.
+    found = [answer_of(view, case) for case in view.cases] if view.is_grid else answers(view)
     lines, left = found[-_MOST_ROWS:], len(found) - _MOST_ROWS
     on = scale(lines)
 
@@ -145,12 +141,11 @@ def _of_others(view: View) -> Shown:
     found = table(view.tree, view.prob)
     main, strip = view.main, None
     if main.role == METRIC:
-        ends = (view.interval(main.name, case) or (math.nan, math.nan) for case in view.cases)
-        means = (access.posterior_mean(view.tree, main.name, case) for case in view.cases)
         key = f"Dot: posterior mean of {main.title}; band: {percent(view.prob)} interval."
+        means = (access.posterior_mean(view.tree, main.name, case) for case in view.cases)
+        ends = (view.interval(main.name, case) for case in view.cases)
         strip = strip_of([(*both, mean) for both, mean in zip(ends, means, strict=True)], key)
-    places = range(len(view.cases))
-    failed = [k for k in places if not access.case_converged(view.tree, view.cases[k])]
+    failed = [k for k, one in enumerate(view.cases) if not access.case_converged(view.tree, one)]
     left = len(found.rows) - _MOST_ROWS
     notes = [f"{left} more are in bayescal.summary(result)."] if left > 0 else []
     kept = [k for k, column in enumerate(zip(*found.rows, strict=True)) if {*column} != {schema.OK}]

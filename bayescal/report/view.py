@@ -194,7 +194,7 @@ class View:
     @property
     def converged(self) -> bool:
         """Whether every fit passed its convergence checks."""
-        return access.is_converged(self.tree) and not self.failed
+        return access.all_converged(self.tree, self.cases)
 
     def has(self, group: str, name: str) -> bool:
         """Whether the result holds a variable."""
@@ -228,18 +228,15 @@ class View:
 
     @property
     def failed(self) -> list[ResultSlice]:
-        """The cases that the diagnostics say did not converge."""
-        flags = {case: self.number_of(schema.DIAGNOSTICS, "converged", case) for case in self.cases}
-        return [case for case, flag in flags.items() if flag == 0]
+        """The cases that did not converge."""
+        return [case for case in self.cases if not access.case_converged(self.tree, case)]
 
     @cached_property
     def _intervals(self) -> dict[str, xr.DataArray]:
         return {}
 
-    def interval(self, name: str, case: ResultSlice) -> tuple[float, float] | None:
+    def interval(self, name: str, case: ResultSlice) -> tuple[float, float]:
         """Return the credible interval of a posterior variable for one case."""
-        if not self.has(schema.POSTERIOR, name):
-            return None
         if name not in self._intervals:
             self._intervals[name] = interval(self.tree, name, prob=self.prob)
         return access.ends(self._intervals[name], case)

@@ -114,8 +114,13 @@ def named_case(tree: xr.DataTree, classifier: str | None, class_: str | None = N
 
 
 def check_given(tree: xr.DataTree, **given: str | None) -> None:
-    """Refuse to choose a classifier, class or group for the user."""
+    """Refuse to choose a classifier, class, group or prior for the user."""
     schema.check_result(tree)
+    if len(priors := names_along(tree, schema.PRIOR_NAME)) > 1:
+        raise InputError(
+            f"the result must be of one prior; got {len(priors)}. Choose one, such as "
+            f"result.sel(prior={priors[0]!r})."
+        )
     for name, value in given.items():
         names = names_along(tree, name.rstrip("_"))
         if value is None and len(names) > 1:
@@ -422,11 +427,11 @@ def name_over_priors(case: ResultSlice) -> str:
     return " / ".join(value for dim, value in case.sel.items() if dim != schema.PRIOR_NAME)
 
 
-def group_over_priors(found: Sequence[ResultSlice]) -> list[tuple[ResultSlice, ...]]:
-    """Gather the cases that differ by the prior alone."""
+def along(tree: xr.DataTree, dim: str) -> list[tuple[ResultSlice, ...]]:
+    """Gather the cases that differ along one dimension alone."""
     gathered: dict[tuple[str, ...], list[ResultSlice]] = {}
-    for case in found:
-        key = tuple(value for dim, value in case.sel.items() if dim != schema.PRIOR_NAME)
+    for case in cases(tree):
+        key = tuple(value for other, value in case.sel.items() if other != dim)
         gathered.setdefault(key, []).append(case)
     return [tuple(together) for together in gathered.values()]
 

@@ -202,7 +202,7 @@ def _conclude(
     sided = one.role == ERROR or threshold is not None
     return [
         _conclusion(tree, asked, together, bounds, sided)
-        for together in access.group_over_priors(access.cases(tree))
+        for together in access.along(tree, schema.PRIOR_NAME)
     ]
 
 

@@ -167,13 +167,8 @@ def decision_curve(
     return DecisionCurve(prob, _table(result, cases, found, at, alpha))
 
 
-def _cases(result: xr.DataTree, class_: str | None, group: str | None) -> list[ResultSlice]:
+def _cases(result: xr.DataTree, class_: str | None, group: str | None) -> Sequence[ResultSlice]:
     """The classifiers of one class and group."""
-    if access.is_prior_grid(result):
-        raise InputError(
-            "a decision curve is under one prior; this result has several. Select one: "
-            "result.sel(prior=...)."
-        )
     own = {*access.variable(result, schema.CURVE, RATE).dims}
     if own - {*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.CELL}:
         raise InputError(
@@ -182,8 +177,7 @@ def _cases(result: xr.DataTree, class_: str | None, group: str | None) -> list[R
         )
     access.check_given(result, class_=class_, group=group)
     first = access.find_case(result, None, class_, group)
-    others = (first.class_, first.group)
-    return [case for case in access.cases(result) if (case.class_, case.group) == others]
+    return next(cases for cases in access.along(result, schema.CLASSIFIER) if first in cases)
 
 
 def _grid(top: float) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -220,8 +220,15 @@ def marginal(
     >>> found.lower < found.mean < found.upper
     True
     """
+    tail(prob)
+    return _mean_over(tree, _classes(tree, classifier, group), var, prob)
+
+
+def _mean_over(
+    tree: xr.DataTree, cases: Sequence[ResultSlice], var: str | None, prob: float
+) -> Marginal:
+    """Mean over the classes of one classifier, group and prior."""
     alpha = tail(prob)
-    cases = _classes(tree, classifier, group)
     tree, var = with_measure(tree, var)
     errors = {one.name: one for one in access.of_role(tree, ERROR)}
     if not errors:
@@ -250,19 +257,14 @@ def marginal(
 def marginals(
     tree: xr.DataTree, var: str | None = None, prob: float = 0.9
 ) -> list[tuple[ResultSlice, Marginal]]:
-    """Mean over classes for every classifier and group of a result."""
+    """Mean over classes for every classifier, group and prior of a result."""
     if schema.CLASS not in tree[schema.POSTERIOR].dims:
         return []
-    first: dict[tuple[str, str | None], ResultSlice] = {}
-    for case in access.cases(tree):
-        first.setdefault((case.classifier, case.group), case)
-    return [
-        (case, marginal(tree, var, prob, name, group=group))
-        for (name, group), case in first.items()
-    ]
+    each = access.along(tree, schema.CLASS)
+    return [(cases[0], _mean_over(tree, cases, var, prob)) for cases in each]
 
 
-def _classes(tree: xr.DataTree, classifier: str | None, group: str | None) -> list[ResultSlice]:
+def _classes(tree: xr.DataTree, classifier: str | None, group: str | None) -> Sequence[ResultSlice]:
     """One case a class, of one classifier and group."""
     schema.check_result(tree)
     if schema.CLASS not in tree[schema.POSTERIOR].dims:
@@ -272,8 +274,7 @@ def _classes(tree: xr.DataTree, classifier: str | None, group: str | None) -> li
         )
     access.check_given(tree, classifier=classifier, group=group)
     first = access.find_case(tree, classifier, None, group)
-    wanted = (first.classifier, first.group)
-    return [case for case in access.cases(tree) if (case.classifier, case.group) == wanted]
+    return next(cases for cases in access.along(tree, schema.CLASS) if first in cases)
 
 
 def _shuffled(tree: xr.DataTree, var: str, case: ResultSlice, group: str) -> NDArray[np.float64]:

@@ -305,7 +305,7 @@ def _paired(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.stack([one.function(*cells) for one in of_rows])
 
-    for cases in _by_classifier(tree):
+    for cases in access.along(tree, schema.CLASSIFIER):
         drawn = joint_values(tree, values, cases)
         for case, own in zip(cases, drawn, strict=True):
             for one, draws in zip(of_rows, own, strict=True):
@@ -318,7 +318,7 @@ def _correlations(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
     names = access.classifier_names(tree)
     if schema.SHARED_ROWS not in tree.children or len(names) < 2:
         return {}
-    sets = _by_classifier(tree)
+    sets = access.along(tree, schema.CLASSIFIER)
     coords = {schema.CLASSIFIER: names, f"{schema.CLASSIFIER}_other": names}
     if sets[0][0].class_ is not None:
         coords = {schema.CLASS: [str(cases[0].class_) for cases in sets], **coords}
@@ -329,14 +329,6 @@ def _correlations(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
             values = [measure_correlation(tree, one.function, cases) for cases in sets]
             found[one.name] = xr.DataArray(np.reshape(values, shape), coords, list(coords))
     return found
-
-
-def _by_classifier(tree: xr.DataTree) -> list[list[ResultSlice]]:
-    """The cases of each class and group."""
-    found: dict[tuple[str | None, str | None], list[ResultSlice]] = {}
-    for case in access.cases(tree):
-        found.setdefault((case.class_, case.group), []).append(case)
-    return list(found.values())
 
 
 def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:

@@ -304,9 +304,7 @@ class RowConclusion:
 def row_conclusions(tree: xr.DataTree, prob: float = 0.9) -> list[RowConclusion]:
     """Conclusions on the rows of every classifier."""
     access.prior_names(tree)
-    return [
-        _conclusion(tree, cases, prob) for cases in access.group_over_priors(access.cases(tree))
-    ]
+    return [_conclusion(tree, cases, prob) for cases in access.along(tree, schema.PRIOR_NAME)]
 
 
 def _conclusion(tree: xr.DataTree, cases: tuple[ResultSlice, ...], prob: float) -> RowConclusion:

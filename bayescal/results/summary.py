@@ -272,9 +272,8 @@ def _under_calibration(var: str) -> tuple[str, ...]:
 def _mean_over_classes(
     case: ResultSlice, mean: Mapping[str, Marginal], found: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """One classifier's (and group's) mean over classes, as sound as its worst class."""
-    names = {"classifier": case.classifier}
-    names |= {} if case.group is None else {"group": case.group}
+    """One classifier's (group's, prior's) mean over classes, as sound as its worst class."""
+    names = {dim: name for dim, name in case.coords.items() if dim != schema.CLASS}
     own = [row for row in found if all(row[name] == value for name, value in names.items())]
     failed = [row["status"] for row in own if row["status"] != schema.OK]
     varying = [value for dim, value in names.items() if len({row[dim] for row in found}) > 1]

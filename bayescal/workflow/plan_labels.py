@@ -131,6 +131,9 @@ def plan_labels(
     quantity = next(found for found in quantities().values() if found.COMMAND.reports)
     seed = check_seed(seed)
     tree = data if isinstance(data, xr.DataTree) else _fitted(quantity, data, seed=seed)
+    schema.check_result(tree)
+    if access.is_prior_grid(tree):
+        tree = tree.sel({schema.PRIOR_NAME: access.prior_names(tree)[0]})
     case = _case(tree, quantity, classifier, class_, group)
     truth = _Truth.of(tree, case)
     options = _options(tree, case, quantity)
@@ -214,7 +217,6 @@ def _case(
     group: str | None,
 ) -> ResultSlice:
     """The case, and the class within it where one model answers for several classes."""
-    schema.check_result(tree)
     if schema.CURVE not in tree.children:
         raise InputError(
             f"a plan of labels needs a result that holds a calibration curve; this one, of "

@@ -17,6 +17,7 @@ from bayescal.report.view import View
 from bayescal.results.summary import summary
 from tests.report.pages import Page, words
 from tests.synthetic import make_result
+from tests.synthetic_ssme import make_panel_result
 
 
 def kinds(tree: xr.DataTree) -> list[str]:
@@ -159,6 +160,8 @@ def test_groups_from_the_worst_to_the_best(tree: xr.DataTree) -> None:
         worst = frame.loc[owner].idxmax()
         assert f"worst calibrated in {worst}," in said
     assert groups(View(make_result(("a",), draws=20), 0.9)) is None
+    # The highest accuracy is not the worst.
+    assert groups(View(make_panel_result(("a", "b"), ("x", "y")), 0.9)) is None
 
 
 def test_diagnostics_mark_what_breaks_its_rule() -> None:

@@ -21,7 +21,6 @@ def test_intervals_are_those_of_results() -> None:
 def test_what_is_not_there_is_none() -> None:
     view = View(make_result(("a",), draws=20), 0.9)
     (case,) = view.cases
-    assert view.interval("accuracy", case) is None
     assert view.number_of("diagnostics", "none", case) is None
     assert view.number_of("nowhere", "none", case) is None
     assert view.failed == []

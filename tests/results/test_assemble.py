@@ -255,7 +255,7 @@ def test_it_is_a_result_with_a_case_a_prior(grid):
     found = access.cases(grid)
     assert [case.label for case in found] == ["a / one", "a / two", "b / one", "b / two"]
     assert found[1].title == "a, prior two"
-    gathered = access.group_over_priors(found)
+    gathered = access.along(grid, "prior")
     assert [[case.prior for case in cases] for cases in gathered] == [["one", "two"]] * 2
     assert access.prior_names(grid) == ["one", "two"]
 

@@ -8,8 +8,9 @@ import pytest
 import bayescal as bc
 from bayescal.core.quantity import CaseArrays
 from bayescal.core.variables import CALIBRATION_ERRORS
-from bayescal.results.assemble import assemble
+from bayescal.results.assemble import assemble, combine
 from bayescal.results.intervals import marginal, marginals
+from bayescal.results.summary import records
 from tests.synthetic import make_result
 
 CLASSES = ("cat", "dog", "owl")
@@ -38,6 +39,7 @@ def result(levels, p_calibrated=None, classifiers=("vit",), seed=20):
         )
     words = ("bayescal_version", "quantity", "title", "estimand", "status")
     attrs = {**dict.fromkeys(words, ""), "seed": seed, "converged": True}
+    attrs |= {"multiclass": "marginal"}
     return assemble(fits, variables=CALIBRATION_ERRORS, attrs=attrs)
 
 
@@ -127,6 +129,21 @@ def test_of_several_groups_one_must_be_named():
     assert "group women" in marginal(tree, group="women").text
     with pytest.raises(bc.InputError, match="group must be one"):
         marginal(tree)
+
+
+def test_of_several_priors_each_has_its_own():
+    """The mean over classes is not one over classes and priors."""
+    fits = {"wide": result(LEVELS, (0.3, 0, 0.6)), "narrow": result([(0.1,)] * 3)}
+    grid = combine(fits)
+    found = {case.prior: mean for case, mean in marginals(grid, "ece")}
+    assert found == {name: marginal(tree) for name, tree in fits.items()}
+    rows = [row for row in records(grid, 0.9) if "mean over" in row["case"]]
+    assert [row["case"] for row in rows] == [f"{name} / mean over classes" for name in fits]
+    assert [row["prior"] for row in rows] == list(fits)
+    assert [row["ece_mean"] for row in rows] == [found[name].mean for name in fits]
+    with pytest.raises(bc.InputError, match=r"one prior; got 2. .* result.sel\(prior='wide'\)"):
+        marginal(grid)
+    assert marginal(grid.sel(prior="narrow")) == found["narrow"]
 
 
 @pytest.mark.parametrize(
