@@ -85,11 +85,14 @@ def _refusal(values: NDArray[np.floating], name: str) -> InputError:
     bad = infinite if infinite.any() else (values < 0) | (values > 1)
     first, where = _place(bad)
     rule = "be finite" if infinite.any() else "lie in [0, 1]"
-    percent = values.min() >= 0 and _LOGIT < values.max() <= 100
-    remedy = "divide percent by 100" if percent else "if these are logits, set from_logits=True"
-    return InputError(
-        f"{name} must {rule}; got {values[first]:.6g} at {where}. Pass probabilities; {remedy}."
-    )
+    got = f"{values[first]:.6g}"
+    remedy = "if these are logits, set from_logits=True"
+    if values.min() >= 0 and _LOGIT < values.max() <= 100:
+        remedy = "divide percent by 100"
+    elif values.min() >= -ROW_SUM_TOLERANCE and values.max() <= 1 + ROW_SUM_TOLERANCE:
+        # Six digits would call it 1, which is allowed.
+        got, remedy = str(values[first]), "clip what rounding has put outside"
+    return InputError(f"{name} must {rule}; got {got} at {where}. Pass probabilities; {remedy}.")
 
 
 # Of scores without a negative one, more than this is no logit.

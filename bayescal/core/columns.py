@@ -275,10 +275,18 @@ def to_doubles(values: Any, name: str) -> NDArray[np.float64]:
 def _not_numbers(array: NDArray[Any], name: str) -> InputError:
     """Name the first value that is no number, or one too large to be a float."""
     flat = array.ravel().tolist()
-    numbers = (isinstance(v, float) or (isinstance(v, int) and abs(v) < 2**1023) for v in flat)
-    first = next((place for place, number in enumerate(numbers) if not number), 0)
+    first = next((place for place, value in enumerate(flat) if not _reads(value)), 0)
     row = first // (array.size // len(array))
-    return InputError(
-        f"{name} must be numbers; got {flat[first]!r} at row {row}. "
-        "Pass the probabilities that the classifier gave."
-    )
+    remedy = "Pass the probabilities that the classifier gave."
+    if isinstance(flat[first], str) and _reads(flat[first].replace(",", ".")):
+        remedy = "Write numbers as numbers, with a decimal point."
+    return InputError(f"{name} must be numbers; got {flat[first]!r} at row {row}. {remedy}")
+
+
+def _reads(value: Any) -> bool:
+    """Whether a value is a number of float64's range, or the text of one."""
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True

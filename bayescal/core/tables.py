@@ -73,9 +73,10 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).partition("\n")[0].strip().rstrip(".")
-        raise InputError(
-            f"{path.name} cannot be read as {kind}: {reason}. Write the file again, or correct it."
-        ) from error
+        remedy = "Write the file again, or correct it."
+        if "utf" in reason.casefold():
+            remedy = "Save it as UTF-8 text."
+        raise InputError(f"{path.name} cannot be read as {kind}: {reason}. {remedy}") from error
 
 
 class _State(NamedTuple):
@@ -325,7 +326,9 @@ class CsvTable(Table):
         from pyarrow import csv
 
         with self.files[0].opened(self.kind) as path:
-            return csv.read_csv(path, **_csv_options(self.delimiter, columns))
+            found = csv.read_csv(path, **_csv_options(self.delimiter, columns))
+            _check_text(found.schema)
+            return found
 
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
         """The rows as one part."""
@@ -337,6 +340,7 @@ class CsvTable(Table):
 
         with self.files[0].opened(self.kind) as path:
             with csv.open_csv(path, **_csv_options(self.delimiter, columns)) as reader:
+                _check_text(reader.schema)
                 types = _streaming_types(reader)
             with csv.open_csv(path, **_csv_options(self.delimiter, columns, types)) as reader:
                 yield from reader
@@ -359,6 +363,15 @@ def _csv_options(
             strings_can_be_null=True,
         ),
     }
+
+
+def _check_text(schema: Any) -> None:
+    """Check that words are UTF-8: otherwise Arrow gives bytes, some of which would read alike."""
+    import pyarrow as pa
+
+    for column in schema:
+        if pa.types.is_binary(column.type):
+            raise pa.ArrowInvalid(f"column {column.name!r} holds text that is not UTF-8")
 
 
 def _streaming_types(reader: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import xarray as xr
 
 from bayescal.core.checks import check_is, check_known
 from bayescal.core.errors import InputError
-from bayescal.core.variables import ERROR, Variable, to_json
+from bayescal.core.variables import ERROR, METRIC, Variable, to_json
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, as_variable
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
@@ -202,9 +202,11 @@ def with_measures(tree: xr.DataTree, specs: Sequence[str | Measure]) -> xr.DataT
     found = xr.DataTree()
     found.children = {name: xr.DataTree(held) for name, held in groups.items()}
     records = [as_variable(one, one.name if one.name in points else None) for one in added]
+    # A quantity may list a name that this result does not hold, as credal does its intercept.
+    others = [one for one in access.variables(tree) if one.name not in {new.name for new in added}]
     found.attrs = {
         **tree.attrs,
-        schema.VARIABLES: to_json([*access.variables(tree), *records]),
+        schema.VARIABLES: to_json([*others, *records]),
         schema.MEASURES: json.dumps([*access.measure_names(tree), *(one.name for one in added)]),
     }
     return found
@@ -254,10 +256,16 @@ def shown_measures(tree: xr.DataTree, specs: Any) -> tuple[xr.DataTree, list[Var
 
 
 def _checked_names(tree: xr.DataTree, specs: Sequence[Any]) -> Sequence[Any]:
-    """Refuse functions whose name is taken: which of the two is meant, nobody could say."""
-    names = [resolve(one).name for one in specs]
+    """Refuse functions whose name is taken, and measures of whose name the model has a number."""
+    names, answers = [resolve(one).name for one in specs], access.of_role(tree, ERROR, METRIC)
     for place, (one, name) in enumerate(zip(specs, names, strict=True)):
-        taken = access.has_variable(tree, schema.POSTERIOR, name) or name in names[:place]
+        held = access.has_variable(tree, schema.POSTERIOR, name)
+        if held and isinstance(one, str) and name not in [answer.name for answer in answers]:
+            raise InputError(
+                f"{name} is a number of this result's model, not the measure. Take "
+                f"bayescal.measure(result, {name!r}), or fit another prior."
+            )
+        taken = held or name in names[:place]
         if callable(one) and not isinstance(one, Measure) and taken:
             raise InputError(
                 f"a function must have a name of its own among the variables of a result; {name!r} "

@@ -57,6 +57,12 @@ def test_more_than_rounding_is_refused():
         checks.clean_probabilities(np.array([1 + 1e-5]), "y_prob")
 
 
+@pytest.mark.parametrize("bad", ["1.0000001", "-1e-07"])
+def test_a_value_just_outside_is_shown_in_full_and_not_taken_for_a_logit(bad):
+    with pytest.raises(InputError, match=rf"got {bad} at row 1\. .*; clip what rounding"):
+        checks.clean_probabilities(np.array([0.5, float(bad)]), "y_prob")
+
+
 def test_negative_zero_becomes_zero():
     assert not np.signbit(checks.clean_probabilities(np.array([-0.0, 0.5]), "y_prob")).any()
 

@@ -262,6 +262,7 @@ def test_a_label_of_the_command_line_is_text(csv, pos_label):
         ),
         ("y,p\n1,0.5\n0,\n", "p", r"column 'p' of s\.csv must not be missing; got NaN at row 1"),
         ("y,p\n1,high\n0,0.5\n", "p", r"column 'p' of s\.csv must be numbers; got 'high' at row 0"),
+        ("y,p\n1,0.25\n0,high\n", "p", r"column 'p' of s\.csv must be numbers.* 'high' at row 1"),
         ("y,p\n0,0.5\n1,0.5\n2,0.5\n", "p", r"column 'y' of s\.csv must hold two labels.*got 3"),
         ("y,p\n", "p", r"column 'p' of s\.csv must have at least one row"),
         ("y,p\n1,0.5\n", "q", r"s\.csv has no column 'q'"),
@@ -274,6 +275,14 @@ def test_bad_columns_are_named_with_their_file(tmp_path, content, score, message
     path.write_text(content)
     with pytest.raises(InputError, match=message):
         read_scores(path, label="y", score=score)
+
+
+@pytest.mark.parametrize("text", ["y,größe\n1,0.5\n", "y,p\nja,0.5\nnö,0.25\n"])
+def test_another_encoding_is_told_to_be_saved_as_utf8(tmp_path, text):
+    path = tmp_path / "excel.csv"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(InputError, match=r"excel\.csv cannot be read as CSV: .* Save it as UTF-8"):
+        read_scores(path, label="y", score="p")
 
 
 @pytest.mark.slow

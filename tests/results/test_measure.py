@@ -170,6 +170,29 @@ def test_the_terminal_shows_them_within_80_columns() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_the_intercept_is_the_measure_and_has_its_plug_in() -> None:
+    score = np.repeat([0.2, 0.4, 0.6, 0.8], 50)
+    event = np.tile(np.arange(50), 4) < np.repeat([15, 20, 25, 45], 50)
+    logit = np.log(score / (1 - score))
+    side = 1 - 2 * event
+    found = minimize(lambda line: np.logaddexp(0, side * (line[0] + line[1] * logit)).sum(), [0, 1])
+    fitted = bc.fit(bc.ece, bc.Scores(event, score), method="direct", draws=100, seed=1)
+    row = bc.summary(fitted, measures=["intercept", "slope"]).iloc[0]
+    np.testing.assert_allclose(row[["intercept_point", "slope_point"]].astype(float), found.x, 1e-4)
+    shown = with_measures(fitted, ["intercept"])
+    assert access.described(shown, "intercept").title == "calibration intercept"
+
+
+def test_a_number_of_the_model_is_not_taken_for_a_measure() -> None:
+    rows = bc.Scores(np.arange(60) % 3 > 0, np.linspace(0.1, 0.9, 60))
+    data = bc.CalibrationSplit(calibration=rows, target=[0.5])
+    prior = bc.credal.Priors(label_rate=bc.credal.MonotoneCurve())
+    rising = bc.fit(bc.credal, data, priors=prior, method="direct", seed=1)
+    with pytest.raises(InputError, match=r"intercept is a number of .* model.*measure\("):
+        bc.summary(rising, measures=["intercept"])
+    assert not np.array_equal(bc.measure(rising, "intercept"), rising["posterior/intercept"])
+
+
 def test_under_several_priors() -> None:
     quantity, data, _ = data_of("ece", NAMES[:1])
     with pytest.warns(bc.ConvergenceWarning):

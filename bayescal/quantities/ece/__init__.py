@@ -49,7 +49,6 @@ VARIABLES: tuple[Variable, ...] = (
     *named("coef", dims=("basis",), full="calibration curve"),
     *named("rate", dims=("padded_bin",), full="label rates"),
     *named("common", role=DATA, full="common curve"),
-    *named("intercept", role=DATA, full="middle of the curve"),
     *named("concentration"),
 )
 REFERENCES: tuple[Reference, ...] = (

@@ -37,6 +37,7 @@ from bayescal.quantities.ece.priors import Priors
 if TYPE_CHECKING:
     import pymc as pm
 
+_MOST_NAMED = 5
 _DRAW_GROUPS = (
     *("posterior", "prior", "log_likelihood", "posterior_predictive", "descriptions"),
     *("given_miscalibration", "curve"),
@@ -200,12 +201,18 @@ class GroupedCase:
         return again, {**stacked, "pooling": before["pooling"][0]}
 
     def _by_group(self, sentences: Sequence[Sequence[str]]) -> list[str]:
-        """Sentences about each group, with its name; a sign stays one."""
-        return [
-            type(sentence)(f"in group {case.coords['group']}, {sentence}")
-            for case, own in zip(self.alone, sentences, strict=True)
-            for sentence in own
-        ]
+        """Sentences about groups, each once, with the first names; a sign stays one."""
+        of: dict[str, list[str]] = {}
+        for case, own in zip(self.alone, sentences, strict=True):
+            for sentence in own:
+                of.setdefault(sentence, []).append(case.coords["group"])
+        return [type(said)(f"in {_in_words(names)}, {said}") for said, names in of.items()]
+
+
+def _in_words(groups: Sequence[str]) -> str:
+    shown, rest = groups[:_MOST_NAMED], len(groups) - _MOST_NAMED
+    more = f" and {rest} more" if rest > 0 else ""
+    return f"group{'s' * (len(groups) > 1)} {', '.join(shown)}{more}"
 
 
 def without_ends(problem: Problem) -> Problem:

@@ -137,6 +137,14 @@ def test_warnings_name_the_group():
     assert "in group a, all 30 labels are positive" in tree.attrs["status"]
 
 
+def test_many_groups_of_one_fault_are_one_warning():
+    names = np.repeat([f"g{number}" for number in range(12)], 3)
+    scores = bc.Scores(y_true=np.tile([1, 1, 1, 0, 0, 0], 6), y_prob=np.full(36, 0.5), group=names)
+    said = bc.fit(bc.ece, scores, **DIRECT).attrs["status"]
+    assert "in groups g0, g10, g2, g4, g6 and 1 more, all 3 labels are positive" in said
+    assert said.count("labels are") == 2
+
+
 @pytest.mark.slow
 def test_one_group_only():
     scores = make()
