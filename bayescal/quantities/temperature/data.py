@@ -288,7 +288,9 @@ def _about(problem: Rows, places: Integers, what: str) -> list[str]:
         return []
     names: Sequence[str] = [problem.classes[k] for k in places[:4]]
     more = f" and {len(places) - 4} more" if len(places) > 4 else ""
+    one = "class", "its temperature"
+    noun, own = one if len(places) == 1 else ("classes", "their temperatures")
     return [
-        f"predicted classes {', '.join(names)}{more}: {what}. How far their temperatures may lie "
-        "from the shared one rests on the other classes and the prior."
+        f"predicted {noun} {', '.join(names)}{more}: {what}. How far {own} may lie from the shared "
+        "one rests on the other classes and the prior."
     ]

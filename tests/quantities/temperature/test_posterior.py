@@ -198,8 +198,8 @@ def problem(label, logits):
 
 def test_a_class_never_predicted_and_one_always_right_are_named():
     found = data_warnings(problem([0, 1, 0, 2], [[3, 0, 0], [2, 0, 0], [2, 0, 1], [0, 0, 4]]))
-    assert any("classes 1: never predicted" in text for text in found)
-    assert any("classes 2: right in every labelled row" in text for text in found)
+    assert any("predicted class 1: never predicted" in text for text in found)
+    assert any("predicted class 2: right in every labelled row" in text for text in found)
 
 
 def test_fewer_rows_than_classes_and_labels_of_one_class_are_said():
