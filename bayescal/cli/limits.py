@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,7 @@ from bayescal.core.checks import check_number, listing
 from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
 from bayescal.core.progress import terminal_bar
+from bayescal.core.variables import ERROR
 from bayescal.core.writing import check_writable
 from bayescal.quantities import quantities
 from bayescal.results.text import decimals, ends, fixed
@@ -74,11 +76,28 @@ _PLAN: Final = (
     VERBOSE,
 )
 _PLAN_OPTIONS: Final = (*(replace(option, required=False) for option in _OWN), *_PLAN)
+# What need not lie in [0, 1].
+_NO_SHARE: Final = "eci|mean_gap|oe|slope|intercept|citl|scaled_brier|cost|log_loss.*|net_benefit.*"
+
+
+def _check_share(name: str, limit: float, flag: str) -> None:
+    """Refuse a limit in percent, to which every error keeps."""
+    from bayescal.measures.registry import OWN
+
+    own = name.partition(":")[0]
+    errors = {one.name for one in _QUANTITY.VARIABLES if one.role == ERROR}
+    known = own in errors | {one.name for one in OWN}
+    if known and not re.fullmatch(_NO_SHARE, own) and not 0 <= limit <= 1:
+        raise InputError(
+            f"{flag} must lie in [0, 1] for {name}; got {limit:g}. Divide percent by 100."
+        )
 
 
 def _plan(file: Path, **given: Any) -> int:
     _check_outputs(given["output"])
     with in_terms_of(_PLAN_OPTIONS):
+        if given["limit"] is not None:
+            _check_share(given["var"], given["limit"], "--limit")
         tree = loaded_or_fitted(_QUANTITY, {**given, "file": file})
         from bayescal.workflow.plan_labels import SIZES, plan_labels
 
@@ -203,6 +222,7 @@ def _condition(relation: str, flag: str, text: str) -> Condition:
         raise InputError(
             f"{flag} must be NAME=VALUE with a finite number; got {text!r}. Write tce=0.05, say."
         )
+    _check_share(name.strip(), limit, flag)
     return Condition(name.strip(), relation, limit)
 
 

@@ -75,7 +75,11 @@ SAMPLING: Final = (
         is_flag=True,
         help="Without NUTS (method='direct' in Python): importance sampling, quadrature or "
         "conjugacy, whichever the prior allows. PyMC is not loaded.",
-        phrases={"Pass method='nuts'": "Leave out --quick", "method='direct'": "--quick"},
+        phrases={
+            "Pass method='nuts'": "Leave out --quick",
+            "sample by method='nuts'": "leave out --quick",
+            "method='direct'": "--quick",
+        },
     ),
     Option(flags=("--prob",), type=float, default=0.9, help="Probability of the intervals."),
     Option(flags=("--draws",), type=int, default=1000, help="Draws of each of the four chains."),

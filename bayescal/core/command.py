@@ -158,7 +158,9 @@ def in_words[T](
     word, colon, parameter = (part.strip() for part in text.casefold().partition(":"))
     try:
         return words[word](*([parameter] if colon else []))
-    except InputError:
-        raise
+    except InputError as error:
+        if not colon:
+            raise
+        raise InputError(f"--prior {given or text}: {error}") from None
     except (KeyError, TypeError, ValueError):
         raise InputError(f"--prior must be {known}; got {given or text!r}.") from None

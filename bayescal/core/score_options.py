@@ -59,7 +59,10 @@ ONE_CLASSIFIER = Option(
     is_flag=True,
     help="Take the --score columns as the classes of one classifier. A class is named by its "
     "column, or by what the * of a pattern stands for.",
-    phrases={"Pass y_prob of shape (obs, class)": "Pass --multiclass and a --score for each class"},
+    phrases={
+        "Pass y_prob of shape (obs, class)": "Pass --multiclass and a --score for each class",
+        "name every class in classes=[...]": "name the columns of scores after the labels",
+    },
 )
 MULTICLASS = replace(
     ONE_CLASSIFIER,

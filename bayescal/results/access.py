@@ -472,7 +472,7 @@ def in_words(found: Sequence[Warned], n_priors: int = 1) -> str:
 
 
 def _sentence(one: Warned) -> str:
-    names = [", ".join(coords.values()) or "all classifiers" for coords in one.cases]
+    names = [" / ".join(coords.values()) or "all classifiers" for coords in one.cases]
     shown = names if len(names) <= _MOST_NAMES else names[: _MOST_NAMES - 1]
     more = f" and {len(names) - len(shown)} more" if len(shown) < len(names) else ""
     return f"{', '.join(shown)}{more}: {one.text}"

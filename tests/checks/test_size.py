@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 110,
     "quantities": 230,
-    "cli": 2170,
+    "cli": 2190,
     "core": 8690,
     "curves": 2220,
     "inference": 1500,

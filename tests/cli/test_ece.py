@@ -36,7 +36,7 @@ def test_words_name_priors(text: str, expected: object) -> None:
 
 @pytest.mark.parametrize("text", ["", "rough", "beta:4", "beta:a,b", "beta:-1,2", "normal:0,1"])
 def test_other_words_are_refused(text: str) -> None:
-    with pytest.raises(bc.InputError):
+    with pytest.raises(bc.InputError, match="--prior"):
         priors_from_text(text)
 
 

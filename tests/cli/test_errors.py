@@ -53,6 +53,8 @@ OPTIONS = fit_options(COMMAND)
         ("try strategy='uniform'.", "try --strategy uniform."),
         ("n_bins must be a whole number >= 1; got 0.", "--n-bins must be a whole number >= 1"),
         ("got method='direct'. Pass method='nuts'.", "got --quick. Leave out --quick."),
+        ("draws=4000; or sample by method='nuts'.", "--draws 4000; or leave out --quick."),
+        ("or name every class in classes=[...].", "or name the columns of scores after the"),
         ("class_prior must lie in (0, 1)", "class_prior must lie in (0, 1)"),
         ("each with ,s=NUMBER", "each with ,s=NUMBER"),
     ],

@@ -86,7 +86,8 @@ def test_the_class_prior_may_be_estimated(file: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (["--class-prior", "1.5"], "--class-prior must be a number in (0, 1)"),
+        (["--class-prior", "1.5"], "--class-prior must be beta:A,B with both above 0, LOW..HIGH"),
+        (["--class-prior", "beta:0,1"], "both above 0, LOW..HIGH, a number in (0, 1) or estimate"),
         (["--class-prior", "much"], "--class-prior must be beta:A,B"),
         *[
             (["--class-prior", text], f"0 < LOW < HIGH < 1; got '{text}'. Write 0.3..0.45")

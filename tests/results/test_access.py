@@ -285,7 +285,7 @@ def test_a_warning_of_a_class_is_of_its_groups():
     tree = make_result(("a",), classes=("x", "y"), groups=("g", "h"))
     tree.attrs["warnings"] = json.dumps([["one.", [{"classifier": "a", "class": "x"}]]])
     said = {(case.class_, case.group): status(tree, [case]) for case in cases(tree)}
-    assert said[("x", "g")] == said[("x", "h")] == "a, x: one."
+    assert said[("x", "g")] == said[("x", "h")] == "a / x: one."
     assert said[("y", "g")] == "ok"
 
 

@@ -21,7 +21,7 @@ from bayescal.core.bins.edges import (
     resolved_number,
     strategy_name,
 )
-from bayescal.core.checks import check_choice, check_data, check_rows, listing
+from bayescal.core.checks import check_choice, check_data, check_known, check_rows, listing
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores, Task
 
@@ -102,8 +102,10 @@ class Binning:
         Raises
         ------
         InputError
-            If both are given, or `binning` is no Binning.
+            If both are given, a field is unknown, or `binning` is no Binning.
         """
+        for name in fields:
+            check_known(name, tuple(BinningFields.__annotations__), "option", "a binning")
         if binning is None:
             return cls(**fields)
         if not isinstance(binning, Binning):

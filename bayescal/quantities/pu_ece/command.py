@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bayescal.core import score_options as shared
+from bayescal.core.checks import check_number
 from bayescal.core.command import Command, Estimates, Given, Option
 from bayescal.core.errors import InputError
 from bayescal.core.score_options import are_counts, sum_of
@@ -75,14 +76,14 @@ def _class_prior(text: str) -> float | Beta | None:
         return None
     if ".." in word:
         return _between(word)
-    if word.startswith("beta:") and isinstance(found := prior_from_string(word), Beta):
-        return found
     try:
-        return float(word)
+        if word.startswith("beta:") and isinstance(found := prior_from_string(word), Beta):
+            return found
+        return check_number(float(word), "class_prior", "(0, 1)")
     except ValueError:
         raise InputError(
-            "--class-prior must be beta:A,B, LOW..HIGH, a number in (0, 1) or estimate; got "
-            f"{text!r}."
+            "--class-prior must be beta:A,B with both above 0, LOW..HIGH, a number in (0, 1) or "
+            f"estimate; got {text!r}. Write 0.3..0.45, say."
         ) from None
 
 

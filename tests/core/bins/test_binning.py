@@ -12,6 +12,7 @@ from bayescal.core.bins.edges import bin_edges, weight_units
 from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores
 from bayescal.core.scores import Scores, Task
+from bayescal.quantities import ece
 
 
 def make_task(n=500, seed=0, decimals=None):
@@ -429,3 +430,9 @@ def test_equal_weights_are_shared_out_as_rows():
         np.testing.assert_allclose(cells.evened().count, cells.rows, rtol=1e-12)
     plain = binning.fine_counts(Task({}, score, event), [0, 1])
     assert plain.evened() is plain
+
+
+def test_an_unknown_field_is_refused_with_the_nearest_name():
+    for function in (ece.estimate, ece.expected_if_calibrated):
+        with pytest.raises(InputError, match="has no option 'nbins'; did you mean 'n_bins'"):
+            function(Scores([1, 0], [0.3, 0.4]), nbins=3)
