@@ -182,10 +182,10 @@ def _first(tree: xr.DataTree) -> xr.DataTree:
 
 
 def _few(tree: xr.DataTree) -> xr.DataTree:
-    """Two classifiers, and of rows one, with two classes: there would be too many panels."""
-    held = tree["posterior"].dims
-    few = {"obs": [0], "label_class": [0, 1]} if "obs" in held else {}
-    return tree.isel({"classifier": [0, 1]} | few, missing_dims="ignore")
+    """Two classifiers, or of one of them a row with two classes: there would be many panels."""
+    of_rows = {"classifier": [0], "obs": [0], "label_class": [0, 1]}
+    few = of_rows if "obs" in tree["posterior"].dims else {"classifier": [0, 1]}
+    return tree.isel(few, missing_dims="ignore")
 
 
 def failing(tree: xr.DataTree, names: Iterable[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from bayescal.quantities.pu_ece.data import problems
 from bayescal.quantities.pu_ece.models.mixture_bins import Bins
 from bayescal.quantities.pu_ece.simulator import truth
 from tests.quantities.pu_ece.gibbs import gibbs
+from tests.quantities.pu_ece.test_posterior import check_replicated
 
 DATA = truth("less").scores((300, 2000), seed=1)
 
@@ -34,6 +35,13 @@ def compare(fit, drawn, made) -> None:
     np.testing.assert_allclose(rate.mean(axis=0), theirs.mean(axis=0), atol=0.02)
 
 
+@pytest.fixture(scope="module")
+def mixture_fit():
+    data = truth("less").scores((300, 2000), seed=1)
+    priors = bc.pu_ece.Priors(bc.Beta(50, 50), bc.pu_ece.MixtureBins())
+    return bc.fit(bc.pu_ece, data, priors=priors, n_bins=4, seed=20)
+
+
 @pytest.mark.mcmc
 def test_the_mixture_is_that_of_data_augmentation(mixture_fit) -> None:
     made = problem(bc.pu_ece.Priors(0.5, bc.pu_ece.MixtureBins()))
@@ -42,6 +50,12 @@ def test_the_mixture_is_that_of_data_augmentation(mixture_fit) -> None:
     assert mixture_fit.attrs["status"] == "ok"
     assert mixture_fit["diagnostics"]["divergences"].item() == 0
     assert np.isnan(mixture_fit["model_average"]["p_calibrated"].item())
+
+
+@pytest.mark.mcmc
+def test_replicated_positives_are_as_many_as_were_sampled(mixture_fit) -> None:
+    check_replicated(mixture_fit)
+    assert (mixture_fit["posterior_predictive"]["events"].sum("cell") == 300).all()
 
 
 @pytest.mark.mcmc
