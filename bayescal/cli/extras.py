@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bayescal.cli.options import PATH, ROWS, VERBOSE, click_option
-from bayescal.cli.output import TABLES, check_report, say_written, write_rows
+from bayescal.cli.output import TABLES, check_ending, say_written, write_rows
 from bayescal.cli.run import carry_out, in_terms_of, status_code
 from bayescal.cli.terminal import print_table, say
 from bayescal.core import score_options as shared
@@ -21,6 +21,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.progress import terminal_bar
 from bayescal.core.score_options import COUNTS, are_counts, read_counts
 from bayescal.core.writing import check_writable
+from bayescal.report import ENDINGS
 
 if TYPE_CHECKING:
     from bayescal.core.columns import Label
@@ -72,8 +73,7 @@ def calibrate(
     from bayescal.results.access import json_attribute
     from bayescal.results.io import load
 
-    if output.suffix.casefold() not in TABLES:
-        raise click.UsageError(f"--output must end in .csv or .parquet; got {output.name!r}.")
+    check_ending(output, TABLES, ".csv or .parquet")
     check_writable(output)
     tree = load(result)
     calibrate = getattr(quantity_named(str(tree.attrs["quantity"])), "calibrate", None)
@@ -139,16 +139,16 @@ def demo(output: Path, verbose: bool) -> int:
     The question is whether a digit is five or more. Half of the 1,797 images train, the other half
     judge. The most accurate classifier is not the best calibrated one.
     """
-    from bayescal.quantities import quantities
+    from bayescal.quantities import of_tables
 
-    check_report(output, "--output")
+    check_ending(output, ENDINGS, ".html")
     check_writable(output)
     say("Training four classifiers on half of scikit-learn's handwritten digits ...")
     scores = held_out_scores()
     say(f"Measuring their calibration on the other half, {scores.n_labeled} rows ...")
     from bayescal.workflow.fit import fit
 
-    quantity = next(found for found in quantities().values() if found.COMMAND.reports)
+    quantity = of_tables()
     compute = partial(fit, quantity, scores, seed=_SEED, prob=_PROB)
     title = "Is it five or more? Four classifiers"
     return carry_out(quantity, compute, [output], {"prob": _PROB, "verbose": verbose}, title)
@@ -233,8 +233,7 @@ _OPTIONS: Final = (
 
 
 def _count(files: tuple[Path, ...], output: Path, **given: Any) -> None:
-    if output.suffix.casefold() != COUNTS:
-        raise click.UsageError(f"--output must end in {COUNTS}; got {output.name!r}.")
+    check_ending(output, (COUNTS,), COUNTS)
     check_writable(output)
     tables = [path for path in files if path.suffix.casefold() != COUNTS]
     if tables and given["label"] is None:

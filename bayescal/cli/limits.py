@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from bayescal.cli.options import ROWS, SAMPLING, VERBOSE, as_given, click_option, parameters
-from bayescal.cli.output import print_json, say_written, write_rows
+from bayescal.cli.output import check_ending, print_json, say_written, write_rows
 from bayescal.cli.run import RESULT, in_terms_of, loaded_or_fitted, status_code
 from bayescal.cli.terminal import FAILED, OK, print_table, say
 from bayescal.core.checks import check_number, listing
@@ -23,7 +23,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.progress import terminal_bar
 from bayescal.core.variables import ERROR
 from bayescal.core.writing import check_writable
-from bayescal.quantities import quantities
+from bayescal.quantities import of_tables
 from bayescal.results.text import decimals, ends, fixed
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 _DIMS: Final = {"class_": "class", "group": "group"}
 _FIGURES: Final = (".png", ".pdf", ".svg")
 _TABLE: Final = ".csv"
+_ENDINGS: Final = ".png, .pdf or .svg (a figure), or .csv (the numbers)"
 _SPARE: Final = ("prob se", "width se", "width lower", "width upper")
-_QUANTITY: Final = next(found for found in quantities().values() if found.COMMAND.reports)
+_QUANTITY: Final = of_tables()
 _OWN: Final = (*_QUANTITY.COMMAND.options, _QUANTITY.COMMAND.prior)
 _PLAN: Final = (
     Option(
@@ -94,7 +95,9 @@ def _check_share(name: str, limit: float, flag: str) -> None:
 
 
 def _plan(file: Path, **given: Any) -> int:
-    _check_outputs(given["output"])
+    for path in given["output"]:
+        check_ending(path, (*_FIGURES, _TABLE), _ENDINGS)
+        check_writable(path)
     with in_terms_of(_PLAN_OPTIONS):
         if given["limit"] is not None:
             _check_share(given["var"], given["limit"], "--limit")
@@ -118,16 +121,6 @@ def _plan(file: Path, **given: Any) -> int:
     _print(found, file, given)
     say_written(given["output"], err=given["json"])
     return status_code(tree, _PLAN_OPTIONS)
-
-
-def _check_outputs(paths: tuple[Path, ...]) -> None:
-    for path in paths:
-        if path.suffix.casefold() not in (*_FIGURES, _TABLE):
-            raise click.UsageError(
-                "--output must end in .png, .pdf or .svg (a figure), or .csv (the numbers); got "
-                f"{path.name!r}."
-            )
-        check_writable(path)
 
 
 def _case(tree: DataTree, names: tuple[str, ...]) -> dict[str, str]:

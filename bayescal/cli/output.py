@@ -14,7 +14,7 @@ from bayescal.cli.terminal import print_table, say
 from bayescal.core.command import Estimates, Given, Row
 from bayescal.core.text import cell, printable
 from bayescal.core.writing import check_writable, replacing, write_text
-from bayescal.report import ENDINGS as _REPORT
+from bayescal.report import ENDINGS
 from bayescal.results.text import plain
 
 if TYPE_CHECKING:
@@ -25,21 +25,17 @@ _VERSION: Final = 1
 """Of the form of JSON, which output.schema.json describes."""
 _PARQUET: Final = ".parquet"
 TABLES: Final = (".csv", _PARQUET)
-_KNOWN: Final = (".nc", *TABLES, *_REPORT)
+_KNOWN: Final = (".nc", *TABLES, *ENDINGS)
 
 
 def outputs(given: Given) -> list[Path]:
     """The files to be written, checked before the work that fills them."""
     paths, report = list(given["output"]), given["report"]
+    words = ".nc (the result), .html (a report), .csv or .parquet (the numbers)"
     for path in paths:
-        if path.suffix.casefold() not in _KNOWN:
-            raise click.UsageError(
-                "--output must end in .nc (the result), .html (a report), .csv or .parquet (the "
-                "numbers); "
-                f"got {path.name!r}."
-            )
+        check_ending(path, _KNOWN, words)
     if report is not None:
-        check_report(report, "--report")
+        check_ending(report, ENDINGS, ".html", "--report")
         paths.append(report)
     if given.get("estimate_only"):
         _check_estimates(given, paths)
@@ -48,10 +44,10 @@ def outputs(given: Given) -> list[Path]:
     return paths
 
 
-def check_report(path: Path, flag: str) -> None:
-    """Refuse another ending than that of a report."""
-    if path.suffix.casefold() not in _REPORT:
-        raise click.UsageError(f"{flag} must end in .html; got {path.name!r}.")
+def check_ending(path: Path, known: Sequence[str], words: str, flag: str = "--output") -> None:
+    """Refuse another ending than those known, which `words` say."""
+    if path.suffix.casefold() not in known:
+        raise click.UsageError(f"{flag} must end in {words}; got {path.name!r}.")
 
 
 def _check_estimates(given: Given, paths: Sequence[Path]) -> None:
@@ -67,7 +63,7 @@ def _check_estimates(given: Given, paths: Sequence[Path]) -> None:
 
 def write(tree: DataTree, path: Path, prob: float, title: str | None = None) -> None:
     """Write a result as the file's ending says."""
-    if path.suffix.casefold() in _REPORT:
+    if path.suffix.casefold() in ENDINGS:
         from bayescal.report import report
 
         report(tree, path, prob=prob, **({} if title is None else {"title": title}))

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from bayescal.cli.options import MEASURE, ROWS, check_required, click_option, report_options
-from bayescal.cli.output import check_report, say_written
+from bayescal.cli.output import check_ending, say_written
 from bayescal.cli.run import (
+    RESULT,
     checkpoint,
     in_terms_of,
     plan_options,
@@ -26,7 +27,8 @@ from bayescal.core.command import Command, Given, Option
 from bayescal.core.errors import InputError
 from bayescal.core.score_options import COUNTS, are_counts
 from bayescal.core.writing import check_writable
-from bayescal.quantities import quantities
+from bayescal.quantities import of_tables
+from bayescal.report import ENDINGS
 
 if TYPE_CHECKING:
     from bayescal.core.count_table import CountTable
@@ -337,19 +339,18 @@ def _check_windows(given: Given, files: tuple[Path, ...]) -> None:
         raise click.UsageError("--window takes one table of scores.")
 
 
-_RESULT: Final = ".nc"
 _OUTPUT: Final = Option(
     flags=("-o", "--output"), type=Path, default=Path("calibration.html"), help="The report."
 )
 _TITLE: Final = Option(flags=("--title",), default="Calibration report", help="Its heading.")
-_QUANTITY: Final = next(found for found in quantities().values() if found.COMMAND.reports)
+_QUANTITY: Final = of_tables()
 _OPTIONS: Final = (*report_options(_QUANTITY.COMMAND), *_WINDOW_OPTIONS)
 
 
 def _report(files: tuple[Path, ...], output: Path, title: str, **given: Any) -> int:
-    check_report(output, "--output")
+    check_ending(output, ENDINGS, ".html")
     _check_windows(given, files)
-    if any(path.suffix.casefold() == _RESULT for path in files):
+    if any(path.suffix.casefold() == RESULT for path in files):
         _check_results(files, given)
         return _of_results(files, output, title, given)
     data = {**given, "file": files[0] if len(files) == 1 else files}
@@ -362,7 +363,7 @@ def _report(files: tuple[Path, ...], output: Path, title: str, **given: Any) -> 
 
 
 def _check_results(files: tuple[Path, ...], given: dict[str, Any]) -> None:
-    other = next((path for path in files if path.suffix.casefold() != _RESULT), None)
+    other = next((path for path in files if path.suffix.casefold() != RESULT), None)
     if other is not None:
         raise click.UsageError(
             f"a report takes results (.nc) or one table of scores; got {other.name!r} "

@@ -14,7 +14,6 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from bayescal.core.checks import check_is
 from bayescal.core.text import distinct
 from bayescal.plots import style
-from bayescal.results import schema
 from bayescal.results.change import Change, Series, Window
 from bayescal.results.label_plan import ENOUGH, LabelPlan
 from bayescal.results.text import count, percent, probability
@@ -49,13 +48,8 @@ def plot_change(change: Change, *, ax: Axes | None = None) -> Figure:
         If `change` is something else.
     """
     check_is(change, Change, "change", "Pass what bayescal.change returned.")
-    rows = change.table.reset_index().itertuples()
-    windows = [
-        Window(row.window, row.n, row.mean, row.lower, row.upper, None, row.status == schema.OK)
-        for row in rows
-    ]
-    order = [window.name for window in windows]
-    one = Series(change.variable.full or change.variable.title, windows, change)
+    order = [window.name for window in change.windows]
+    one = Series(change.variable.full or change.variable.title, change.windows, change)
     return draw_windows([one], order, change.prob, change.variable.title, ax)
 
 

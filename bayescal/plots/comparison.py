@@ -194,7 +194,8 @@ def plot_differences(
     prob : float
         Posterior probability of the thin interval; the thick one has 50%.
     reference : str, optional
-        The classifier to subtract; the best by its mean by default.
+        The classifier to subtract; by default the best by its mean, or that of the smallest mean
+        where neither more nor less is better.
     class_, group : str, optional
         Which class and group, needed where the result has several.
     ax : matplotlib.axes.Axes, optional
@@ -237,7 +238,7 @@ def plot_differences(
                 difference(tree, name, base, var, share, class_=class_, group=group)
                 for share in (prob, INNER)
             ),
-            higher=higher,
+            better=compared.better,
             converged=all(access.case_converged(tree, shown[one]) for one in (name, base)),
         )
         for name in names
@@ -262,9 +263,12 @@ def _height(rows: Sequence[Row]) -> float:
     return _ROW_INCHES * len(rows) + _FRAME_INCHES
 
 
-def _row(label: str, wide: Difference, narrow: Difference, *, higher: bool, converged: bool) -> Row:
+def _row(
+    label: str, wide: Difference, narrow: Difference, *, better: str | None, converged: bool
+) -> Row:
     larger = wide.prob_first_larger
-    worse = 1 - larger - wide.prob_equal if higher else larger
+    worse = 1 - larger - wide.prob_equal if better == MORE else larger
+    chance = f"P({'worse' if better else 'larger'}) {relation(worse)}"
     ends = f"{signed(wide.mean)} ({signed(wide.lower)} to {signed(wide.upper)})"
     return Row(
         label=label,
@@ -272,7 +276,7 @@ def _row(label: str, wide: Difference, narrow: Difference, *, higher: bool, conv
         outer=(wide.lower, wide.upper),
         inner=(narrow.lower, narrow.upper),
         marks={},
-        text=f"{ends}, P(worse) {relation(worse)}" if converged else schema.NOT_CONVERGED,
+        text=f"{ends}, {chance}" if converged else schema.NOT_CONVERGED,
         converged=converged,
     )
 

@@ -19,7 +19,7 @@ from bayescal.plots import style
 from bayescal.plots.reliability import error_text, filled_bins, rate_intervals
 from bayescal.results import access, schema
 from bayescal.results.bands import curve_band
-from bayescal.results.curves import has_curve
+from bayescal.results.curves import lies_on_curve
 from bayescal.results.text import percent
 
 _REFERENCE = "Perfectly calibrated"
@@ -302,7 +302,7 @@ class ReliabilityDisplay:
         """The curve and its band where there is one; rates that lie on none have intervals."""
         tree, ax = self.result, self.ax_
         score, ends = rate_intervals(tree, case, prob)
-        if has_curve(tree, case):
+        if lies_on_curve(tree, case):
             x = access.variable(tree, schema.CONSTANT_DATA, schema.CURVE_SCORE, case).values
             curve = access.variable(tree, schema.POSTERIOR, schema.CALIBRATION_CURVE, case)
             (self.line_,) = ax.plot(x, curve.mean(schema.DRAW_DIMS).values, **look)

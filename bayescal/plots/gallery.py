@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from bayescal.core.variables import CURVE, ERROR, METRIC, ROW
+from bayescal.core.variables import ERROR, METRIC, ROW
 from bayescal.plots.comparison import plot_comparison, plot_metrics, plot_ranks
 from bayescal.plots.posterior import plot_posterior, plot_prior_posterior
 from bayescal.plots.reliability import plot_reliability
@@ -65,7 +65,7 @@ def _of_errors(tree: xr.DataTree, prob: float) -> Gallery:
 
 def _with_diagram(tree: xr.DataTree, cases: list[ResultSlice]) -> list[ResultSlice]:
     """Cases that get a reliability diagram: all, or those with the largest errors."""
-    if not any("point" in curve.dims for curve in access.of_role(tree, CURVE)):
+    if not access.has_calibration_curve(tree):
         return []
     if len(cases) <= MOST_DIAGRAMS:
         return cases

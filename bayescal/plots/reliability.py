@@ -18,7 +18,7 @@ from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.bands import curve_band
-from bayescal.results.curves import description_weights, has_curve
+from bayescal.results.curves import description_weights, lies_on_curve
 from bayescal.results.intervals import interval, tail
 from bayescal.results.text import number, percent, probability, relation
 
@@ -88,7 +88,7 @@ def plot_reliability(
     entries: dict[str, Artist] = {}
     seen = np.concatenate([marks.score, marks.rate, _draw_rates(top, tree, case, prob, entries)])
     band = (1.0, 0.0)
-    if has_curve(tree, case):
+    if lies_on_curve(tree, case):
         band = _draw_curve(top, tree, case, prob, entries)
         _draw_descriptions(top, tree, case, entries)
     limits = _limits(seen, band)
@@ -164,7 +164,7 @@ def rate_intervals(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Scores whose rates lie on no curve, and the intervals of these, (2, score)."""
     bins = filled_bins(tree, case)
-    alone = np.isin(bins.score, (0, 1)) | (not has_curve(tree, case))
+    alone = np.isin(bins.score, (0, 1)) | (not lies_on_curve(tree, case))
     if not alone.any() or not access.has_variable(tree, schema.POSTERIOR, schema.LABEL_RATE):
         return np.empty(0), np.empty((2, 0))
     rate = access.variable(tree, schema.POSTERIOR, schema.LABEL_RATE, case)
@@ -251,7 +251,7 @@ def _draw_scores(
     entries: dict[str, Artist],
 ) -> None:
     """Histogram of the scores, rows with the label below the others where all have labels."""
-    if marks.noun == "score" or not has_curve(tree, case):
+    if marks.noun == "score" or not lies_on_curve(tree, case):
         left, width = marks.score - _NARROW * np.ptp(limits) / 2, _NARROW * np.ptp(limits)
         rows, positives = marks.rows, marks.rows * marks.rate
     else:
@@ -317,8 +317,7 @@ def _answer(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
     point = access.scalar(tree, schema.POINT_ESTIMATE, shown.point or "", case)
     if point is not None:
         lines.append(f"plug-in ECE {number(point)} ({n_bins} {bins})")
-    p_calibrated = access.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case)
-    if p_calibrated is not None and p_calibrated == p_calibrated:
+    if (p_calibrated := access.prob_calibrated(tree, case)) is not None:
         lines.append(f"P(calibrated) {relation(p_calibrated)}")
     return "\n".join(lines)
 

@@ -69,6 +69,11 @@ def quantity_named(quantity: Quantity | str) -> Quantity:
     return found[quantity]
 
 
+def of_tables() -> Quantity:
+    """The quantity that a table of scores is fitted to where none is named."""
+    return next(found for found in quantities().values() if found.COMMAND.reports)
+
+
 def _adapted(quantity: Any) -> Quantity:
     if hasattr(quantity, "VARIABLES"):
         return cast("Quantity", quantity)

@@ -14,7 +14,7 @@ from bayescal.report.view import HIDDEN, Answer, View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Difference, difference
-from bayescal.results.intervals import Marginal, average_powers, if_calibrated, marginals
+from bayescal.results.intervals import Marginal, average_power, if_calibrated, marginals
 from bayescal.results.ranking import best, leaders
 from bayescal.results.text import decimals, error, fixed, in_words, percent, probability, relation
 
@@ -181,11 +181,6 @@ DECADES = 20
 _PLURALS = {schema.CLASSIFIER: "classifiers", schema.CLASS: "classes", schema.GROUP: "groups"}
 
 
-def digits(view: View) -> int:
-    """Decimals that suit the narrowest interval, so that numbers line up."""
-    return max(decimals(*view.interval(view.main.name, case)) for case in view.cases)
-
-
 def answer(view: View) -> Answer:
     """How large the errors are, and which classifier has the least."""
     found = answers(view)
@@ -237,7 +232,7 @@ def answer_of(view: View, case: ResultSlice) -> CaseAnswer:
         plug_in=view.number_of(schema.POINT_ESTIMATE, var.point or "", case),
         if_calibrated=if_calibrated(view.tree, case, view.prob),
         p_calibrated=view.number_of(schema.MODEL_AVERAGE, schema.P_CALIBRATED, case),
-        digits=digits(view),
+        digits=view.digits,
         # A bare name such as "3" would not say that it is a class.
         kind=f"{dims[0]} " if dims in ((schema.CLASS,), (schema.GROUP,)) else "",
         failed=not access.case_converged(view.tree, case),
@@ -364,6 +359,7 @@ def titles(view: View) -> dict[str, str]:
 
 def terms(view: View) -> list[tuple[str, str]]:
     """What a calibration error is, and what its interval and its probability of 0 mean."""
+    prob = percent(view.prob)
     found = [
         (
             True,
@@ -389,9 +385,9 @@ def terms(view: View) -> list[tuple[str, str]]:
         ),
         (
             True,
-            "{prob} credible interval",
+            f"{prob} credible interval",
             "Given the data and the priors, the error lies in it with a probability of at least "
-            "{prob}. Where perfect calibration is not excluded, the interval starts at 0.",
+            f"{prob}. Where perfect calibration is not excluded, the interval starts at 0.",
         ),
         (
             view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED),
@@ -405,8 +401,7 @@ def terms(view: View) -> list[tuple[str, str]]:
 
 def _power_words(view: View) -> str:
     """That evidence counts for less than it says, where it does."""
-    powers = average_powers(view.tree)
-    if not powers or min(powers) >= 1:
+    power = average_power(view.tree)
+    if power in ("", "1"):
         return ""
-    words = " or ".join(f"{power:g}" for power in powers)
-    return f" In it the evidence has the power {words}, because none of them need be true."
+    return f" In it the evidence has the power {power}, because none of them need be true."

@@ -56,7 +56,8 @@ def shapes(view: View) -> Markup | None:
 
 def models(view: View) -> Markup | None:
     """A line a case: the probability of each model that the result is an average of."""
-    if not view.described or view.has_curve or view.main.role == ROW:
+    curve = access.has_calibration_curve(view.tree)
+    if not view.described or curve or view.main.role == ROW:
         return None
     note = (
         "Posterior probabilities of the models that the result is an average of, by evidence; what "
@@ -112,7 +113,7 @@ def uneven(view: View) -> list[str]:
 
 def _found(view: View) -> list[tuple[ResultSlice, CurveShape]]:
     """Cases with a curve that is an average over components."""
-    if not view.has_curve:
+    if not access.has_calibration_curve(view.tree):
         return []
     both = ((case, curve_shape(view.tree, case)) for case in view.cases)
     return [(case, shape) for case, shape in both if shape is not None]

@@ -213,11 +213,12 @@ def terms(view: View) -> list[tuple[str, str]]:
             "on the same rows."
         )
         found.append(("P(best)", text))
+    prob = percent(view.prob)
     text = (
-        "Given the data and the priors, the value lies in it with a probability of {prob}, and on "
+        f"Given the data and the priors, the value lies in it with a probability of {prob}, and on "
         "either side of it with equal probability."
     )
-    return [*found, ("{prob} credible interval of a metric", text)]
+    return [*found, (f"{prob} credible interval of a metric", text)]
 
 
 def _methods(view: View) -> list[str]:

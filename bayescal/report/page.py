@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -34,7 +34,7 @@ from bayescal.report.sections import BOUNDS, DIAGNOSTICS, FIRST, LAST, PRIORS
 from bayescal.report.sensitivity import SENSITIVITY
 from bayescal.report.view import Section, View
 from bayescal.results import access, schema
-from bayescal.results.change import Change, Series
+from bayescal.results.change import Change, Series, series_names
 from bayescal.results.measure import has_curve, shown_measures
 from bayescal.results.summary import heading
 from bayescal.results.text import (
@@ -147,10 +147,10 @@ def windows_report(
     """Write the page; `failures` are reasons by what they are of, `measured` further measures."""
     check_writable(path)
     parts = [("answer", "Calibration over time", "Answer", _answer(series, order, prob))]
-    parts.append(("windows", "Windows", "Windows", _table(series, prob)))
+    parts.append(("windows", "Windows", "Windows", _table("Calibration error", series, prob)))
     for number, changes in enumerate(filter(None, measured), start=1):
-        title = capital(heading(next(iter(changes.values())).variable))
-        parts.append((f"measure-{number}", title, title, _measured(title, changes, prob)))
+        name = capital(heading(next(iter(changes.values())).variable))
+        parts.append((f"measure-{number}", name, name, _measured(name, changes, prob)))
     if failures:
         parts.append(("failures", "What could not be fitted", "Failures", facts(failures)))
     parts.append(("provenance", "How it was made", "Provenance", facts(provenance)))
@@ -207,52 +207,41 @@ def _sentence(one: Series, prob: float) -> Markup:
     return text + least_of.format(least.name, in_words(error(least.mean, digits)), one.change.text)
 
 
-def _table(series: Sequence[Series], prob: float) -> Markup:
-    rows = [(one.name, window) for one in series for window in one.windows]
-    digits = max((decimals(w.lower, w.upper) for _, w in rows), default=3)
-    return table(
-        "Calibration error by window",
-        [
-            Column("Series", names([name for name, _ in rows]), True),
-            Column("Window", names([w.name for _, w in rows], [not w.converged for _, w in rows])),
-            Column("Rows", [whole(w.n) for _, w in rows]),
-            Column("TCE, mean", [error(w.mean, digits) for _, w in rows]),
-            Column(f"{percent(prob)} interval", [ends(w.lower, w.upper, digits) for _, w in rows]),
-            Column("P(calibrated)", [probability(w.p_calibrated) for _, w in rows]),
-            *_of_changes([(one.change, window.name) for one in series for window in one.windows]),
-        ],
-    )
+def _measured(name: str, changes: Mapping[tuple[str, str], Change], prob: float) -> Markup:
+    """A measure by window."""
+    found = [(name, changes[key]) for key, name in series_names(changes).items()]
+    series = [Series(name, one.windows, one) for name, one in found]
+    worse = ("P(worse)", "than the window before", "than the baseline")
+    return _table(name, series, prob, "Mean", fixed, worse)
 
 
-def _measured(title: str, changes: Mapping[tuple[str, str], Change], prob: float) -> Markup:
-    """A measure by window: its mean and interval, and where it is worse."""
-    places = [(key, str(window)) for key, one in changes.items() for window in one.table.index]
-    rows = [changes[key].table.loc[window] for key, window in places]
-    digits = max(decimals(row.lower, row.upper) for row in rows)
+def _table(
+    name: str,
+    series: Sequence[Series],
+    prob: float,
+    mean: str = "TCE, mean",
+    write: Callable[[float, int], str] = error,
+    worse: tuple[str, str, str] = ("P(rose)", "from the window before", "above the baseline"),
+) -> Markup:
+    """Mean and interval by window, and the probability that it is worse than another."""
+    rows = [(one, window) for one in series for window in one.windows]
+    windows = [window for _, window in rows]
+    digits = max((decimals(one.lower, one.upper) for one in windows), default=3)
+    failed = [not one.converged for one in windows]
+    zero = [probability(one.p_calibrated) for one in windows]
+    chance, *against = worse
     columns = [
-        Column("Series", names([" / ".join(filter(None, key)) for key, _ in places]), True),
-        Column("Window", names([window for _, window in places])),
-        Column("Mean", [fixed(row["mean"], digits) for row in rows]),
-        Column(f"{percent(prob)} interval", [ends(row.lower, row.upper, digits) for row in rows]),
-        *_of_changes(
-            [(changes[key], window) for key, window in places],
-            *("P(worse)", "than the window before", "than the baseline"),
-        ),
+        Column("Series", names([one.name for one, _ in rows]), True),
+        Column("Window", names([one.name for one in windows], failed)),
+        Column("Rows", [whole(one.n) for one in windows]),
+        Column(mean, [write(one.mean, digits) for one in windows]),
+        Column(f"{percent(prob)} interval", [ends(w.lower, w.upper, digits) for w in windows]),
+        *([Column("P(calibrated)", zero)] if {*zero} != {MISSING} else []),
     ]
-    return table(f"{title} by window", columns)
-
-
-def _of_changes(
-    places: Sequence[tuple[Change | None, str]],
-    title: str = "P(rose)",
-    before: str = "from the window before",
-    above: str = "above the baseline",
-) -> list[Column]:
-    """Probabilities of being worse, and alarms."""
-    return [
-        Column(title, [_rise(change, name, key) for change, name in places], small=small)
-        for key, small in (("previous", before), ("baseline", above))
-    ]
+    for key, small in zip(("previous", "baseline"), against, strict=True):
+        cells = [_rise(one.change, window.name, key) for one, window in rows]
+        columns.append(Column(chance, cells, small=small))
+    return table(f"{name} by window", columns)
 
 
 def _rise(change: Change | None, window: str, against: str) -> str:

@@ -148,26 +148,18 @@ def _summary_column(
 ) -> Column:
     """One column; two ends of an interval make one."""
     digits, values = _DIGITS[view.main.role], frame[name].tolist()
+    write = error if view.main.role == ERROR else fixed
     if name.endswith("lower"):
         var = name.removesuffix("lower").rstrip("_")
         both = zip(values, frame[f"{name.removesuffix('lower')}upper"].tolist(), strict=True)
         title = f"{percent(view.prob)} interval"
         named = f"{titles.get(var, var)}, {title}" if var else title
-        return Column(titles.get(name, named), [_range(view, low, high) for low, high in both])
+        return Column(titles.get(name, named), [ends(*one, digits, write) for one in both])
     if name == "metric":
         metrics_of = [access.described(view.tree, value).title for value in values]
         return Column(titles[name], metrics_of, words=True)
-    write = error if view.main.role == ERROR else fixed
     cells = [_summary_cell(name, value, partial(write, digits=digits)) for value in values]
     return Column(titles.get(name, name.replace("_", " ")), cells, words=name == "curve")
-
-
-def _range(view: View, low: float, high: float) -> str:
-    """An interval, as one of errors or of others is written."""
-    digits = _DIGITS[view.main.role]
-    if view.main.role == ERROR:
-        return f"{error(low, digits)} to {error(high, digits)}"
-    return ends(low, high, digits)
 
 
 def _summary_cell(name: str, value: Any, write: Callable[[float], str]) -> str:
@@ -463,10 +455,7 @@ def glossary(views: Sequence[View]) -> Markup:
         terms["R-hat, effective draws, divergences"] = (
             "Checks of the sampler, not of the classifier. If they fail, the numbers may be wrong."
         )
-    prob = percent(views[0].prob)
-    return facts(
-        {word.format(prob=prob): text.format(prob=prob) for word, text in terms.items()}, "terms"
-    )
+    return facts(terms, "terms")
 
 
 PRIORS = Section("priors", "Priors", "Priors", for_each(priors))

@@ -107,7 +107,8 @@ def _of_errors(view: View) -> Shown:
 
     # Priors stay in their order.
     found = [answer_of(view, case) for case in view.cases] if view.is_grid else answers(view)
-    lines, left = found[-_MOST_ROWS:], len(found) - _MOST_ROWS
+    lines = found[:_MOST_ROWS] if view.is_grid else found[-_MOST_ROWS:]
+    which = "first cases" if view.is_grid else "largest errors"
     on = scale(lines)
 
     def at(value: float) -> float:
@@ -132,7 +133,7 @@ def _of_errors(view: View) -> Shown:
         rows=list(zip(*columns.values(), strict=True)),
         strip=Strip(bars, [(at(tick), on.label(tick)) for tick in on.ticks], key),
         failed=[place for place, one in enumerate(lines) if one.failed],
-        notes=[f"The {len(lines)} largest errors of {len(found)}."] if left > 0 else [],
+        notes=[f"The {len(lines)} {which} of {len(found)}."] if len(lines) < len(found) else [],
     )
 
 

@@ -12,13 +12,13 @@ from typing import Any, Final, NamedTuple
 import xarray as xr
 from markupsafe import Markup
 
-from bayescal.core.variables import CURVE, PARAMETER, Variable
+from bayescal.core.variables import PARAMETER, Variable
 from bayescal.report.render import render
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice, status, warned_cases
 from bayescal.results.intervals import interval
 from bayescal.results.summary import heading
-from bayescal.results.text import capital, labelled_rows
+from bayescal.results.text import capital, decimals, labelled_rows
 
 HIDDEN: Final = ""
 """Heading of a column that is left out."""
@@ -123,11 +123,6 @@ class View:
         return schema.ERROR_CORRELATION in self.tree.children
 
     @property
-    def has_curve(self) -> bool:
-        """Whether the result holds draws of a calibration curve."""
-        return any("point" in one.dims for one in access.of_role(self.tree, CURVE))
-
-    @property
     def described(self) -> bool:
         """Whether the result is an average over components or models, with their weights."""
         return self.has(schema.MODEL_AVERAGE, WEIGHT)
@@ -230,6 +225,11 @@ class View:
     def failed(self) -> list[ResultSlice]:
         """The cases that did not converge."""
         return [case for case in self.cases if not access.case_converged(self.tree, case)]
+
+    @cached_property
+    def digits(self) -> int:
+        """Decimals that suit the narrowest interval of the main variable: numbers line up."""
+        return max(decimals(*self.interval(self.main.name, case)) for case in self.cases)
 
     @cached_property
     def _intervals(self) -> dict[str, xr.DataArray]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
 from bayescal.core.streams import stream
-from bayescal.core.variables import ERROR, METRIC, ROW, Variable, from_json
+from bayescal.core.variables import CURVE, ERROR, METRIC, ROW, Variable, from_json
 from bayescal.results import schema
 
 
@@ -157,6 +157,11 @@ def of_role(tree: xr.DataTree, *roles: str) -> list[Variable]:
     known = variables(tree)
     held = tree[schema.POSTERIOR].data_vars
     return [one for one in known if one.role in roles and one.name in held]
+
+
+def has_calibration_curve(tree: xr.DataTree) -> bool:
+    """Whether a result holds draws of a calibration curve over the scores."""
+    return any("point" in one.dims for one in of_role(tree, CURVE))
 
 
 def answers(tree: xr.DataTree) -> list[Variable]:

@@ -19,7 +19,7 @@ from bayescal.core.checks import check_flag
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.curves import has_curve
+from bayescal.results.curves import lies_on_curve
 from bayescal.results.intervals import may_be_calibrated, tail
 
 type Floats = NDArray[np.floating]
@@ -135,7 +135,7 @@ def calibration_band(
     check_flag(simultaneous, "simultaneous")
     access.check_given(result, classifier=classifier, class_=class_, group=group)
     case = access.find_case(result, classifier, class_, group)
-    if not has_curve(result, case):
+    if not lies_on_curve(result, case):
         raise InputError(
             "a band needs a calibration curve; the rows have fewer than two scores between 0 and "
             "1. Read the interval of their label rates: bayescal.interval(result, 'label_rate')."
@@ -232,7 +232,7 @@ def roc_band(
     Parameters
     ----------
     result : xarray.DataTree
-        A result of this quantity.
+        A result that holds ROC curves, such as of `bayescal.agnostic`.
     prob : float, in (0, 1), default 0.9
         Posterior probability.
     simultaneous : bool, default True
@@ -298,7 +298,7 @@ def roc_boxes(
     Parameters
     ----------
     result : xarray.DataTree
-        A result of this quantity.
+        A result that holds ROC curves, such as of `bayescal.agnostic`.
     prob : float, in (0, 1), default 0.9
         Posterior probability that all boxes hold their points.
     unlabeled : bool, default False

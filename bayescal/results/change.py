@@ -33,6 +33,7 @@ from bayescal.results.text import (
 if TYPE_CHECKING:
     import pandas as pd
 
+_MAIN: Final = CALIBRATION_ERRORS[0].name
 _MOST_NAMED: Final = 4
 """Windows that a sentence names."""
 _AGAINST: Final = {
@@ -58,6 +59,17 @@ class Change(Showing):
         return [str(name) for name in self.table.index[self.table["alarm"]]]
 
     @property
+    def windows(self) -> list[Window]:
+        """What is known of each window, in order."""
+        rows: Any = self.table.itertuples()
+        return [
+            Window(
+                str(row.Index), row.n, row.mean, row.lower, row.upper, None, row.status == schema.OK
+            )
+            for row in rows
+        ]
+
+    @property
     def text(self) -> str:
         """The answer in a sentence or two."""
         lost = list(self.table.index[self.table["status"] != schema.OK])
@@ -65,25 +77,23 @@ class Change(Showing):
         return self._of_alarms() + said
 
     def _show_(self) -> Shown:
-        figures = self.table[["lower", "upper", "mean"]].itertuples(index=False)
-        found = [(one[0], one[1], one[2]) for one in figures]
-        digits = max(decimals(low, high) for low, high, _ in found)
-        interval = f"{percent(self.prob)} interval"
+        windows, interval = self.windows, f"{percent(self.prob)} interval"
+        digits = max(decimals(one.lower, one.upper) for one in windows)
         worse = [map(probability, self.table[f"{one}_prob_worse"]) for one in _AGAINST]
-        rows = zip(self.table.index, self.table.alarm, found, *worse, strict=True)
         title = self.variable.full or self.variable.title
+        bars = [(one.lower, one.upper, one.mean) for one in windows]
         return Shown(
             lead=[self.text],
             columns=("Window", capital(title), interval, *_AGAINST.values(), "Alarm"),
             rows=[
                 (
-                    *(str(name), fixed(mean, digits), ends(low, high, digits)),
+                    *(one.name, fixed(one.mean, digits), ends(one.lower, one.upper, digits)),
                     *(*chances, "alarm" if alarm else MISSING),
                 )
-                for name, alarm, (low, high, mean), *chances in rows
+                for one, alarm, *chances in zip(windows, self.table.alarm, *worse, strict=True)
             ],
-            strip=strip_of(found, f"Dot: posterior mean; band: {interval}."),
-            failed=[k for k, one in enumerate(self.table.status) if one != schema.OK],
+            strip=strip_of(bars, f"Dot: posterior mean; band: {interval}."),
+            failed=[k for k, one in enumerate(windows) if not one.converged],
         )
 
     def _of_alarms(self) -> str:
@@ -386,22 +396,25 @@ def series_of(
     rows: Iterable[tuple[str, str, dict[str, Any]]],
     order: Iterable[str],
     changes: Mapping[tuple[str, str], Change],
-    var: str = CALIBRATION_ERRORS[0].name,
 ) -> list[Series]:
     """Put rows of summaries in order, each with its group ("" for none) and its window."""
     place = {name: at for at, name in enumerate(order)}
     found: dict[tuple[str, str], list[Window]] = {}
     for group, window, row in rows:
-        mean, low, high = (row[f"{var}_{what}"] for what in ("mean", "lower", "upper"))
+        mean, low, high = (row[f"{_MAIN}_{what}"] for what in ("mean", "lower", "upper"))
         p_calibrated, converged = row.get(schema.P_CALIBRATED), row["status"] == schema.OK
         one = Window(window, row["n"], mean, low, high, p_calibrated, converged)
         found.setdefault((group, row["classifier"]), []).append(one)
-    several = len({classifier for _, classifier in found}) > 1
     return [
-        Series(
-            " / ".join(filter(None, (group, classifier if several or not group else ""))),
-            sorted(windows, key=lambda one: place[one.name]),
-            changes.get((group, classifier)),
-        )
-        for (group, classifier), windows in sorted(found.items())
+        Series(name, sorted(found[key], key=lambda one: place[one.name]), changes.get(key))
+        for key, name in series_names(found).items()
     ]
+
+
+def series_names(keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Name groups ("" for none) and classifiers by what differs."""
+    several = len({classifier for _, classifier in keys}) > 1
+    return {
+        (group, one): " / ".join(filter(None, (group, one if several or not group else "")))
+        for group, one in sorted(keys)
+    }

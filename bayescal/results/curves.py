@@ -85,7 +85,7 @@ def boundary_scores(tree: xr.DataTree, case: ResultSlice) -> list[BoundaryScore]
 def description_weights(tree: xr.DataTree, case: ResultSlice) -> dict[str, float]:
     """Posterior probabilities of the descriptions; {} where there are none, or no curve."""
     if not (
-        access.has_variable(tree, schema.MODEL_AVERAGE, schema.WEIGHT) and has_curve(tree, case)
+        access.has_variable(tree, schema.MODEL_AVERAGE, schema.WEIGHT) and lies_on_curve(tree, case)
     ):
         return {}
     weight = access.variable(tree, schema.MODEL_AVERAGE, schema.WEIGHT, case)
@@ -95,7 +95,7 @@ def description_weights(tree: xr.DataTree, case: ResultSlice) -> dict[str, float
     return dict(zip(names, map(float, weight.values), strict=True))
 
 
-def has_curve(tree: xr.DataTree, case: ResultSlice) -> bool:
+def lies_on_curve(tree: xr.DataTree, case: ResultSlice) -> bool:
     """Whether rows have two scores or more between 0 and 1, so that they lie on a curve."""
     held = (schema.CELL_SCORE, schema.CELL_COUNT)
     if not access.has_variable(tree, schema.CONSTANT_DATA, *held):

@@ -50,12 +50,10 @@ class DecisionCurve(Showing):
         return head + " ".join([*said, meant, _value(self.table)])
 
     def _show_(self) -> Shown:
-        names = self.table["classifier"].astype(str).unique()
-        by_name = [self.table[self.table["classifier"] == name] for name in names]
         # As many thresholds as are read at a glance, evenly spaced.
         rows = [
             own.iloc[place]
-            for own in by_name
+            for _, own in self.table.groupby("classifier", sort=False)
             for place in sorted({*np.linspace(0, len(own) - 1, _THRESHOLDS).round().astype(int)})
         ]
         interval = f"{percent(self.prob)} interval"

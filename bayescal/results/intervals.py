@@ -85,7 +85,9 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
         given = access.variable(tree, schema.GIVEN_MISCALIBRATION, var).transpose(*draws.dims)
         own = _quantiles(given.values.reshape(values.shape), (alpha, 1 - alpha))
         bounds = np.stack([np.fmin(bounds[0], own[0]), np.fmax(bounds[1], own[1])])
-    text = in_words(kind, prob) + _of_power(tree, kind)
+    text = in_words(kind, prob)
+    if kind == CONSERVATIVE and (power := average_power(tree)):
+        text += f" Components of the curve have weights by their evidence to the power {power}."
     return xr.DataArray(
         np.moveaxis(bounds, 0, -1),
         dims=(*rest, schema.CI_BOUND),
@@ -108,21 +110,11 @@ def may_be_calibrated(tree: xr.DataTree, var: str) -> bool:
     )
 
 
-def _of_power(tree: xr.DataTree, kind: str) -> str:
-    """By which rule components were weighted, where that matters to the interval."""
-    powers = average_powers(tree)
-    if kind != CONSERVATIVE or not powers:
-        return ""
-    words = " or ".join(f"{power:g}" for power in powers)
-    return f" Components of the curve have weights by their evidence to the power {words}."
-
-
-def average_powers(tree: xr.DataTree) -> list[float]:
-    """Powers of the evidence in the average, more than one only under several priors."""
+def average_power(tree: xr.DataTree) -> str:
+    """Power of the evidence in the average, several only under several priors; "" without."""
     held = tree.attrs.get(schema.AVERAGE_POWER)
-    if isinstance(held, str):
-        return sorted({power for power in json.loads(held).values() if power is not None})
-    return [] if held is None else [float(held)]
+    powers = json.loads(held).values() if isinstance(held, str) else [held]
+    return " or ".join(f"{one:g}" for one in sorted({one for one in powers if one is not None}))
 
 
 def _quantiles(values: NDArray[Any], levels: tuple[float, float]) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -76,11 +77,7 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
     1 - alpha quantile of ``prob_upper``. They alone decide, as in `credible_sets`: a class is ruled
     out where no probabilities within the bounds make it the most probable one.
     """
-    alpha = tail(prob)
-
-    def draws(name: str) -> NDArray[np.float64]:
-        held = access.variable(tree, schema.POSTERIOR, name, case).transpose(*schema.DRAW_DIMS, ...)
-        return np.asarray(held.values).reshape(-1, *held.shape[2:])
+    alpha, draws = tail(prob), partial(access.flat_draws, tree, case=case)
 
     def plain(group: str, name: str) -> Floats:
         return _columns(access.variable(tree, group, name, case).values)
@@ -261,11 +258,7 @@ class RowConclusion:
     n_against: int
     n_apart: int
     rows: tuple[RowsUnderPrior, ...]
-
-    @property
-    def var(self) -> str:
-        """The variable that it is on."""
-        return VAR
+    var: str = VAR
 
     @property
     def robust(self) -> bool:

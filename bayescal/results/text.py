@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -37,11 +37,16 @@ def fixed(value: float | None, digits: int = 3) -> str:
     return text.replace("-", "\u2212")
 
 
-def ends(low: float | None, high: float | None, digits: int = 3) -> str:
-    """Write an interval."""
+def ends(
+    low: float | None,
+    high: float | None,
+    digits: int = 3,
+    write: Callable[[float | None, int], str] = fixed,
+) -> str:
+    """Write an interval, by `error` one of an error."""
     if low is None or math.isnan(low):
         return MISSING
-    return f"{fixed(low, digits)} to {fixed(high, digits)}"
+    return f"{write(low, digits)} to {write(high, digits)}"
 
 
 def with_ends(mean: float, low: float, high: float, digits: int = 3) -> str:

@@ -28,7 +28,7 @@ from bayescal.core.progress import Progress, progress_bar
 from bayescal.core.quantity import Floats, Quantity
 from bayescal.core.scores import Scores
 from bayescal.core.streams import stream
-from bayescal.quantities import quantities
+from bayescal.quantities import of_tables
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval, tail
@@ -127,8 +127,7 @@ def plan_labels(
     check_call(progress, "progress")
     if limit is not None:
         check_number(limit, "limit", "(-inf, inf)")
-    # The quantity that is fitted to a table of labelled scores.
-    quantity = next(found for found in quantities().values() if found.COMMAND.reports)
+    quantity = of_tables()
     seed = check_seed(seed)
     tree = data if isinstance(data, xr.DataTree) else _fitted(quantity, data, seed=seed)
     schema.check_result(tree)

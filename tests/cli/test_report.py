@@ -116,7 +116,8 @@ def test_windows_apart(file: Path, table: pd.DataFrame, tmp_path: Path) -> None:
     page = Page(output.read_text())
     assert len(page.all("tr")) == 3 * (1 + 2 * 5)
     cells = [element.text for element in page.all("td")]
-    assert cells.count("60") == 2 * 5
+    assert cells.count("60") == 3 * 2 * 5
+    assert page.all("h1")[0].text == "Calibration report"
     assert "Brier score by window" in output.read_text()
     assert "north / p" in words(page.section("measure-2").text)
     assert "2025-10" in words(page.section("failures").text)

@@ -162,6 +162,14 @@ def test_differences_of_a_metric_are_from_the_best() -> None:
     assert_readable(figure)
 
 
+def test_no_difference_is_worse_where_neither_direction_is_better() -> None:
+    tree = make_result(("a", "b"), draws=50)
+    tree.attrs["variables"] = tree.attrs["variables"].replace('"less"', "null")
+    said = " ".join(words(plot_differences(tree, "ece")))
+    assert "P(larger)" in said
+    assert "P(worse)" not in said
+
+
 @pytest.mark.parametrize(
     "draw",
     [

@@ -23,7 +23,6 @@ from bayescal.report.answers import (
     best_two,
     calibrated_sentence,
     difference_sentence,
-    digits,
     error_sentence,
     means_over_classes,
     plug_in_sentence,
@@ -58,9 +57,7 @@ def test_one_classifier_is_answered_in_one_paragraph() -> None:
 def test_the_interval_follows_prob() -> None:
     view = View(make_result(("vit",), draws=200), 0.5)
     low, high = interval(view.tree, "tce", 0.5).values
-    assert f"(50% credible interval {low:.{digits(view)}f} to {high:.{digits(view)}f})" in text(
-        view
-    )
+    assert f"(50% credible interval {low:.{view.digits}f} to {high:.{view.digits}f})" in text(view)
 
 
 def test_numbers_are_those_of_the_summary() -> None:

@@ -89,7 +89,7 @@ def test_the_page_has_the_section_the_note_and_the_warning_of_the_status(
 def test_the_glossary_of_the_report_explains_the_interval_that_it_shows(tree: xr.DataTree) -> None:
     averaged, alone = (dict(terms(View(one, 0.9))) for one in (tree, make_result(("a",), draws=20)))
     for one in (averaged, alone):
-        assert "at least {prob}" in one["{prob} credible interval"]
+        assert "at least 90%" in one["90% credible interval"]
     assert "has the power 0.35" in averaged["Component of the curve"]
     assert "Component of the curve" not in alone
 

@@ -94,7 +94,7 @@ def test_fewer_than_two_scores_between_0_and_1_make_no_curve(scores: list[float]
     tree = described((1, 1, 1))
     tree["constant_data"]["cell_score"][:] = np.resize(scores, 50)
     case = access.cases(tree)[0]
-    assert not curves.has_curve(tree, case)
+    assert not curves.lies_on_curve(tree, case)
     assert curves.curve_shape(tree, case) is None
     assert curves.description_weights(tree, case) == {}
 
@@ -103,9 +103,9 @@ def test_cells_without_rows_are_not_counted() -> None:
     tree = described((1, 1, 1))
     tree["constant_data"]["cell_count"][2:] = 0
     case = access.cases(tree)[0]
-    assert curves.has_curve(tree, case)
+    assert curves.lies_on_curve(tree, case)
     tree["constant_data"]["cell_count"][1:] = 0
-    assert not curves.has_curve(tree, case)
+    assert not curves.lies_on_curve(tree, case)
 
 
 def test_every_sentence_ends_and_says_its_probability() -> None:
