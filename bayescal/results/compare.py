@@ -121,8 +121,8 @@ def difference(
     Raises
     ------
     InputError
-        If a name is unknown, the result does not hold how the classifiers' errors correlate, or it
-        is of rows, which have no such difference.
+        If a name is unknown, the result does not hold how the classifiers' errors correlate, it is
+        of rows, which have no such difference, or it has several priors.
 
     Notes
     -----

@@ -177,7 +177,7 @@ def marginal(
     Raises
     ------
     InputError
-        If the result has no classes, a name is unknown or missing, or `var` or `prob` is wrong.
+        If the result has no classes or several priors, or a name, `var` or `prob` is wrong.
 
     Notes
     -----
