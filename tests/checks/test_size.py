@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 110,
     "quantities": 230,
-    "cli": 2190,
+    "cli": 2180,
     "core": 8690,
     "curves": 2220,
     "inference": 1500,
@@ -22,7 +22,7 @@ BUDGET = {
     "quantities/pu_ece": 5750,
     "quantities/ssme": 5780,
     "quantities/temperature": 5070,
-    "report": 3280,
+    "report": 3260,
     "results": 6220,
     "workflow": 2790,
 }
