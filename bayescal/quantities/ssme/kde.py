@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from math import pi, sqrt
-from typing import Final, Protocol
+from typing import Any, Final, override
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,13 +126,37 @@ RULES: Final[dict[str, Callable[[Floats], float]]] = {
 MOST_PAIRS = 50_000_000
 
 
-class Kernel(Protocol):
+class Kernel(ABC):
     """Kernels with a bandwidth for each class, between rows at given coordinates."""
 
-    leave_one_out: bool  # whether a row is left out of the sum at its own place
+    def __init__(self, coords: Floats, widths: Floats, leave_one_out: bool = False) -> None:
+        # Whether a row is left out of the sum at its own place.
+        self.leave_one_out = leave_one_out
+        self._n_coords = coords.shape[1]
+        # Squared distance of each row to the nearest that counts, which kernels are relative to.
+        self._nearest: Floats = np.zeros(1)
+        store = self._prepared(coords, widths)
+        self._stored = [
+            (width, np.flatnonzero(widths == width), store(width)) for width in np.unique(widths)
+        ]
+
+    @abstractmethod
+    def _prepared(self, coords: Floats, widths: Floats) -> Callable[[float], Any]:
+        """Compute what all bandwidths share; give the function of what is stored of each."""
+
+    @abstractmethod
+    def _sums(self, stored: Any, weight: Floats) -> Floats:
+        """Weighted sums of the kernels of one bandwidth, (obs, class)."""
 
     def log_sums(self, weight: Floats) -> Floats:
         """Log of the weighted sum of kernels at each row, up to a constant a row, (obs, class)."""
+        found = np.empty(weight.shape)
+        for width, classes, stored in self._stored:
+            with np.errstate(divide="ignore"):
+                logs = np.log(self._sums(stored, weight[:, classes]))
+            away = np.reshape(self._nearest / (2 * width**2), (-1, 1))
+            found[:, classes] = logs - away - self._n_coords * np.log(width)
+        return found
 
 
 def kernel_of(coords: Floats, widths: Floats, leave_one_out: bool) -> Kernel:
@@ -143,56 +169,28 @@ def kernel_of(coords: Floats, widths: Floats, leave_one_out: bool) -> Kernel:
     return NeighborKernel(coords, widths, leave_one_out)
 
 
-class _OfWidth[Stored]:
-    """What is stored of each bandwidth, with the classes that have it."""
-
-    def __init__(self, widths: Floats, store: Callable[[float], Stored]) -> None:
-        self._parts = [
-            (width, np.flatnonzero(widths == width), store(width)) for width in np.unique(widths)
-        ]
-
-    def log_sums(
-        self,
-        weight: Floats,
-        sums_of: Callable[[Stored, Floats], Floats],
-        nearest: Floats | float,
-        n_coords: int,
-    ) -> Floats:
-        """Sum class by class, and put back the kernel's scale and a row's nearest neighbour's."""
-        found = np.empty(weight.shape)
-        for width, classes, stored in self._parts:
-            with np.errstate(divide="ignore"):
-                logs = np.log(sums_of(stored, weight[:, classes]))
-            away = np.reshape(nearest / (2 * width**2), (-1, 1))
-            found[:, classes] = logs - away - n_coords * np.log(width)
-        return found
-
-
 # exp(-40) = 4e-18 of the nearest row's kernel is lost in a sum of double precision.
 _NEGLIGIBLE = 40.0
 _SPARSE_BELOW = 0.1
 
 
-class DenseKernel:
+class DenseKernel(Kernel):
     """Every pair of rows, computed once."""
 
-    def __init__(self, coords: Floats, widths: Floats, leave_one_out: bool = False) -> None:
-        self.leave_one_out = leave_one_out
-        self._n_coords = coords.shape[1]
+    @override
+    def _prepared(self, coords: Floats, widths: Floats) -> Callable[[float], Any]:
         squared = squared_distances(coords)
-        if leave_one_out:
+        if self.leave_one_out:
             np.fill_diagonal(squared, np.inf)
         self._nearest = squared.min(axis=1)
         # The only row there is has no neighbour at all, at a distance that does not matter.
         self._nearest[np.isinf(self._nearest)] = 0.0
         squared -= self._nearest[:, np.newaxis]
-        self._matrices = _OfWidth(widths, lambda width: _matrix(squared, width))
+        return partial(_matrix, squared)
 
-    def log_sums(self, weight: Floats) -> Floats:
-        """See `Kernel`."""
-        return self._matrices.log_sums(
-            weight, lambda matrix, own: matrix @ own, self._nearest, self._n_coords
-        )
+    @override
+    def _sums(self, stored: Any, weight: Floats) -> Floats:
+        return np.asarray(stored @ weight)
 
 
 def _matrix(squared: Floats, width: float) -> Floats | csr_array:
@@ -228,31 +226,27 @@ _MOST_NODES = 1 << 20
 _NOISE = 1e-13
 
 
-class GridKernel:
+class GridKernel(Kernel):
     """Rows of one coordinate, each split between the two grid nodes beside it.
 
     A row that is left out, with no other within nine bandwidths, has a sum of 0.
     """
 
-    def __init__(self, coords: Floats, widths: Floats, leave_one_out: bool = False) -> None:
-        self.leave_one_out = leave_one_out
+    @override
+    def _prepared(self, coords: Floats, widths: Floats) -> Callable[[float], Any]:
         values = coords[:, 0]
         step = max(float(widths.min()) / _NODES_PER_WIDTH, float(np.ptp(values)) / _MOST_NODES)
         at = (values - values.min()) / step
         self._left = np.floor(at).astype(np.int64)
         self._share = at - self._left
         self._n_nodes = int(self._left.max()) + 2
-        self._taps = _OfWidth(widths, lambda width: _taps(width, step))
+        return lambda width: _taps(width, step)
 
-    def log_sums(self, weight: Floats) -> Floats:
-        """See `Kernel`."""
+    @override
+    def _sums(self, stored: Any, weight: Floats) -> Floats:
+        return np.stack([self._sums_of_class(column, stored) for column in weight.T], axis=1)
 
-        def sums_of(taps: Floats, own: Floats) -> Floats:
-            return np.stack([self._sums(column, taps) for column in own.T], axis=1)
-
-        return self._taps.log_sums(weight, sums_of, 0.0, 1)
-
-    def _sums(self, weight: Floats, taps: Floats) -> Floats:
+    def _sums_of_class(self, weight: Floats, taps: Floats) -> Floats:
         share, left, n, middle = self._share, self._left, self._n_nodes, len(taps) // 2
         nodes = np.bincount(left, weight * (1 - share), n)
         nodes += np.bincount(left + 1, weight * share, n)
@@ -281,27 +275,21 @@ _MOST, _MOST_UNBOUNDED = 400, 50
 _QUERIES = 1 << 13
 
 
-class NeighborKernel:
+class NeighborKernel(Kernel):
     """Each point with those near it; rows at the same point are taken together.
 
     In more than a few coordinates a bandwidth holds few points, so that the sums are right to 1e-6.
-    In two or three, `n_neighbors` may cut off wide kernels early; label probabilities are then
-    means over the nearest points. Where rows are left out there is no reach, as the rows that count
-    may be far.
+    In two or three, the most neighbours may cut off wide kernels early; label probabilities are
+    then means over the nearest points. Where rows are left out there is no reach, as the rows that
+    count may be far.
     """
 
-    def __init__(
-        self,
-        coords: Floats,
-        widths: Floats,
-        leave_one_out: bool = False,
-        n_neighbors: int | None = None,
-    ) -> None:
-        self.leave_one_out = leave_one_out
-        self._n_coords = coords.shape[1]
+    @override
+    def _prepared(self, coords: Floats, widths: Floats) -> Callable[[float], Any]:
+        leave_one_out = self.leave_one_out
         points, self._point = np.unique(coords, axis=0, return_inverse=True)
         reach = np.inf if leave_one_out else _NEIGHBOR_REACH * float(widths.max())
-        most = n_neighbors or (_MOST_UNBOUNDED if leave_one_out else _MOST)
+        most = _MOST_UNBOUNDED if leave_one_out else _MOST
         squared, column, ends = near_pairs(points, reach, most)
         # Only where rows leave themselves out may the nearest that is left be far away.
         nearest = np.zeros(len(points))
@@ -319,16 +307,13 @@ class NeighborKernel:
                 kernel[ends[:-1]] = 0.0
             return csr_array((kernel, column, ends), shape=(len(points), len(points)))
 
-        self._matrices = _OfWidth(widths, matrix)
+        return matrix
 
-    def log_sums(self, weight: Floats) -> Floats:
-        """See `Kernel`."""
-        return self._matrices.log_sums(weight, self._sums, self._nearest, self._n_coords)
-
-    def _sums(self, matrix: csr_array, weight: Floats) -> Floats:
-        place, n_points = self._point, matrix.shape[0]
+    @override
+    def _sums(self, stored: Any, weight: Floats) -> Floats:
+        place, n_points = self._point, stored.shape[0]
         at_point = np.stack([np.bincount(place, own, n_points) for own in weight.T], axis=1)
-        sums = np.asarray((matrix @ at_point)[place])
+        sums = np.asarray((stored @ at_point)[place])
         if self.leave_one_out:
             others = np.maximum(at_point[place] - weight, 0)
             sums += others * self._shared[place, np.newaxis]

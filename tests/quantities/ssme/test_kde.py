@@ -165,12 +165,12 @@ def test_five_thousand_rows_are_the_most_of_one_bandwidth():
 @pytest.mark.parametrize(("kernel", "atol"), [(kde.DenseKernel, 1e-10), (kde.NeighborKernel, 1e-4)])
 @pytest.mark.parametrize("leave_one_out", [False, True])
 @pytest.mark.parametrize("widths", [[0.5, 0.5, 0.5], [0.3, 0.6, 1.2], [0.3, 0.6, 0.3]])
-def test_sums_pair_by_pair(kernel, atol, leave_one_out, widths):
+def test_sums_pair_by_pair(kernel, atol, leave_one_out, widths, monkeypatch):
+    monkeypatch.setattr(kde, "_MOST_UNBOUNDED", 60)
     coords, weight = made()
     widths = np.array(widths)
     expected = np.log(by_hand(coords, widths, weight, leave_one_out))
-    all_of_them = {"n_neighbors": 60} if kernel is kde.NeighborKernel else {}
-    found = kernel(coords, widths, leave_one_out, **all_of_them).log_sums(weight)
+    found = kernel(coords, widths, leave_one_out).log_sums(weight)
     # Rows left out have no reach: their nearest count however far they are.
     atol = 1e-10 if leave_one_out else atol
     np.testing.assert_allclose(contrasts(found), contrasts(expected), atol=atol)
@@ -234,12 +234,14 @@ def test_nothing_within_nine_widths_is_seen_by_a_row_left_out():
 
 
 @pytest.mark.parametrize("leave_one_out", [False, True])
-def test_tied_rows_cost_no_neighbours(leave_one_out):
+def test_tied_rows_cost_no_neighbours(leave_one_out, monkeypatch):
+    for most in ("_MOST", "_MOST_UNBOUNDED"):
+        monkeypatch.setattr(kde, most, 16)
     rng = np.random.default_rng(3)
     coords = rng.integers(0, 4, (300, 2)).astype(float)
     weight = rng.dirichlet(np.ones(2), 300)
     dense = kde.DenseKernel(coords, np.ones(2), leave_one_out)
-    near = kde.NeighborKernel(coords, np.ones(2), leave_one_out, n_neighbors=16)
+    near = kde.NeighborKernel(coords, np.ones(2), leave_one_out)
     np.testing.assert_allclose(
         contrasts(near.log_sums(weight)), contrasts(dense.log_sums(weight)), atol=1e-10
     )
