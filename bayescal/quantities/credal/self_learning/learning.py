@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
@@ -155,71 +155,6 @@ class SelfLearningState(NamedTuple):
     target_prob: Floats  # (iteration, target, class)
 
 
-def n_iterations(rows: SelfLearningRows, settings: SelfLearningSettings) -> int:
-    """Count the trainings: one before the first batch, and one after each."""
-    return 1 - len(rows.x_unlabeled) // -settings.batch_size
-
-
-def begin(rows: SelfLearningRows, settings: SelfLearningSettings) -> SelfLearningState:
-    """Draw the order of the unlabeled rows, none of them labeled yet."""
-    n_classes = len(rows.classes)
-    order = np.random.default_rng(settings.seed).permutation(len(rows.x_unlabeled))
-    nothing = np.zeros((0, n_classes))
-    no_target = np.zeros((0, len(rows.x_target), n_classes))
-    return SelfLearningState(order, LabelSets(nothing, nothing), no_target)
-
-
-def train(
-    classifier: Learner,
-    rows: SelfLearningRows,
-    settings: SelfLearningSettings,
-    state: SelfLearningState,
-) -> Learner:
-    """Train a copy of a classifier on all labels there are, known and given."""
-    check_learner(classifier)
-    known = from_labels(rows.y_labeled, rows.classes)
-    given = state.order[: len(state.sets.lower)]
-    x = np.concatenate([rows.x_labeled, rows.x_unlabeled[given]])
-    return fit_label_sets(
-        classifier, x, known.followed_by(state.sets), rows.classes, settings.seed, settings.rounds
-    )
-
-
-def advance(
-    classifier: Learner,
-    rows: SelfLearningRows,
-    settings: SelfLearningSettings,
-    state: SelfLearningState,
-) -> tuple[Learner, SelfLearningState]:
-    """Train on all labels so far, predict the target rows, and label the next batch.
-
-    Batches add up, as in the text of section 3.1. `self_learn_by_threshold` follows the listings of
-    Algorithms 2 to 4, which train on D_L and the last batch alone.
-    """
-    learner = train(classifier, rows, settings, state)
-    predicted = np.asarray(learner.predict_proba(rows.x_target), np.float64)
-    done = len(state.sets.lower)
-    batch = rows.x_unlabeled[state.order[done : done + settings.batch_size]]
-    sets = state.sets
-    if len(batch):
-        sets = sets.followed_by(_labels(learner, rows, settings.method, batch))
-    return learner, state._replace(
-        sets=sets, target_prob=np.concatenate([state.target_prob, predicted[None]])
-    )
-
-
-def _labels(learner: Learner, rows: SelfLearningRows, method: str, batch: Floats) -> LabelSets:
-    """Label rows by the method's algorithm."""
-    prob = np.asarray(learner.predict_proba(batch), np.float64)
-    if method == "hard":
-        return hard_labels(prob)
-    if method == "soft":
-        return soft_labels(prob)
-    x, y = rows.calibration()
-    calibration_prob = np.asarray(learner.predict_proba(x), np.float64)
-    return credal_labels(prob, calibration_prob, calibration_label=np.searchsorted(rows.classes, y))
-
-
 class SelfLearned(NamedTuple):
     """What self-learning has made.
 
@@ -233,6 +168,57 @@ class SelfLearned(NamedTuple):
 
     classifier: Learner
     state: SelfLearningState
+
+
+def trainings(
+    classifier: Learner,
+    rows: SelfLearningRows,
+    settings: SelfLearningSettings,
+    state: SelfLearningState | None = None,
+) -> Iterator[SelfLearned]:
+    """Train on all labels so far, predict the target rows, label the next batch; from a state on.
+
+    The last training is that after the last batch. A run that is done is trained once more. Batches
+    add up, as in the text of section 3.1; the listings of Algorithms 2 to 4 train on D_L and the
+    last batch alone, for which `self_learn_by_threshold` has an option.
+    """
+    known = from_labels(rows.y_labeled, rows.classes)
+    if state is None:
+        order = np.random.default_rng(settings.seed).permutation(len(rows.x_unlabeled))
+        no_target = np.zeros((0, len(rows.x_target), len(rows.classes)))
+        state = SelfLearningState(order, LabelSets(known.lower[:0], known.lower[:0]), no_target)
+    total = n_trainings(rows, settings)
+    for number in range(min(len(state.target_prob), total - 1), total):
+        given, sets = state.order[: len(state.sets.lower)], state.sets
+        x = np.concatenate([rows.x_labeled, rows.x_unlabeled[given]])
+        every = known.followed_by(sets), rows.classes, settings.seed, settings.rounds
+        learner = fit_label_sets(classifier, x, *every)
+        if number == len(state.target_prob):
+            predicted = np.asarray(learner.predict_proba(rows.x_target), np.float64)
+            batch = state.order[len(given) : len(given) + settings.batch_size]
+            if len(batch):
+                new = _labels(learner, rows, settings.method, rows.x_unlabeled[batch])
+                sets = sets.followed_by(new)
+            found = np.concatenate([state.target_prob, predicted[None]])
+            state = state._replace(sets=sets, target_prob=found)
+        yield SelfLearned(learner, state)
+
+
+def n_trainings(rows: SelfLearningRows, settings: SelfLearningSettings) -> int:
+    """Count the trainings: one before the first batch, and one after each."""
+    return 1 - len(rows.x_unlabeled) // -settings.batch_size
+
+
+def _labels(learner: Learner, rows: SelfLearningRows, method: str, batch: Floats) -> LabelSets:
+    """Label rows by the method's algorithm."""
+    prob = np.asarray(learner.predict_proba(batch), np.float64)
+    if method == "hard":
+        return hard_labels(prob)
+    if method == "soft":
+        return soft_labels(prob)
+    x, y = rows.calibration()
+    calibration_prob = np.asarray(learner.predict_proba(x), np.float64)
+    return credal_labels(prob, calibration_prob, calibration_label=np.searchsorted(rows.classes, y))
 
 
 def self_learn(
@@ -291,16 +277,17 @@ def self_learn(
         rows.calibration()
     mark = _fingerprint(classifier, rows, settings)
     file = None if path is None else checked_path(path)
-    state = begin(rows, settings) if file is None or not file.exists() else _load(file, mark)
-    total = n_iterations(rows, settings)
-    learner = train(classifier, rows, settings, state) if len(state.target_prob) == total else None
-    while learner is None or len(state.target_prob) < total:
-        learner, state = advance(classifier, rows, settings, state)
+    stored = None if file is None or not file.exists() else _load(file, mark)
+    done, total = 0 if stored is None else len(stored.target_prob), n_trainings(rows, settings)
+    for learned in trainings(classifier, rows, settings, stored):
+        reached = len(learned.state.target_prob)
+        if reached == done:
+            break
         if file is not None:
-            _save(file, mark, state)
+            _save(file, mark, learned.state)
         if progress is not None:
-            progress(len(state.target_prob), total)
-    return SelfLearned(learner, state)
+            progress(reached, total)
+    return learned
 
 
 def _fingerprint(

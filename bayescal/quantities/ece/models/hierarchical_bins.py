@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, logsumexp
 
-from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
 from bayescal.curves.cells import Problem, pad, padded_size
 from bayescal.quantities.ece.models.independent_bins import CELLS, step_curve
 from bayescal.quantities.ece.priors import HierarchicalBins
@@ -23,7 +23,7 @@ _NOTHING = 40.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hierarchical:
+class Hierarchical(BaseModel):
     """A problem whose cells are its bins, under `HierarchicalBins`.
 
     Given kappa the rates are conjugate, so they are integrated out: NUTS sees kappa alone and the
@@ -33,9 +33,6 @@ class Hierarchical:
     problem: Problem
     prior: HierarchicalBins
     variables: ClassVar[tuple[str, ...]] = ("concentration",)
-    target_accept: ClassVar[float] = 0.8
-    max_depth: ClassVar[int] = 10
-    tune: ClassVar[int] = 300
 
     @property
     def compile_key(self) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, xlog1py, xlogy
 
-from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
 from bayescal.curves.cells import Problem, pad, padded_size
 from bayescal.quantities.ece.priors import IndependentBins
 
@@ -19,7 +19,7 @@ _SMALLEST = 1e-300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Independent:
+class Independent(BaseModel):
     """A problem whose cells are its bins, under `IndependentBins`."""
 
     problem: Problem
@@ -27,8 +27,6 @@ class Independent:
     variables: ClassVar[tuple[str, ...]] = ("rate",)
     # Above NUTS's own default: Jeffreys' corners at rates near 0 and 1 need small steps.
     target_accept: ClassVar[float] = 0.97
-    max_depth: ClassVar[int] = 10
-    tune: ClassVar[int] = 300
 
     @property
     def compile_key(self) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from scipy.special import expit, logsumexp
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.priors import LogNormal
-from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
 from bayescal.curves.average import Average
 from bayescal.curves.cells import Problem, pad, padded_size
 from bayescal.curves.priors import SMOOTH, SmoothCurve
@@ -33,7 +33,7 @@ _POOLING_NODES = np.linspace(-4, 4, 11)
 
 
 @dataclass(frozen=True, eq=False)
-class PooledCurves:
+class PooledCurves(BaseModel):
     """Problems of several groups under one common curve and a deviation each."""
 
     problems: Sequence[Problem]
@@ -44,7 +44,6 @@ class PooledCurves:
     target_accept: ClassVar[float] = 0.95
     # Four: the scale of pooling is no part of the whitening and needs longer trajectories.
     max_depth: ClassVar[int] = 4
-    tune: ClassVar[int] = 300
 
     @property
     def members(self) -> Mapping[str, PooledCurves]:

@@ -12,7 +12,7 @@ from scipy.linalg import cholesky, inv
 from scipy.special import expit, logsumexp
 
 from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.core.quantity import Draws, Floats
+from bayescal.core.quantity import BaseModel, Draws, Floats
 from bayescal.curves.cells import pad, padded_size
 from bayescal.curves.priors import ROUGH, SMOOTH
 from bayescal.curves.rough import CELLS as ROUGH_CELLS
@@ -292,14 +292,15 @@ class _Placed:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Member:
-    """A component of the interior cells as NUTS samples it; the class prior comes last."""
+class _Member(BaseModel):
+    """A component of the interior cells as NUTS samples it; the class prior comes last.
+
+    The average draws all components at once, so that there are no direct draws of one.
+    """
 
     joint: CurveAndClassPrior
     # The whitening follows the roughness only about: smaller steps, and longer trajectories.
     target_accept: ClassVar[float] = 0.95
-    max_depth: ClassVar[int] = 10
-    tune: ClassVar[int] = 300
     name: ClassVar[str]
     # Cells are padded to this, or to its doublings.
     least_cells: ClassVar[int]
@@ -328,10 +329,6 @@ class _Member:
             "prior_logit": self.joint.prior.value,
             "prior_slope": self.joint.prior.slope,
         }
-
-    def direct_draws(self, draws: int, rng: np.random.Generator) -> None:
-        """None: the average draws all components at once."""
-        return
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.quantity import Draws, Floats
+from bayescal.core.quantity import BaseModel, Draws, Floats
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import logit_in_graph
 from bayescal.quantities.pu_ece.priors import (
@@ -25,12 +25,13 @@ _VARIABLES = ("positive_mass", "negative_mass", "class_prior_normal")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bins:
+class Bins(BaseModel):
     """A problem under `MixtureBins` or `IndependentBins`; its cells are the bins.
 
     Both are models of r, the positives' bins, and t, the negatives'. In them independence of r and
     q is a density: the prior of q at ``q = pi r + (1 - pi) t``, times ``(1 - pi)**(bins - 1)``, by
-    which t stretches into q.
+    which t stretches into q. There are no direct draws: posteriors have corners that no Gaussian
+    fits.
     """
 
     problem: PUProblem
@@ -42,8 +43,6 @@ class Bins:
     variables: ClassVar[tuple[str, ...]] = _VARIABLES
     # Above NUTS's own default: bins without positives or negatives make corners.
     target_accept: ClassVar[float] = 0.95
-    max_depth: ClassVar[int] = 10
-    tune: ClassVar[int] = 300
 
     @classmethod
     def of(
@@ -96,10 +95,6 @@ class Bins:
         pm.Multinomial("events", data["n_positive"], r, observed=data["positive"], dims="cell")
         pm.Multinomial("rows", data["n_unlabeled"], q, observed=data["unlabeled"], dims="cell")
         return class_prior * r / q, q
-
-    def direct_draws(self, draws: int, rng: np.random.Generator) -> None:
-        """None: these posteriors have corners that no Gaussian fits."""
-        return
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Dirichlet and normal draws; those of independent bins weighed by the constraint."""

@@ -21,12 +21,11 @@ from bayescal.quantities.credal.self_learning import (
 from bayescal.quantities.credal.self_learning.learning import (
     METHODS,
     SelfLearningSettings,
-    advance,
-    begin,
     check_learner,
     fit_label_sets,
-    n_iterations,
+    n_trainings,
     self_learn,
+    trainings,
 )
 from bayescal.quantities.credal.self_learning.network import NetworkClassifier
 
@@ -130,11 +129,7 @@ def made(seed=1, labeled=15, unlabeled=23, calibration=30, target=10):
 
 
 def all_states(classifier, rows, settings):
-    state, states = begin(rows, settings), []
-    for _ in range(n_iterations(rows, settings)):
-        _, state = advance(classifier, rows, settings, state)
-        states.append(state)
-    return states
+    return [state for _, state in trainings(classifier, rows, settings)]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -176,8 +171,7 @@ def test_hard_labels_in_one_batch_are_those_of_scikit_learn():
 def test_soft_labels_are_the_predictions_of_the_classifier_before_them():
     rows = made()
     settings = SelfLearningSettings("soft", batch_size=9)
-    state = begin(rows, settings)
-    fitted, state = advance(LogisticRegression(), rows, settings, state)
+    fitted, state = next(trainings(LogisticRegression(), rows, settings))
     own = LogisticRegression().fit(rows.x_labeled, rows.y_labeled)
     expected = own.predict_proba(rows.x_unlabeled[state.order[:9]])
     # Labels are made to sum to 1.
@@ -202,7 +196,7 @@ def test_nothing_is_learned_from_calibration_and_target_rows():
 
 @pytest.mark.parametrize(("batch_size", "expected"), [(1, 24), (22, 3), (23, 2), (100, 2)])
 def test_there_is_a_training_before_the_first_batch_and_after_each(batch_size, expected):
-    assert n_iterations(made(), SelfLearningSettings("hard", batch_size)) == expected
+    assert n_trainings(made(), SelfLearningSettings("hard", batch_size)) == expected
 
 
 SETTINGS = SelfLearningSettings("credal", batch_size=8, seed=3)
@@ -236,7 +230,7 @@ class StopAfter:
 
 
 @pytest.mark.parametrize(
-    ("classifier", "trainings"),
+    ("classifier", "number"),
     [
         (LogisticRegression(), 1),
         (LogisticRegression(), 5),
@@ -244,16 +238,16 @@ class StopAfter:
         (RandomForestClassifier(5), 3),
     ],
 )
-def test_a_stopped_run_goes_on_to_the_same_numbers(tmp_path, classifier, trainings):
+def test_a_stopped_run_goes_on_to_the_same_numbers(tmp_path, classifier, number):
     file = tmp_path / "learning.npz"
     whole = self_learn(classifier, started(), SETTINGS)
     with pytest.raises(KeyboardInterrupt):
-        self_learn(classifier, started(), SETTINGS, path=file, progress=StopAfter(trainings))
+        self_learn(classifier, started(), SETTINGS, path=file, progress=StopAfter(number))
     calls = []
     resumed = self_learn(
         classifier, started(), SETTINGS, path=file, progress=lambda *at: calls.append(at)
     )
-    assert calls == [(done, 5) for done in range(trainings + 1, 6)]
+    assert calls == [(done, 5) for done in range(number + 1, 6)]
     assert_same(resumed.state, whole.state)
     x = started().x_target
     np.testing.assert_array_equal(
