@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final, override
 
@@ -20,14 +21,14 @@ ROW_DESCRIPTIONS: Final = (SMOOTH, ROUGH, RISING)
 """What a curve may be, in the order of a result's dimension ``description``."""
 
 
-class _RatePrior:
+class _RatePrior(ABC):
     """What every prior of the probability has."""
 
     __slots__ = ()
 
+    @abstractmethod
     def describe(self) -> str:
         """Put the prior into words."""
-        raise NotImplementedError
 
     def _check_above_zero(self, *names: str) -> None:
         for name in names:

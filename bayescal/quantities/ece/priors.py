@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field, replace
+from typing import override
 
 from bayescal.core.checks import check_is, check_number, shown
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta, LogNormal
+from bayescal.core.quantity import BasePriors
 from bayescal.curves.priors import CurveAverage, SmoothCurve
 
 __all__ = [
@@ -77,7 +79,7 @@ _NESTED = {"curve": SmoothCurve, "rate": Beta, "concentration": LogNormal}
 
 
 @dataclass(frozen=True, slots=True)
-class Priors:
+class Priors(BasePriors):
     """Priors of the calibration error.
 
     Parameters
@@ -147,14 +149,8 @@ class Priors:
         name, calibrated = ("never calibrated", 0.0) if self.calibrated else ("even odds", 0.5)
         return {**found, name: replace(self, calibrated=calibrated)}
 
+    @override
     def to_json(self) -> str:
-        """Write the priors as JSON.
-
-        Returns
-        -------
-        str
-            The kind of label-rate prior with its parameters, and `calibrated`.
-        """
         kind = type(self.label_rate).__name__
         return json.dumps(
             {
@@ -203,14 +199,8 @@ class Priors:
                 "attribute 'priors' of a result."
             ) from error
 
+    @override
     def describe(self) -> str:
-        """Put the priors into words.
-
-        Returns
-        -------
-        str
-            A few sentences.
-        """
         rate = self.label_rate
         match rate:
             case CurveAverage() | SmoothCurve():

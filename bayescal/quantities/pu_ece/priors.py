@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from typing import override
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,7 @@ from bayescal.core.checks import check_is, check_number
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta
+from bayescal.core.quantity import BasePriors
 from bayescal.curves.priors import CurveAverage, SmoothCurve
 
 type Floats = NDArray[np.float64]
@@ -158,7 +160,7 @@ def _default_curve() -> CurveAverage:
 
 
 @dataclass(frozen=True, slots=True)
-class Priors:
+class Priors(BasePriors):
     """Priors of the calibration error from positive and unlabelled rows.
 
     Parameters
@@ -248,14 +250,8 @@ class Priors:
             return {**found, "wider curve": replace(self, label_rate=rate.rescaled(2))}
         return {**found, "curve average": replace(self, label_rate=_default_curve())}
 
+    @override
     def to_json(self) -> str:
-        """Write the priors as JSON.
-
-        Returns
-        -------
-        str
-            The class prior, the kind of label-rate prior with its parameters, and `calibrated`.
-        """
         pi = self.class_prior
         return json.dumps(
             {
@@ -265,14 +261,8 @@ class Priors:
             }
         )
 
+    @override
     def describe(self) -> str:
-        """Put the priors into words.
-
-        Returns
-        -------
-        str
-            Two or three sentences.
-        """
         pi, rate = self.class_prior, self.label_rate
         share = f"declared known: {pi:g}" if isinstance(pi, float) else pi.describe()
         text = f"The share of positives among the unlabelled rows is {share}. "
