@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,7 +50,10 @@ class MostProbable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
 
 
 class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no types there
-    """Classifier that trains another one and calibrates it; a subclass has `estimator`."""
+    """Classifier that trains another one and calibrates it.
+
+    A subclass has `estimator`, and `_fit`, which checks the other parameters.
+    """
 
     def __sklearn_tags__(self) -> Any:
         """Accept sparse features where the classifier does."""
@@ -58,11 +61,37 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         tags.input_tags.sparse = get_tags(self.chosen_estimator()).input_tags.sparse
         return tags
 
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train the classifier, and calibrate it on rows held out.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+        y : array-like of shape (obs,)
+            Labels.
+        sample_weight : array-like of shape (obs,), optional
+            Weights, for the classifier and for its calibration; rows of weight 0 are left out.
+
+        Returns
+        -------
+        Self
+            The classifier itself.
+
+        Raises
+        ------
+        InputError
+            If a parameter is out of range, there are fewer than two classes, one has too few rows
+            to hold some out, or the classifier takes no weights.
+        """
+        self._fit(*self._checked_rows(X, y, sample_weight))
+        return self
+
     def chosen_estimator(self) -> Any:
         """What is calibrated, untrained unless the user trained it."""
         return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
 
-    def checked_rows(
+    def _checked_rows(
         self, x: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[Any, NDArray[Any], Weights | None]:
         """Check the classifier, features, labels and weights; leave out rows of weight 0."""

@@ -58,7 +58,7 @@ LEFT_OUT = {
 }
 # Methods of estimators that their users do not call.
 _INNER = {
-    *("check", "checked_again", "checked_rows", "fit_logits", "split", "take_features_of"),
+    *("check", "checked_again", "fit_logits", "split", "take_features_of"),
     *("chosen_estimator", "domain", "least_loss", "objective", "take", "transform_logits"),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,33 +101,11 @@ class VennAbersCalibrator(Calibrated):
         self.calibration_size = calibration_size
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train the classifier, and calibrate it on rows held out.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs, feature)
-            Features.
-        y : array-like of shape (obs,)
-            Labels.
-        sample_weight : array-like of shape (obs,), optional
-            Weights, for the classifier and for its calibration; rows of weight 0 are left out.
-
-        Returns
-        -------
-        VennAbersCalibrator
-            Itself.
-
-        Raises
-        ------
-        InputError
-            If a parameter is out of range, a class has too few rows to hold some out, or the
-            classifier takes no weights.
-        """
+    def _fit(self, rows: Any, labels: NDArray[Any], weight: Floats | None) -> None:
+        """Train the classifier of each fold, and calibrate it on the rows held out."""
         check_number(self.calibration_size, "calibration_size", "(0, 1)", "Pass 0.25, say.")
         if self.cv is not None:
             check_whole(self.cv, "cv", 2, "Leave it out to hold rows out once.")
-        rows, labels, weight = self.checked_rows(X, y, sample_weight)
         estimator = self.chosen_estimator()
         if isinstance(estimator, FrozenEstimator):
             self.classes_ = np.asarray(estimator.classes_)
@@ -146,7 +124,6 @@ class VennAbersCalibrator(Calibrated):
             codes = np.where(known.any(axis=1), known.argmax(axis=1), MISSING)
             self.calibration_scores_.append(self._scores(score, codes, of_rows))
         self.take_features_of(self.estimators_[0])
-        return self
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Compute calibrated probabilities.

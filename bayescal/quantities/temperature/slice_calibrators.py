@@ -443,36 +443,14 @@ class HeldOutCalibration(Calibrated):
         self.n_folds = n_folds
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train the classifier, and calibrate it on rows held out in turn.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs, feature)
-            Features.
-        y : array-like of shape (obs,)
-            Labels.
-        sample_weight : array-like of shape (obs,), optional
-            Weights, for the classifier and for the calibrator; rows of weight 0 are left out.
-
-        Returns
-        -------
-        HeldOutCalibration
-            Itself.
-
-        Raises
-        ------
-        InputError
-            If there are fewer than two classes, one has fewer than two rows, or a parameter is
-            out of range.
-        """
+    def _fit(self, rows: Any, labels: NDArray[Any], weight: Floats | None) -> None:
+        """Calibrate on rows held out in turn, and train the classifier on all."""
         check_whole(self.n_folds, "n_folds", least=2)
         if self.calibrator is not None and not hasattr(self.calibrator, "fit"):
             raise InputError(
                 f"calibrator must be a calibrator of logits; got {shown(self.calibrator)}. Pass "
                 "TemperatureScaling(), say."
             )
-        rows, labels, weight = self.checked_rows(X, y, sample_weight)
         check_class_rows(labels, 2, "Pass more rows.")
         self.classes_, code = np.unique(labels, return_inverse=True)
         held_out = self._held_out_logits(rows, labels, weight)
@@ -481,7 +459,6 @@ class HeldOutCalibration(Calibrated):
         self.calibrator_.fit(held_out, code, weight)
         self.estimator_ = self._trained(rows, labels, weight, np.arange(len(labels)))
         self.take_features_of(self.estimator_)
-        return self
 
     def _held_out_logits(self, rows: Any, labels: NDArray[Any], weight: Floats | None) -> Floats:
         """Logits of each row by a classifier that was not trained on it, (obs, class)."""
