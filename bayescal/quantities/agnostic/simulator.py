@@ -18,7 +18,6 @@ from scipy.stats import beta
 from bayescal.core.checks import (
     MOST_SIMULATED,
     check_is,
-    check_known,
     check_number,
     check_whole,
     generator,
@@ -29,6 +28,7 @@ from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.agnostic.decisions import DecisionRule, check_rule
 from bayescal.quantities.agnostic.functionals import cost_draws, roc_draws
+from bayescal.quantities.truths import Seed, by_name
 
 # Scores of equal mass that stand for all.
 _GRID: Final = 100_000
@@ -84,9 +84,7 @@ class Truth:
             expit(self.intercept + self.slope * logit(to_probabilities(score, "score")))
         )
 
-    def scores(
-        self, n: int, seed: int | np.random.Generator | None = None, n_unlabeled: int = 0
-    ) -> Scores:
+    def scores(self, n: int, seed: Seed = None, n_unlabeled: int = 0) -> Scores:
         """Draw rows.
 
         Parameters
@@ -160,18 +158,4 @@ TRUTHS: Final = {
 """Calibrated; over-confident; under-confident; and with scores that are too low."""
 
 
-def truth(name: str) -> Truth:
-    """Look a simulated classifier up.
-
-    Parameters
-    ----------
-    name : str
-        A key of `TRUTHS`.
-
-    Returns
-    -------
-    Truth
-        The classifier.
-    """
-    check_known(name, tuple(TRUTHS), "classifier", "bayescal.datasets.agnostic")
-    return TRUTHS[name]
+truth = by_name(TRUTHS, __name__)

@@ -17,7 +17,6 @@ from bayescal.core.checks import (
     MOST_SIMULATED,
     check_call,
     check_is,
-    check_known,
     check_whole,
     generator,
 )
@@ -25,8 +24,7 @@ from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.credal.data import CalibrationSplit
-
-type Seed = int | np.random.Generator | None
+from bayescal.quantities.truths import Seed, by_name
 
 # Draws of labels until both are there; with one label in 20 rows a hundred are more than enough.
 _TRIES: Final = 1000
@@ -150,18 +148,4 @@ TRUTHS: Final[dict[str, CurveTruth]] = {
 """All named truths: smooth rising ones, rising steps, and curves that fall somewhere."""
 
 
-def truth(name: str) -> CurveTruth:
-    """Give a truth by name.
-
-    Parameters
-    ----------
-    name : str
-        One of `TRUTHS`.
-
-    Returns
-    -------
-    CurveTruth
-        The simulated task.
-    """
-    check_known(name, tuple(TRUTHS), "truth", "bayescal.quantities.credal.simulator")
-    return TRUTHS[name]
+truth = by_name(TRUTHS, __name__)

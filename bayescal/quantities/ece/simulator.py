@@ -21,7 +21,6 @@ from bayescal.core.checks import (
     MOST_SIMULATED,
     check_call,
     check_is,
-    check_known,
     check_number,
     check_whole,
     checked_numbers,
@@ -32,9 +31,9 @@ from bayescal.core.errors import InputError
 from bayescal.core.functionals import finite_logits, sigmoid
 from bayescal.core.intake import finite_numbers
 from bayescal.core.scores import Scores
+from bayescal.quantities.truths import Seed, by_name
 
 type Floats = NDArray[np.float64]
-type Seed = int | np.random.Generator | None
 
 # Beyond nine standard deviations of either half the density is below rounding.
 _REACH: Final = 10.0
@@ -225,32 +224,7 @@ SMOOTH: Final = ("calibrated", "near", "better", "less", "over", "wiggle")
 STRESS: Final = ("jump", "fast_wiggle", "far_over")
 
 
-def truth(name: str) -> Truth:
-    """Give a truth by name.
-
-    Parameters
-    ----------
-    name : str
-        One of `TRUTHS`.
-
-    Returns
-    -------
-    Truth
-        The simulated classifier.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name.
-
-    Examples
-    --------
-    >>> from bayescal.quantities.ece.simulator import truth
-    >>> truth("calibrated").tce
-    0.0
-    """
-    check_known(name, tuple(TRUTHS), "truth", "bayescal.quantities.ece.simulator")
-    return TRUTHS[name]
+truth = by_name(TRUTHS, __name__)
 
 
 class Panel(NamedTuple):

@@ -29,8 +29,7 @@ from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.estimator import check_class_prior
-
-type Seed = int | np.random.Generator | None
+from bayescal.quantities.truths import Seed
 
 # Beyond ten standard deviations of every component the densities are below rounding.
 _REACH: Final = 10.0

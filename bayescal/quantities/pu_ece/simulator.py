@@ -17,13 +17,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_is, check_known, check_number, generator
+from bayescal.core.checks import check_is, check_number, generator
 from bayescal.core.functionals import finite_logits, sigmoid
 from bayescal.core.intake import finite_numbers
 from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture as LogitMixture
 from bayescal.quantities.pu_ece.logit_mixtures import MixtureTruth as MixtureTruth
-from bayescal.quantities.pu_ece.logit_mixtures import Seed, checked_sizes
+from bayescal.quantities.pu_ece.logit_mixtures import checked_sizes
+from bayescal.quantities.truths import Seed, by_name
 
 type Floats = NDArray[np.float64]
 # Beyond ten standard deviations of either class the density is below rounding.
@@ -183,27 +184,7 @@ TRUTHS: Final[dict[str, PUTruth]] = {
 names in `bayescal.quantities.ece.simulator`, to show what labels are worth."""
 
 
-def truth(name: str) -> PUTruth:
-    """Look a simulated classifier up.
-
-    Parameters
-    ----------
-    name : str
-        Key of `TRUTHS`.
-
-    Returns
-    -------
-    PUTruth
-        The classifier.
-
-    Examples
-    --------
-    >>> from bayescal.quantities.pu_ece.simulator import truth
-    >>> truth("calibrated").tce
-    0.0
-    """
-    check_known(name, tuple(TRUTHS), "truth", "bayescal.quantities.pu_ece.simulator")
-    return TRUTHS[name]
+truth = by_name(TRUTHS, __name__)
 
 
 class PUDigits(NamedTuple):

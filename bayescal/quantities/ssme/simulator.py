@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 from bayescal.core.checks import (
     MOST_SIMULATED,
     check_is,
-    check_known,
     check_number,
     check_whole,
     generator,
@@ -27,8 +26,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.functionals import finite_logits, sigmoid
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-
-type Seed = int | np.random.Generator | None
+from bayescal.quantities.truths import Seed, by_name
 
 # Standard deviations of a classifier's view that integrals reach to, and points that they take.
 _REACH: Final = 10.0
@@ -250,18 +248,4 @@ TRUTHS: Final[dict[str, PanelTruth]] = {
 and calls most rows positive, and of a rare class."""
 
 
-def truth(name: str) -> PanelTruth:
-    """Look a simulated panel up.
-
-    Parameters
-    ----------
-    name : str
-        Key of `TRUTHS`.
-
-    Returns
-    -------
-    PanelTruth
-        The panel.
-    """
-    check_known(name, tuple(TRUTHS), "truth", "bayescal.quantities.ssme.simulator")
-    return TRUTHS[name]
+truth = by_name(TRUTHS, __name__)

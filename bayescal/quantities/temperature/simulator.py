@@ -17,7 +17,6 @@ from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import (
     MOST_SIMULATED,
     check_is,
-    check_known,
     check_number,
     check_whole,
     checked_numbers,
@@ -29,8 +28,7 @@ from bayescal.core.intake import finite_numbers
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.temperature.estimator import bin_of
-
-type Seed = int | np.random.Generator | None
+from bayescal.quantities.truths import Seed, by_name
 
 
 @dataclass(frozen=True)
@@ -210,18 +208,4 @@ TRUTHS: Final[dict[str, LogitTruth]] = {
 shift for each logit, calibrated logits, and two classes."""
 
 
-def truth(name: str) -> LogitTruth:
-    """Look a simulated truth up.
-
-    Parameters
-    ----------
-    name : str
-        Key of `TRUTHS`.
-
-    Returns
-    -------
-    LogitTruth
-        The truth.
-    """
-    check_known(name, tuple(TRUTHS), "truth", "bayescal.quantities.temperature.simulator")
-    return TRUTHS[name]
+truth = by_name(TRUTHS, __name__)
