@@ -24,9 +24,9 @@ EPSILON = 1e-6
 REFERENCES: Final = {"first": 0, "last": -1}
 
 
-def alr(probs: Floats, reference: str = "first", epsilon: float = EPSILON) -> Floats:
+def alr(probs: Floats, reference: str = "first") -> Floats:
     """Log ratio of every class to a reference class, of clipped probabilities, by classifier."""
-    logs = np.log(np.clip(probs, epsilon, 1 - epsilon))
+    logs = np.log(np.clip(probs, EPSILON, 1 - EPSILON))
     place = REFERENCES[reference] % probs.shape[2]
     ratios = np.delete(logs, place, axis=2) - logs[:, :, [place]]
     return ratios.transpose(1, 0, 2).reshape(probs.shape[1], -1)

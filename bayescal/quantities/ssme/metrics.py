@@ -568,18 +568,11 @@ def prepared(matrix: ScoreMatrix, ece: str | None) -> Measure:
 
 
 def measured(
-    matrix: ScoreMatrix,
-    q: Floats,
-    weights: Floats | None = None,
-    *,
-    ece: str | None = None,
-    errors_q: Floats | None = None,
-    by_group: bool = True,
+    matrix: ScoreMatrix, q: Floats, *, ece: str | None = None, by_group: bool = True
 ) -> Metrics:
-    """Metrics of a score matrix, by its weights if none are given, and by group if it has any."""
+    """Metrics of a score matrix, by its weights, and by group if it has any."""
     measure = prepared(matrix if by_group else replace(matrix, group=None), ece)
-    weights = matrix.weight if weights is None else weights
-    return _measured(measure, matrix.probs.shape, q, weights, errors_q)
+    return _measured(measure, matrix.probs.shape, q, matrix.weight, None)
 
 
 def mean_over_draws(found: Metrics) -> Metrics:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import add
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,10 +179,8 @@ class Problem:
 
     def centred(self, per_weight: Floats) -> CentredRows:
         """The labelled rows, each as so many effective rows as `per_weight` of its class says."""
-        rows, weight = self.known, self.effective(per_weight)
-        return CentredRows.of(
-            self.logits[rows], self.label[rows], None if weight is None else weight[rows]
-        )
+        part = self.take(self.known)
+        return CentredRows.of(part.logits, part.label, part.effective(per_weight))
 
     def effective(self, per_weight: Floats) -> Floats | None:
         """As how many rows each counts in the likelihood, (obs,)."""
@@ -198,15 +196,13 @@ class Problem:
 
     def weighted(self, weight: Floats) -> Problem:
         """Give rows their weights, and leave out those whose weight is 0."""
-        kept = weight > 0
-        return Problem(
-            self.classifier,
-            self.classes,
-            self.logits[kept],
-            self.label[kept],
-            self.predicted[kept],
-            weight[kept],
-        )
+        return replace(self, weight=weight).take(weight > 0)
+
+    def take(self, rows: NDArray[Any]) -> Problem:
+        """Take some rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        some = self.logits[rows], self.label[rows], self.predicted[rows], weight
+        return Problem(self.classifier, self.classes, *some)
 
     def plus(self, other: Problem) -> Problem:
         """Join with other rows of the same classifier."""
@@ -221,11 +217,8 @@ class Problem:
 
     def labeled(self) -> LabeledRows:
         """The labelled rows, in slices by predicted class."""
-        rows = self.known
-        weight = None if self.weight is None else self.weight[rows]
-        return labeled_rows(
-            self.logits[rows], self.label[rows], self.predicted[rows], self.n_classes, weight
-        )
+        part = self.take(self.known)
+        return labeled_rows(part.logits, part.label, part.predicted, part.n_classes, part.weight)
 
     def mark(self) -> float:
         """A sum over the rows that is another if a logit, a label or a weight is."""

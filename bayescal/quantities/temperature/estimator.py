@@ -528,12 +528,10 @@ def estimate_of(problem: Rows, numbers: ClassWise, binning: Binning = BINNING) -
 
 def _sums(problem: Problem, alphas: Sequence[Floats], binning: Binning) -> Several[CellSums]:
     """Sums of the labelled rows when each predicted class is multiplied by its number."""
-    rows = problem.known
-    logits, predicted, label = problem.logits[rows], problem.predicted[rows], problem.label[rows]
-    weight = None if problem.weight is None else problem.weight[rows]
-    scores = (top_class(alpha[predicted][:, None] * logits)[0] for alpha in alphas)
-    of = partial(CellSums.of, n_classes=problem.n_classes, binning=binning, weight=weight)
-    return Several(tuple(of(score, predicted, label) for score in scores))
+    rows = problem.take(problem.known)
+    scores = (top_class(alpha[rows.predicted][:, None] * rows.logits)[0] for alpha in alphas)
+    of = partial(CellSums.of, n_classes=rows.n_classes, binning=binning, weight=rows.weight)
+    return Several(tuple(of(score, rows.predicted, rows.label) for score in scores))
 
 
 def _errors(sums: CellSums) -> tuple[float, float, float]:
