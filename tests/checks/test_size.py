@@ -9,26 +9,26 @@ PACKAGE = ROOT / "bayescal"
 # Lines of .py and .pyi. What a change adds to one folder it takes from there or says why not.
 BUDGET = {
     "": 110,
-    "quantities": 230,
+    "quantities": 270,
     "cli": 2180,
-    "core": 8690,
+    "core": 8720,
     "curves": 2220,
     "inference": 1500,
     "measures": 750,
     "plots": 3420,
-    "quantities/agnostic": 3940,
-    "quantities/credal": 6830,
-    "quantities/ece": 3470,
-    "quantities/pu_ece": 5750,
-    "quantities/ssme": 5780,
-    "quantities/temperature": 5070,
+    "quantities/agnostic": 3930,
+    "quantities/credal": 6780,
+    "quantities/ece": 3420,
+    "quantities/pu_ece": 5710,
+    "quantities/ssme": 5740,
+    "quantities/temperature": 5020,
     "report": 3260,
     "results": 6220,
     "workflow": 2790,
 }
-MOST_FILES = 250
+MOST_FILES = 251
 LONGEST = 600
-TEST_LINES = 47_200
+TEST_LINES = 47_300
 
 
 def lines(path: Path) -> int:
