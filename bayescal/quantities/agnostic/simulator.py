@@ -26,9 +26,9 @@ from bayescal.core.functionals import interval_measure
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
+from bayescal.core.truths import Seed, by_name
 from bayescal.quantities.agnostic.decisions import DecisionRule, check_rule
 from bayescal.quantities.agnostic.functionals import cost_draws, roc_draws
-from bayescal.quantities.truths import Seed, by_name
 
 # Scores of equal mass that stand for all.
 _GRID: Final = 100_000

@@ -23,8 +23,8 @@ from bayescal.core.checks import (
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
+from bayescal.core.truths import Seed, by_name
 from bayescal.quantities.credal.data import CalibrationSplit
-from bayescal.quantities.truths import Seed, by_name
 
 # Draws of labels until both are there; with one label in 20 rows a hundred are more than enough.
 _TRIES: Final = 1000

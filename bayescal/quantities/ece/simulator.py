@@ -31,7 +31,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.functionals import finite_logits, sigmoid
 from bayescal.core.intake import finite_numbers
 from bayescal.core.scores import Scores
-from bayescal.quantities.truths import Seed, by_name
+from bayescal.core.truths import Seed, by_name
 
 type Floats = NDArray[np.float64]
 

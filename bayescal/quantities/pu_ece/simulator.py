@@ -20,11 +20,11 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import check_is, check_number, generator
 from bayescal.core.functionals import finite_logits, sigmoid
 from bayescal.core.intake import finite_numbers
+from bayescal.core.truths import Seed, by_name
 from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture as LogitMixture
 from bayescal.quantities.pu_ece.logit_mixtures import MixtureTruth as MixtureTruth
 from bayescal.quantities.pu_ece.logit_mixtures import checked_sizes
-from bayescal.quantities.truths import Seed, by_name
 
 type Floats = NDArray[np.float64]
 # Beyond ten standard deviations of either class the density is below rounding.

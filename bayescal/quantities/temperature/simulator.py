@@ -27,8 +27,8 @@ from bayescal.core.errors import InputError
 from bayescal.core.intake import finite_numbers
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
+from bayescal.core.truths import Seed, by_name
 from bayescal.quantities.temperature.estimator import bin_of
-from bayescal.quantities.truths import Seed, by_name
 
 
 @dataclass(frozen=True)
