@@ -9,9 +9,9 @@ PACKAGE = ROOT / "bayescal"
 # Lines of .py and .pyi. What a change adds to one folder it takes from there or says why not.
 BUDGET = {
     "": 110,
-    "quantities": 270,
+    "quantities": 230,
     "cli": 2180,
-    "core": 8720,
+    "core": 8760,
     "curves": 2220,
     "inference": 1500,
     "measures": 750,
