@@ -35,6 +35,11 @@ class Sign(str):
     __slots__ = ()
 
 
+def all_labels(n: float) -> str:
+    """The start of a sentence on labels that are all of one class."""
+    return "the only label is" if n == 1 else f"all {n} labels are"
+
+
 def label_signs(score: ArrayLike, negative: ArrayLike, positive: ArrayLike) -> list[Sign]:
     r"""Compare the scores of one label with how often rows have it.
 

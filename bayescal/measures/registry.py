@@ -52,6 +52,7 @@ _ENDS: Final = (
     "Scores strictly between 0 and 1 have fewer than two values, or part the labels wholly: choose "
     "mean_gap."
 )
+_NONE_EXPECTED: Final = "No event is expected where every score is 0: choose mean_gap."
 _ONE_LABEL: Final = "It needs a positive rate of both labels: collect rows of the other label."
 _WRONG_END: Final = (
     "It is infinite where a score of exactly 0 or 1 is wrong: clip the scores, or choose brier."
@@ -90,8 +91,8 @@ OWN: Final = (
     _measure("smooth ECE", errors.smece, SMOOTH),
     _measure("c, Kuiper", errors.c, ARRIETA),
     _measure("Kolmogorov-Smirnov", errors.ks, ARRIETA),
-    _measure("mean gap", errors.mean_gap, CALSTER, None, undefined=_ENDS),
-    _measure("O:E ratio", errors.oe, CALSTER, None, undefined=_ENDS),
+    _measure("mean gap", errors.mean_gap, CALSTER, None),
+    _measure("O:E ratio", errors.oe, CALSTER, None, undefined=_NONE_EXPECTED),
     _measure("calibration slope", recalibration.slope, COX, None, undefined=_ENDS),
     _measure("calibration intercept", recalibration.intercept, COX, None, undefined=_ENDS),
     _measure("calibration in the large", recalibration.citl, CALSTER, None, undefined=_ENDS),

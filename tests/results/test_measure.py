@@ -265,6 +265,13 @@ def test_a_function_is_one_by_its_name() -> None:
         bc.summary(result_of("ece"), measures=[largest, largest])
 
 
+def test_where_no_event_is_expected_the_ratio_says_so() -> None:
+    never = bc.fit(bc.ece, bc.Scores([0, 1] * 20, np.zeros(40)), method="direct", seed=1)
+    with pytest.raises(InputError, match="every score is 0: choose mean_gap"):
+        bc.measure(never, "oe")
+    assert bc.measure(never, "mean_gap").mean() > 0
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_an_infinite_log_loss_names_the_remedy() -> None:
     score = np.tile([0.0, 0.3, 0.6, 0.9], 50)

@@ -16,7 +16,7 @@ from bayescal.core.checks import check_rows, shown
 from bayescal.core.columns import MISSING, to_numpy
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
-from bayescal.core.plausibility import area_under_roc, label_signs
+from bayescal.core.plausibility import all_labels, area_under_roc, label_signs
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, Task, binary_problems, check_unweighted
 from bayescal.curves.cells import Problem, fingerprint
@@ -321,7 +321,7 @@ def data_warnings(problem: IntervalProblem) -> list[str]:
     figures = problem.figures
     if figures.n_positive in (0, figures.n):
         found.append(
-            f"all {figures.n} labels are {'positive' if figures.n_positive else 'negative'}. Costs "
+            f"{all_labels(figures.n)} {'positive' if figures.n_positive else 'negative'}. Costs "
             "and ROC curves rest on one class alone; check the labels, and pos_label."
         )
     if figures.only_score is not None:

@@ -15,7 +15,7 @@ from bayescal.core.checks import check_rows
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
 from bayescal.core.counts_sql import ALONE
-from bayescal.core.plausibility import label_signs
+from bayescal.core.plausibility import all_labels, label_signs
 from bayescal.core.scores import Scores, Task
 from bayescal.curves.cells import Problem
 from bayescal.quantities.ece.estimator import by_group
@@ -111,7 +111,7 @@ def data_warnings(problem: Problem) -> list[str]:
     bins, cells = problem.bins, problem.cells
     if not bins.positives.any() or (bins.positives == bins.count).all():
         return [
-            f"all {bins.n} labels are {'positive' if bins.positives.any() else 'negative'}. Label "
+            f"{all_labels(bins.n)} {'positive' if bins.positives.any() else 'negative'}. Label "
             "rates rest on one class alone; check the labels, and pos_label."
         ]
     return [*label_signs(cells.mean_score, cells.count - cells.positives, cells.positives)]

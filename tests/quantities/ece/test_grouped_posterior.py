@@ -135,6 +135,8 @@ def test_warnings_name_the_group():
     p = np.linspace(0.2, 0.9, 90)
     tree = bc.fit(bc.ece, bc.Scores(y_true=label, y_prob=p, group=group), **DIRECT)
     assert "in group a, all 30 labels are positive" in tree.attrs["status"]
+    one = bc.Scores(y_true=[1, 0, 1], y_prob=[0.3, 0.4, 0.6], group=["a", "b", "b"])
+    assert "in group a, the only label is positive" in bc.fit(bc.ece, one, **DIRECT).attrs["status"]
 
 
 def test_many_groups_of_one_fault_are_one_warning():
