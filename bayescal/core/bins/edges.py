@@ -103,6 +103,15 @@ def check_n_bins(n_bins: int) -> int:
     return check_whole(n_bins, "n_bins", 1, "Pass 15, say.", _MOST_BINS)
 
 
+def number_and_width(n_bins: int, strategy: Strategy) -> tuple[int, float]:
+    """Check bins for bounds: their number, and the largest width; of equal mass, the mean one."""
+    if isinstance(strategy, str):
+        check_choice(strategy, STRATEGIES, "strategy")
+        return check_n_bins(n_bins), 1 / check_n_bins(n_bins)
+    edges = check_edges(strategy)
+    return len(edges) - 1, float(np.diff(edges).max())
+
+
 def optimal_number(rows: float) -> int:
     """Cube root of a number of rows, or of what they are worth in labelled rows, rounded up."""
     near: int = max(1, round(rows ** (1 / 3)))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.edges import STRATEGIES, Strategy, check_edges, check_n_bins, optimal_number
+from bayescal.core.bins.edges import STRATEGIES, Strategy, number_and_width, optimal_number
 from bayescal.core.checks import check_choice, check_number, check_whole
 from bayescal.core.quantity import Bound
 
@@ -267,9 +267,4 @@ def _checked(
     _check_rows(n)
     check_number(lipschitz, "lipschitz", "[0, 1e9]", "Pass 1 if in doubt.")
     check_number(delta, "delta", "(0, 1)", "Pass 0.1, say.")
-    if isinstance(strategy, str):
-        check_choice(strategy, STRATEGIES, "strategy")
-        n_bins = check_n_bins(n_bins)
-        return int(n), n_bins, 1 / n_bins
-    edges = check_edges(strategy)
-    return int(n), len(edges) - 1, float(np.diff(edges).max())
+    return int(n), *number_and_width(n_bins, strategy)

@@ -8,7 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.edges import STRATEGIES, Strategy, check_edges, check_n_bins, optimal_number
+from bayescal.core.bins.edges import (
+    STRATEGIES,
+    Strategy,
+    check_n_bins,
+    number_and_width,
+    optimal_number,
+)
 from bayescal.core.checks import check_choice, check_number, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound, Floats
@@ -142,7 +148,7 @@ def bounds_or_infinite(
     delta: float = 0.1,
 ) -> Bounds:
     """Bound it as `bounds` does; infinite, not refused, with fewer rows than Theorem 1 requires."""
-    n_bins, width = _bins(n_bins, strategy)
+    n_bins, width = number_and_width(n_bins, strategy)
     _check_rest(lipschitz, delta)
     rows, by_mass = _Rows.of(n_positive, n_unlabeled, class_prior), _by_mass(strategy)
     spent, improbable = n_bins * _LN2, math.log(1 / delta)
@@ -353,15 +359,6 @@ def _check_two_a_bin(n_unlabeled: int, n_bins: int) -> None:
         )
 
 
-def _bins(n_bins: int, strategy: Strategy) -> tuple[int, float]:
-    """Number of bins, and the width that the binning bias goes by."""
-    if isinstance(strategy, str):
-        check_choice(strategy, STRATEGIES, "strategy")
-        return check_n_bins(n_bins), 1 / check_n_bins(n_bins)
-    edges = check_edges(strategy)
-    return len(edges) - 1, float(np.diff(edges).max())
-
-
 def _check_rest(lipschitz: float, delta: float) -> None:
     check_number(lipschitz, "lipschitz", "[0, 1e9]", "Pass 1 if in doubt.")
     check_number(delta, "delta", "(0, 1)", "Pass 0.1, say.")
@@ -435,7 +432,7 @@ def generalization_bias(
     """
     rows, (n_bins, width) = (
         _Rows.of(n_positive, n_unlabeled, class_prior),
-        _bins(n_bins, strategy),
+        number_and_width(n_bins, strategy),
     )
     _check_rest(lipschitz, 0.5)
     _check_fcmi(fcmi, math.inf, "fcmi")

@@ -18,6 +18,7 @@ from scipy.special import betaln, logsumexp, xlog1py, xlogy
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, count_into
+from bayescal.core.bins.edges import place_in
 from bayescal.core.checks import check_choice, check_data, check_is, check_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
@@ -177,14 +178,6 @@ def _error(bins: BinCounts) -> float:
     return float(expected_calibration_error(bins.share, rate, bins.mean_score))
 
 
-def bin_of(score: Floats, binning: Binning, weight: Floats | None = None) -> Integers:
-    """The bin of each score, (obs,)."""
-    inner = binning.edges(score, weight)[1:-1]
-    if binning.closed == "right":
-        return np.searchsorted(inner, score, side="left")
-    return np.searchsorted(inner, score, side="right")
-
-
 def top_class(logits: Floats) -> tuple[Floats, Integers]:
     """Probability of the largest logit's class, and which that is, (obs,)."""
     return np.exp(logits.max(axis=1) - logsumexp(logits, axis=1)), predicted_class(logits)
@@ -230,8 +223,9 @@ class CellSums(NamedTuple):
         """Sum rows up, and values of theirs of shape (draw, obs)."""
         # A part of the rows may have none, and so no effective number of them.
         given = weight if len(score) else None
-        n_bins = len(binning.edges(score, given)) - 1
-        place = predicted * n_bins + bin_of(score, binning, given)
+        edges = binning.edges(score, given)
+        n_bins = len(edges) - 1
+        place = predicted * n_bins + place_in(edges, score, binning.closed)
 
         def total(values: NDArray[Any]) -> Floats:
             return np.bincount(place, values if weight is None else weight * values, size)

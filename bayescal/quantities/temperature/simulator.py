@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.bins.binning import Binning
+from bayescal.core.bins.edges import place_in
 from bayescal.core.checks import (
     MOST_SIMULATED,
     check_is,
@@ -28,7 +29,6 @@ from bayescal.core.intake import finite_numbers
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.core.truths import Seed, by_name
-from bayescal.quantities.temperature.estimator import bin_of
 
 
 @dataclass(frozen=True)
@@ -173,8 +173,9 @@ class LogitTruth:
         """
         predicted = logits.argmax(axis=1)
         gap = self.probability(logits)[np.arange(len(logits)), predicted] - confidence
-        n_bins = len(binning.edges(confidence)) - 1
-        cell = predicted * n_bins + bin_of(confidence, binning)
+        edges = binning.edges(confidence)
+        n_bins = len(edges) - 1
+        cell = predicted * n_bins + place_in(edges, confidence, binning.closed)
         summed = np.bincount(cell, gap, self.n_classes * n_bins)
         total = summed.reshape(self.n_classes, n_bins)
         with np.errstate(invalid="ignore"):

@@ -12,6 +12,7 @@ from bayescal.core.bins.edges import (
     bin_edges,
     cell_edges,
     check_edges,
+    number_and_width,
     optimal_number,
     quantile_ranks,
     refine,
@@ -223,3 +224,11 @@ def test_few_scores_are_found_whatever_rows_come_first(monkeypatch):
     assert found.tolist() == [0, 0, 0.1, 1]
     found = cell_edges(many, 2, [0, 1], lambda: np.array([0, 0.15, 1.0]), "right")
     assert found.tolist() == [0, 0.15, 1]
+
+
+def test_the_number_and_the_width_of_bins_for_bounds() -> None:
+    for strategy in ("uniform", "quantile"):
+        assert number_and_width(8, strategy) == (8, 0.125)
+    assert number_and_width(8, [0, 0.25, 1]) == (2, 0.75)
+    with pytest.raises(InputError, match="strategy"):
+        number_and_width(8, "even")
