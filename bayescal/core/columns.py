@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,8 @@ def plain_label(value: Any) -> Label | None:
         return value.decode(errors="replace")
     if isinstance(value, float) and value.is_integer():
         return int(value)
+    if type(value) is date:
+        return value.isoformat()
     return value if isinstance(value, bool | int | str) else None
 
 
@@ -277,7 +280,7 @@ def _not_numbers(array: NDArray[Any], name: str) -> InputError:
     flat = array.ravel().tolist()
     first = next((place for place, value in enumerate(flat) if not _reads(value)), 0)
     row = first // (array.size // len(array))
-    remedy = "Pass the probabilities that the classifier gave."
+    remedy = "Check that this is the column you mean."
     if isinstance(flat[first], str) and _reads(flat[first].replace(",", ".")):
         remedy = "Write numbers as numbers, with a decimal point."
     return InputError(f"{name} must be numbers; got {flat[first]!r} at row {row}. {remedy}")

@@ -245,6 +245,13 @@ def test_bytes_are_words():
     assert factorize(np.array([b"no", b"yes"]), "y_true")[1] == ("no", "yes")
 
 
+@pytest.mark.parametrize("column", [pa.array, list])
+def test_days_are_words_in_order(column):
+    days = column([dt.date(2025, 2, 1), None, dt.date(2025, 1, 31)])
+    codes, values = factorize(days, "group")
+    assert (codes.tolist(), values) == ([1, MISSING, 0], ("2025-01-31", "2025-02-01"))
+
+
 def test_one_column_of_a_table_is_a_column():
     assert factorize(np.array([[1], [0]]), "y_true")[0].tolist() == [1, 0]
 
@@ -457,7 +464,7 @@ def test_the_widest_whole_numbers(values):
 @pytest.mark.parametrize(
     "array",
     [
-        pa.array([dt.date(2020, 1, 1), None]),
+        pa.array([dt.datetime(2020, 1, 1, 12), None]),
         pa.array([{"a": 1}, None]),
         pa.array([dt.timedelta(1), None]),
     ],
