@@ -195,11 +195,13 @@ def answer(view: View) -> Answer:
     note = Markup('<small class="warned">{}</small>').format
     notes = [Markup("").join(map(note, one.warnings)) for one in shown]
     heads = [head + said for head, said in zip(heads, notes, strict=True)]
+    columns = columns_of(view, shown)
+    cells = zip(*columns.values(), strict=True)
     body = render(
         "errors.html.j2",
         case_word=view.case_word,
-        heading=view.main_heading,
-        rows=list(zip(heads, shown, [strip(one, on) for one in shown], strict=True)),
+        titles=list(columns),
+        rows=list(zip(heads, [strip(one, on) for one in shown], cells, strict=True)),
         scale=on,
         left_out=len(found) - len(shown),
         sentences=sentences,
@@ -212,6 +214,16 @@ def answer(view: View) -> Answer:
     # Where the mean over classes is what was estimated, it comes first.
     mean_first = view.text("multiclass") == "marginal"
     return Answer([*means, *lead] if mean_first else [*lead, *means], body)
+
+
+def columns_of(view: View, found: Sequence[CaseAnswer]) -> dict[str, list[str]]:
+    """Titles and cells of the numbers of cases, as every table of errors has them."""
+    return {
+        view.main_heading: [one.point_text for one in found],
+        f"{percent(view.prob)} interval": [one.range_text for one in found],
+        "Plug‑in ECE": [error(one.plug_in, one.digits) for one in found],
+        "P(calibrated)": [probability(one.p_calibrated) for one in found],
+    }
 
 
 def answers(view: View) -> list[CaseAnswer]:

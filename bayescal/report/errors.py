@@ -12,7 +12,7 @@ from markupsafe import Markup
 from bayescal.core.variables import ERROR, ROW
 from bayescal.plots import plot_differences
 from bayescal.plots.style import Drawing
-from bayescal.report.answers import CaseAnswer, answer_of
+from bayescal.report.answers import CaseAnswer, answer_of, columns_of
 from bayescal.report.render import Column, bold, figures, names, plain, table
 from bayescal.report.view import WEIGHT, Section, View, for_each
 from bayescal.results import access, schema
@@ -24,7 +24,6 @@ from bayescal.results.text import (
     count,
     decimals,
     ends,
-    error,
     fixed,
     percent,
     probability,
@@ -152,10 +151,7 @@ def _groups(view: View, owner: str, block: list[tuple[ResultSlice, CaseAnswer]])
         Column("Group", names(ordered, [one.failed for one in found]), words=True),
         Column(rows, list(map(row_count, of("n"), numbers))),
         Column("Positive labels", [fixed(value, 3) for value in of("prevalence")]),
-        Column(view.main_heading, [one.point_text for one in found]),
-        Column(f"{percent(view.prob)} interval", [one.range_text for one in found]),
-        Column("Plug‑in ECE", [error(one.plug_in, one.digits) for one in found]),
-        Column("P(calibrated)", [probability(one.p_calibrated) for one in found]),
+        *(Column(title, cells) for title, cells in columns_of(view, found).items()),
     ]
     return table(f"Groups of {owner}", columns, caption)
 

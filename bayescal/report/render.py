@@ -22,8 +22,8 @@ from bayescal.core.shown import templates
 from bayescal.core.text import distinct, undirected
 from bayescal.plots import style
 from bayescal.plots.style import Drawing, shorten
-from bayescal.results import text as numbers
 from bayescal.results.ranking import MOST_NAMED
+from bayescal.results.text import percent, several
 
 LONGEST, LONGEST_CELL = 120, 64
 """Characters of a name that text and tables show; the whole name is in its tooltip."""
@@ -49,15 +49,14 @@ def several_named(names: Sequence[str]) -> Markup:
     """Set names in bold, with commas and "and", or their number where they are many."""
     if len(names) > MOST_NAMED:
         return Markup("{} classifiers").format(len(names))
-    return Markup(numbers.several([named(name) for name in names]))
+    return Markup(several([named(name) for name in names]))
 
 
 @cache
 def environment() -> Environment:
     """Return the environment of the report's templates."""
     env = templates("bayescal.report")
-    for name in ("count", "error", "percent", "probability"):
-        env.filters[name] = getattr(numbers, name)
+    env.filters["percent"] = percent
     return env
 
 

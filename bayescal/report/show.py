@@ -15,7 +15,7 @@ from bayescal.core.shown import Bar, Box, Showing, Shown, Strip, strip_of
 from bayescal.core.variables import ERROR, METRIC
 from bayescal.results import access, schema
 from bayescal.results.summary import table
-from bayescal.results.text import MISSING, count, error, fixed, percent, probability
+from bayescal.results.text import MISSING, count, fixed, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +103,7 @@ def _of_result(tree: xr.DataTree, prob: float) -> Shown:
 
 def _of_errors(view: View) -> Shown:
     """The report's numbers of each case; the largest errors where there are many."""
-    from bayescal.report.answers import WIDTH, answer_of, answers, scale
+    from bayescal.report.answers import WIDTH, answer_of, answers, columns_of, scale
 
     # Priors stay in their order.
     found = [answer_of(view, case) for case in view.cases] if view.is_grid else answers(view)
@@ -114,14 +114,11 @@ def _of_errors(view: View) -> Shown:
     def at(value: float) -> float:
         return float(on.at(value)) / WIDTH
 
-    columns = {
-        view.case_word: [one.name for one in lines],
-        view.main_heading: [one.point_text for one in lines],
-        f"{percent(view.prob)} interval": [one.range_text for one in lines],
-        "Plug-in ECE": [error(one.plug_in, one.digits) for one in lines],
-        "P(calibrated)": [probability(one.p_calibrated) for one in lines],
-    }
-    columns = {name: cells for name, cells in columns.items() if {*cells} != {MISSING}}
+    columns = {view.case_word: [one.name for one in lines]}
+    for title, cells in columns_of(view, lines).items():
+        if {*cells} != {MISSING}:
+            # Not every terminal has a hyphen that does not break.
+            columns[title.replace("‑", "-")] = cells
     plug_ins = [None if one.plug_in is None else at(one.plug_in) for one in lines]
     ends = [(at(one.low), at(one.high), at(one.point)) for one in lines]
     bars = [Bar(*own, plug_in) for own, plug_in in zip(ends, plug_ins, strict=True)]
