@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from bayescal.core.bins.bin_counts import BinCounts, TiedRows, rows_per_weight
 from bayescal.core.bins.binning import fine_counts
@@ -21,7 +20,6 @@ from bayescal.core.plausibility import label_signs
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, Task, check_ungrouped, check_unweighted, from_parts
 from bayescal.core.shown import Showing, Shown
-from bayescal.curves.cells import EDGE
 
 _BY_GROUP: Final = (
     "bayescal.fit_many(bayescal.credal, {name: CalibrationSplit(calibration=part, "
@@ -248,11 +246,6 @@ type Counts = NDArray[Any]
 # Curves times rows that a result holds draws of: it does not grow with the target rows.
 MOST: Final = 200
 FEWEST: Final = 20
-
-
-def logit_of(score: Floats) -> Floats:
-    """Logits, finite also of 0 and 1."""
-    return np.asarray(logit(np.clip(score, EDGE, 1 - EDGE)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

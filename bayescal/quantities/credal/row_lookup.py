@@ -18,9 +18,10 @@ from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores
 from bayescal.curves.average import BOUNDARY_MEAN, BOUNDARY_SPREAD
 from bayescal.curves.boundary import BoundaryScore
+from bayescal.curves.cells import score_logit
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, SEGMENTS
 from bayescal.inference.direct import BinomialCells
-from bayescal.quantities.credal.data import CalibrationSplit, EmpiricalCDF, Problem, logit_of
+from bayescal.quantities.credal.data import CalibrationSplit, EmpiricalCDF, Problem
 from bayescal.quantities.credal.estimator import merged_classes, predictor
 from bayescal.quantities.credal.models import LabelModel, add_pseudo_observations
 from bayescal.quantities.credal.posterior import cells_of, label_model
@@ -95,7 +96,7 @@ class StoredCurve:
     @cached_property
     def _place(self) -> Floats:
         """Logits of the scores between 0 and 1."""
-        return logit_of(self.score[self._interior])
+        return score_logit(self.score[self._interior])
 
     @cached_property
     def _deviation(self) -> Floats:
@@ -342,7 +343,7 @@ class Lookup:
         score = target.y_prob[0]
         curves = []
         for curve, column in zip(stored, _columns(score), strict=True):
-            nodes = _Nodes.of(logit_of, column)
+            nodes = _Nodes.of(score_logit, column)
             boundary = [curve.boundary_bounds(end, alpha) for end in (0, 1)]
             curves.append(
                 _Curve.of(nodes, curve.bounds(nodes.place, alpha), np.stack(boundary, axis=1))

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.curves.cells import EDGE
-
-
-def cell_logit(cells: BinCounts) -> NDArray[np.float64]:
-    """Logit of the cells' mean scores, finite also at 0 and 1, (cell,)."""
-    return np.asarray(logit(np.clip(cells.mean_score, EDGE, 1 - EDGE)))
+from bayescal.curves.cells import score_logit
 
 
 def log_calibrated(cells: BinCounts) -> float:
     """Log-likelihood of the counts if each cell's label rate is its mean score."""
-    eta = cell_logit(cells)
+    eta = score_logit(cells.mean_score)
     return float((cells.positives * eta - cells.count * np.logaddexp(0, eta)).sum())
 
 

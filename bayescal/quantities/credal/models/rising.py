@@ -14,8 +14,9 @@ from scipy.stats import norm
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.curves.cells import score_logit
 from bayescal.inference.direct import BinomialCells, Gaussian, Weighted, importance_sample
-from bayescal.quantities.credal.data import EmpiricalCDF, Problem, logit_of
+from bayescal.quantities.credal.data import EmpiricalCDF, Problem
 from bayescal.quantities.credal.models import AsSampled, PseudoObservations, add_pseudo_observations
 from bayescal.quantities.credal.priors import MonotoneCurve
 
@@ -371,7 +372,7 @@ class RisingComponent:
         """Take labelled cells with scores between 0 and 1."""
         count, positives, place = cells.count[None], cells.positives[None], ranks(score)[None]
         problem = Problem((ranks,), count, positives, place, count, np.zeros((0, 1)))
-        return cls(Monotone.of(problem, prior), ranks, logit_of(score))
+        return cls(Monotone.of(problem, prior), ranks, score_logit(score))
 
     def sample(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Importance sampling."""
@@ -390,7 +391,7 @@ class RisingComponent:
     def deviation_at(self, draws: Draws, score: Floats) -> Floats:
         """The same at any score, (..., point)."""
         rise = draws["weight"] @ (i_splines(self.ranks(score)) - 0.5).T
-        return np.asarray(draws["intercept"][..., None] + rise - logit_of(score))
+        return np.asarray(draws["intercept"][..., None] + rise - score_logit(score))
 
     def log_prior_excess(self, draws: Draws) -> Floats:
         """Log prior density less its mean before the data, (...)."""

@@ -18,6 +18,7 @@ from bayescal.curves.average import Average
 from bayescal.curves.cells import Problem, pad, padded_size
 from bayescal.curves.priors import SMOOTH, SmoothCurve
 from bayescal.curves.smooth import BASIS, CurveBasis, curve_basis
+from bayescal.inference.direct import choose
 from bayescal.quantities.ece.models.arrowhead_gaussian import (
     ArrowGaussian,
     GroupedRegression,
@@ -154,9 +155,7 @@ class PooledCurves(BaseModel):
         )
         weights = np.exp(log_weights - log_weights.max())
         weights /= weights.sum()
-        ladder = (np.arange(draws) + rng.random()) / draws
-        chosen = np.searchsorted(np.cumsum(weights), ladder).clip(0, len(weights) - 1)
-        chosen = rng.permutation(chosen)
+        chosen = choose(weights, draws, rng)
         return DirectDraws(
             {
                 "common": np.concatenate([common for common, _, _ in weighted])[chosen],

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, logsumexp
+from scipy.special import expit, logsumexp
 
 from bayescal.curves.boundary import BoundaryScore
-from bayescal.curves.cells import EDGE
+from bayescal.curves.cells import score_logit
 from bayescal.inference.direct import softplus
 
 type Floats = NDArray[np.float64]
@@ -109,7 +109,7 @@ def fit_boundary(score: BoundaryScore, cells: CaseControlCells) -> BoundaryFit:
     grid = mode + spread * _GRID.reshape(-1, *[1] * len(shape))
     density = cells.log_likelihood(sign * grid) - ((grid - score.mean) / score.spread) ** 2 / 2
     log_wrong = logsumexp(density, axis=0) + np.log(spread * (_GRID[1] - _GRID[0]) / score.spread)
-    right = cells.log_likelihood(np.full(shape, logit(np.clip(score.score, EDGE, 1 - EDGE))))
+    right = cells.log_likelihood(np.full(shape, score_logit(np.array(score.score))))
     return BoundaryFit(right, log_wrong - np.log(2 * np.pi) / 2, mode, spread, density)
 
 
