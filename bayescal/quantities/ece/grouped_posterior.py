@@ -12,7 +12,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws
 from bayescal.core.variables import named, undrawn
 from bayescal.curves.average import in_chains
-from bayescal.curves.cells import Problem, curve_scores, evidence_warnings
+from bayescal.curves.cells import Problem, curve_scores
 from bayescal.curves.priors import SMOOTH, CurveAverage, SmoothCurve
 from bayescal.quantities.ece import VARIABLES
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, average_arrays, case_of
@@ -25,10 +25,6 @@ from bayescal.quantities.ece.posterior import (
     CurveDraws,
     EceCase,
     Values,
-    collect_arrays,
-    component_of_one,
-    draw_calibrated,
-    evidence_figures,
     evidence_of,
     simulated,
 )
@@ -160,26 +156,9 @@ class GroupedCase:
                 rng,
             )
         own = evidence_of(case.model.direct_draws(EVIDENCE_DRAWS, rng))
-        p_calibrated = case.probability_calibrated(own)
         rate = self.model.cell_rates(draws, place)
         given = CurveDraws(rate, self.model.curve(draws, place, curve_scores(case.problem)))
-        calibrated = draw_calibrated(p_calibrated, rate.shape[:2], rng.spawn(1)[0])
-        found = collect_arrays(
-            case.problem,
-            drawn=given.where_calibrated(case.problem, calibrated),
-            given=given,
-            calibrated=calibrated,
-            component=component_of_one(calibrated),
-            prior_rates=self.model.cell_rates(before, place),
-            p_calibrated=p_calibrated,
-            n_cells=n_cells,
-            rng=rng,
-        )
-        return replace(
-            found,
-            diagnostics=evidence_figures(own),
-            warnings=[*found.warnings, *evidence_warnings(own.ess)],
-        )
+        return case.arrays_of(given, self.model.cell_rates(before, place), own, n_cells, rng)
 
     def simulate(self, rng: np.random.Generator) -> tuple[GroupedCase, Values]:
         """Draw coefficients from the prior and labels given them, group by group."""

@@ -104,34 +104,44 @@ class EceCase(ProblemCase):
     ) -> CaseArrays:
         """Everything a result holds of this case, but for the sampler's own figures."""
         rates, cells = self.model.cell_rates(draws, rng), self.problem.cells
-        weighed = evidence_of(direct)
-        p_calibrated = self.probability_calibrated(weighed)
         given = CurveDraws(rates, self.model.curve(draws, rates, curve_scores(self.problem)))
+        before, n_cells = self.model.prior_rates(PRIOR_DRAWS, rng), np.count_nonzero(cells.count)
+        found = self.arrays_of(given, before, evidence_of(direct), int(n_cells), rng)
+        return replace(
+            found,
+            posterior={**found.posterior, **draws},
+            log_prior=self.model.log_prior(draws),
+        )
+
+    def arrays_of(
+        self,
+        given: CurveDraws,
+        prior_rates: Floats,
+        direct: DirectDraws,
+        n_cells: int,
+        rng: np.random.Generator,
+    ) -> CaseArrays:
+        """Weigh the calibrated alternative against one curve, and collect draws of both."""
+        p_calibrated = probability_calibrated(
+            self.problem.cells, direct.log_evidence, self.priors.calibrated
+        )
         # The other random numbers are those of a fit without a calibrated alternative.
-        calibrated = draw_calibrated(p_calibrated, rates.shape[:2], rng.spawn(1)[0])
+        calibrated = draw_calibrated(p_calibrated, given.rate.shape[:2], rng.spawn(1)[0])
         found = collect_arrays(
             self.problem,
             drawn=given.where_calibrated(self.problem, calibrated),
             given=given,
             calibrated=calibrated,
             component=component_of_one(calibrated),
-            prior_rates=self.model.prior_rates(PRIOR_DRAWS, rng),
+            prior_rates=prior_rates,
             p_calibrated=p_calibrated,
-            n_cells=int(np.count_nonzero(cells.count)),
+            n_cells=n_cells,
             rng=rng,
         )
         return replace(
             found,
-            posterior={**found.posterior, **draws},
-            log_prior=self.model.log_prior(draws),
-            diagnostics=evidence_figures(weighed),
-            warnings=[*found.warnings, *evidence_warnings(weighed.ess)],
-        )
-
-    def probability_calibrated(self, direct: DirectDraws) -> float:
-        """Weigh the calibrated alternative against the model."""
-        return probability_calibrated(
-            self.problem.cells, direct.log_evidence, self.priors.calibrated
+            diagnostics=evidence_figures(direct),
+            warnings=[*found.warnings, *evidence_warnings(direct.ess)],
         )
 
     def simulate(self, rng: np.random.Generator) -> tuple[EceCase, Values]:
