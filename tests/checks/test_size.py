@@ -18,7 +18,7 @@ BUDGET = {
     "plots": 3420,
     "quantities/agnostic": 3930,
     "quantities/credal": 6780,
-    "quantities/ece": 3410,
+    "quantities/ece": 3400,
     "quantities/pu_ece": 5710,
     "quantities/ssme": 5740,
     "quantities/temperature": 5020,
