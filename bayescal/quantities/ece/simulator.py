@@ -15,23 +15,20 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from bayescal.core.checks import (
     MOST_SIMULATED,
     check_call,
-    check_is,
-    check_number,
     check_whole,
     checked_numbers,
     checked_words,
     generator,
 )
 from bayescal.core.errors import InputError
-from bayescal.core.functionals import finite_logits, sigmoid
-from bayescal.core.intake import finite_numbers
+from bayescal.core.functionals import sigmoid
 from bayescal.core.scores import Scores
-from bayescal.core.truths import Seed, by_name
+from bayescal.core.truths import LogisticScore, Seed, by_name
 
 type Floats = NDArray[np.float64]
 
@@ -72,7 +69,7 @@ def _draw_feature(n: int, rng: np.random.Generator) -> Floats:
 
 
 @dataclass(frozen=True)
-class Truth:
+class Truth(LogisticScore):
     """A simulated classifier and what is true of it.
 
     Parameters
@@ -102,41 +99,9 @@ class Truth:
     breaks: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        check_is(self.name, str, "name", "Pass a word.")
-        check_number(self.b0, "b0", "(-inf, inf)")
-        check_number(self.b1, "b1", "(0, inf)", "Scores rise with the feature: pass 1.")
+        self._check()
         check_call(self.event_probability, "event_probability", needed=True)
         checked_numbers(self.breaks, "breaks", "(-inf, inf)", least=0)
-
-    def score(self, x: ArrayLike) -> Floats:
-        """Give the classifier's score of a feature.
-
-        Parameters
-        ----------
-        x : array-like
-            Features.
-
-        Returns
-        -------
-        ndarray of the same shape, in [0, 1]
-            ``sigmoid(b0 + b1 x)``.
-        """
-        return sigmoid(self.b0 + self.b1 * finite_numbers(x, "x"))
-
-    def probability(self, score: ArrayLike) -> Floats:
-        """Give P(Y=1 | f = score), the true calibration curve.
-
-        Parameters
-        ----------
-        score : array-like, in [0, 1]
-            Scores.
-
-        Returns
-        -------
-        ndarray of the same shape, in [0, 1]
-            Without approximation, as the score is a strictly rising function of the feature.
-        """
-        return self.event_probability((finite_logits(score) - self.b0) / self.b1)
 
     def sample(self, n: int, seed: Seed = None) -> tuple[Floats, NDArray[np.uint8]]:
         """Draw rows.

@@ -17,10 +17,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_is, check_number, generator
-from bayescal.core.functionals import finite_logits, sigmoid
+from bayescal.core.checks import check_number, generator
+from bayescal.core.functionals import sigmoid
 from bayescal.core.intake import finite_numbers
-from bayescal.core.truths import Seed, by_name
+from bayescal.core.truths import LogisticScore, Seed, by_name
 from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture as LogitMixture
 from bayescal.quantities.pu_ece.logit_mixtures import MixtureTruth as MixtureTruth
@@ -34,7 +34,7 @@ _SLOPE: Final = 2.0
 
 
 @dataclass(frozen=True)
-class PUTruth:
+class PUTruth(LogisticScore):
     """A simulated classifier and what is true of it.
 
     Parameters
@@ -67,25 +67,8 @@ class PUTruth:
     class_prior: float = 0.5
 
     def __post_init__(self) -> None:
-        check_is(self.name, str, "name", "Pass a word.")
         check_number(self.class_prior, "class_prior", "(0, 1)")
-        check_number(self.b0, "b0", "(-inf, inf)")
-        check_number(self.b1, "b1", "(0, inf)", "Scores rise with the feature: pass 1.")
-
-    def score(self, x: ArrayLike) -> Floats:
-        """Give the classifier's score of a feature.
-
-        Parameters
-        ----------
-        x : array-like
-            Features.
-
-        Returns
-        -------
-        ndarray of the same shape, in [0, 1]
-            ``sigmoid(b0 + b1 x)``.
-        """
-        return sigmoid(self.b0 + self.b1 * finite_numbers(x, "x"))
+        self._check()
 
     def event_probability(self, x: ArrayLike) -> Floats:
         """Give P(Y = 1 | x).
@@ -101,21 +84,6 @@ class PUTruth:
             ``sigmoid(2 x + logit(class_prior))``.
         """
         return sigmoid(_SLOPE * finite_numbers(x, "x") + self._prior_logit)
-
-    def probability(self, score: ArrayLike) -> Floats:
-        """Give P(Y = 1 | f = score), the true calibration curve.
-
-        Parameters
-        ----------
-        score : array-like, in [0, 1]
-            Scores.
-
-        Returns
-        -------
-        ndarray of the same shape, in [0, 1]
-            Without approximation, as the score is a strictly rising function of the feature.
-        """
-        return self.event_probability((finite_logits(score) - self.b0) / self.b1)
 
     def scores(self, n: tuple[int, int], seed: Seed = None) -> PUScores:
         """Draw both samples.
