@@ -17,7 +17,6 @@ from bayescal.curves.average import Average, in_chains, log_posterior_weights, t
 from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
-from bayescal.curves.segments import Segments
 from bayescal.inference.direct import Gaussian, Weighted, softplus
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.case_control import (
@@ -36,6 +35,7 @@ from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
     Tabulated,
 )
 from bayescal.quantities.pu_ece.models.moving_gaussian import MovingGaussian
+from bayescal.quantities.pu_ece.models.tilted_segments import SegmentsByClassPrior
 from bayescal.quantities.pu_ece.priors import LAST, ClassPrior, PriorMap
 
 _LOG_ROOT = np.log(2 * np.pi) / 2
@@ -325,11 +325,12 @@ class CaseControlAverage(Average):
     @cached_property
     def _exact(self) -> dict[str, Nodes]:
         """Class prior's normals and their weights under what is not sampled."""
-        found = {CALIBRATED: self._calibrated()}
+        found = {CALIBRATED: self._calibrated}
         if SEGMENTS in self.fitted:
-            found[SEGMENTS] = self._segments(found[CALIBRATED])
+            found[SEGMENTS] = self._segments.nodes()
         return found
 
+    @cached_property
     def _calibrated(self) -> Nodes:
         """The class prior where the interior cells are calibrated."""
         offset = logit(self.score[self.interior])
@@ -346,51 +347,29 @@ class CaseControlAverage(Average):
                 grid = np.linspace(low, high, _FINE)
         return Nodes(grid, density + np.log(grid[1] - grid[0]))
 
-    def _segments(self, calibrated: Nodes) -> Nodes:
-        """The class prior under segments: near that of a smooth curve or of no deviation."""
-        if self.class_prior.known:
-            return Nodes(np.zeros(1), np.array([self._segments_at(0.0).log_evidence]))
-        mean, spread = calibrated.moments
-        smooth = SMOOTH in self.fitted
-        other = self.smooth_gaussian.quantiles(_NODES)[0] if smooth else _NODES
-        normal = np.sort(np.concatenate([mean + spread * _NODES, other]))
-        evidence = np.array([self._segments_at(at).log_evidence for at in normal.tolist()])
-        width = np.gradient(normal)
-        evidence += self.ends[False](normal)
-        return Nodes(normal, evidence - normal**2 / 2 - _LOG_ROOT + np.log(width))
-
-    def _segments_at(self, normal: float) -> Segments:
-        """Segments at one class prior."""
-        if normal not in self._segments_by_normal:
-            near = next(reversed(self._segments_by_normal.values()), None)
-            found = replace(self.segments, cells=self._interior(np.asarray(normal)), near=near)
-            self._segments_by_normal[normal] = found
-        return self._segments_by_normal[normal]
-
     @cached_property
-    def _segments_by_normal(self) -> dict[float, Segments]:
-        """Those already worked out: evidence and draws share a table."""
-        return {}
+    def _segments(self) -> SegmentsByClassPrior:
+        """Segments at class priors near that of a smooth curve or of no deviation."""
+        normal = np.zeros(1)
+        if not self.class_prior.known:
+            mean, spread = self._calibrated.moments
+            smooth = SMOOTH in self.fitted
+            other = self.smooth_gaussian.quantiles(_NODES)[0] if smooth else _NODES
+            normal = np.sort(np.concatenate([mean + spread * _NODES, other]))
+        return SegmentsByClassPrior(
+            self.segments,
+            self._interior,
+            self.class_prior,
+            self.interior_sizes,
+            self.ends[False],
+            normal,
+        )
 
     def exact_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws of what is not sampled by NUTS."""
-        found = {"calibrated_normal": self._exact[CALIBRATED].draw(draws, rng)}
-        found["calibrated_known"] = self.ends[True](found["calibrated_normal"])
-        if SEGMENTS in self._exact:
-            nodes = self._exact[SEGMENTS]
-            normal = np.sort(nodes.draw(draws, rng))
-            shift, prior = np.zeros((draws, len(self.interior))), np.zeros(draws)
-            for at in np.unique(normal) if np.isfinite(nodes.log_evidence) else ():
-                rows = normal == at
-                drawn = self._segments_at(float(at)).draws(int(rows.sum()), rng)
-                shift[rows], prior[rows] = drawn.shift, drawn.log_prior
-            order = rng.permutation(draws)
-            found |= {"segments_normal": normal[order], "shift": shift[order]}
-            found |= {
-                "shift_log_prior": prior[order],
-                "segments_known": self.ends[False](normal[order]),
-            }
-        return found
+        normal = self._calibrated.draw(draws, rng)
+        found = {"calibrated_normal": normal, "calibrated_known": self.ends[True](normal)}
+        return {**found, **self._segments.draw(draws, rng)} if SEGMENTS in self.fitted else found
 
     def _interior(self, normal: Floats) -> CaseControlCells:
         """Likelihood of the interior cells at class priors given by their normals."""
