@@ -35,7 +35,8 @@ class TiltedCells(CaseControlCells):
     def log_likelihood(self, logit: Floats) -> Floats:
         """Log-likelihood of each cell, without the binomial coefficients."""
         share = expit(self.positive_logit(logit))
-        return CaseControlCells.log_likelihood(self, logit) + self.tilt * self.total * share
+        plain = CaseControlCells.log_likelihood(self, logit)
+        return np.asarray(plain + self.tilt * self.total * share)
 
     def slopes(self, logit: Floats) -> tuple[Floats, Floats]:
         """Derivative of the log-likelihood, and expected information without the tilt."""

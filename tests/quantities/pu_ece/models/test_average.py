@@ -119,17 +119,16 @@ def test_scores_of_0_and_1_are_taken_into_account() -> None:
     assert mine.std() == pytest.approx(theirs.std(), rel=0.15)
 
 
+@pytest.mark.filterwarnings("ignore:SCAR or the class prior:bayescal.ScarWarning")
 def test_few_effective_draws_of_the_direct_method_are_not_passed_off() -> None:
-    # A tenth of the curve's draws are segments, of which two satisfy the sizes at this class prior.
-    data = truth("calibrated").scores((500, 5000), seed=1)
-    priors = bc.pu_ece.Priors(0.6)
+    # Nearly all draws are smooth curves, of which few satisfy the sizes at this class prior.
+    data = truth("calibrated").scores((100, 1000), seed=1)
+    priors = bc.pu_ece.Priors(0.9)
     with pytest.warns(bc.ConvergenceWarning, match="effective sample size .* method='nuts'"):
         found = bc.fit(bc.pu_ece, data, priors=priors, seed=1, method="direct")
     assert not found["diagnostics"]["converged"].item()
 
 
-# Segments so far from calibration rest on two draws.
-@pytest.mark.filterwarnings("ignore:calibrated. the fit did not:bayescal.ConvergenceWarning")
 def test_a_known_class_prior_far_from_the_mean_score_rules_calibration_out() -> None:
     data = truth("calibrated").scores((500, 5000), seed=3)
     near, far = (quick(data, pi) for pi in (0.5, 0.6))
