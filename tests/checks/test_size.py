@@ -19,16 +19,16 @@ BUDGET = {
     "quantities/agnostic": 3930,
     "quantities/credal": 6780,
     "quantities/ece": 3370,
-    "quantities/pu_ece": 5680,
+    "quantities/pu_ece": 5800,
     "quantities/ssme": 5740,
     "quantities/temperature": 5020,
     "report": 3260,
     "results": 6220,
     "workflow": 2790,
 }
-MOST_FILES = 251
+MOST_FILES = 252
 LONGEST = 600
-TEST_LINES = 47_300
+TEST_LINES = 47_400
 
 
 def lines(path: Path) -> int:
