@@ -68,7 +68,7 @@ def print_table(
     """Write a table to stdout that is no wider than the terminal.
 
     `words` are the columns of words, to the left; `spare` those that are left out, in this order,
-    until the rest has room. With `verbose`, or if too few can be left out, each number has a line.
+    until the rest fits. With `verbose`, or if too few can be left out, each number has a line.
     """
     every = table(columns, rows, words)
     kept, left_out = every, list[Column]()
