@@ -244,7 +244,10 @@ def notes_for(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> list[Note]:
     said = status(tree, shown)
     if not access.all_converged(tree, shown):
         return [Note(f"{schema.NOT_CONVERGED}: {said}", ON_COLOUR, RED)]
-    return [] if said == schema.OK else [Note(said, INK, AMBER)]
+    found = [] if said == schema.OK else [Note(said, INK, AMBER)]
+    if access.is_prior_grid(tree) and len({case.prior for case in shown}) == 1:
+        found.append(Note(f"Prior: {shown[0].prior}", INK, AMBER))
+    return found
 
 
 def _wrap(text: str, width: float) -> str:

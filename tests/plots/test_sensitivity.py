@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
-from bayescal.plots import plot_sensitivity, plot_sensitivity_curve
+from bayescal.plots import plot_reliability, plot_sensitivity, plot_sensitivity_curve
 from bayescal.plots.style import BLUE, GREY, VERMILLION, ink
 from bayescal.results.assemble import combine
 from tests.plots.looks import assert_readable, words
@@ -106,6 +106,12 @@ def test_a_fit_that_failed_is_red_and_named():
 def test_names_are_taken_as_they_are_written():
     figure = plot_sensitivity(grid(priors=("$x_1$ " * 9, "<b>")))
     assert_readable(figure)
+
+
+def test_a_plot_of_one_case_says_of_which_prior_it_is():
+    tree = grid(priors=("default", "wide"))
+    assert "Prior: default" in words(plot_reliability(tree))
+    assert "Prior: wide" not in words(plot_reliability(tree.sel(prior="wide")))
 
 
 def test_one_prior_is_refused():
