@@ -69,6 +69,13 @@ def test_estimates_without_a_posterior(file: Path) -> None:
     assert f"{float(expected):.4f}" in plain.stdout
 
 
+def test_shares_of_positives_above_one_are_said(file: Path) -> None:
+    given = ["--positive-column", "s", "--score", "over", "--estimate-only"]
+    rate = bc.pu_ece.estimate(DATA, class_prior=0.9).label_rate
+    assert f"in {(rate > 1).sum()} of 15 bins" in run(file, *given, "--class-prior", 0.9).stdout
+    assert "of 15 bins" not in run(file, *given, "--class-prior", 0.05).stdout
+
+
 def test_the_optimal_number_of_bins(file: Path) -> None:
     given = ["--positive-column", "s", "--class-prior", "0.5", "--strategy", "uniform"]
     result = run(file, *given, "--bins", "optimal", "--estimate-only", "--json")

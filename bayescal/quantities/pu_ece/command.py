@@ -123,6 +123,7 @@ def _priors(given: Given, data: PUScores | dict[str, PUCounts]) -> Priors:
 
 def _estimates(data: PUScores | dict[str, PUCounts], given: Given) -> Estimates:
     pi = _priors({**given, "label_rate": "curve"}, data).class_prior_mean
+    every = list(_estimated(data, pi, given))
     rows = [
         {
             "classifier": name,
@@ -132,12 +133,18 @@ def _estimates(data: PUScores | dict[str, PUCounts], given: Given) -> Estimates:
             "ece_point": float(found.ece),
             "mce_point": float(found.mce),
         }
-        for name, n_positive, n_unlabeled, found in _estimated(data, pi, given)
+        for name, n_positive, n_unlabeled, found in every
+    ]
+    notes = [
+        f"{name}: in {found.exceeds_one.sum()} of {len(found.count)} bins the share of positives "
+        "would exceed 1: chance, a class prior too large, or positives that are no random sample."
+        for name, _, _, found in every
+        if found.exceeds_one.any()
     ]
     columns = {"classifier": "", "n_positive": "positives", "n_unlabeled": "unlabelled"}
     columns |= {"class_prior": "class prior", "ece_point": "ECE, plug-in"}
     columns |= {"mce_point": "MCE, plug-in"}
-    return Estimates(rows, columns, spare=["positives", "unlabelled"])
+    return Estimates(rows, columns, notes, spare=["positives", "unlabelled"])
 
 
 def _estimated(
