@@ -24,27 +24,28 @@ from _common import print_table
 from _results import RESULTS, commit
 
 HERE = Path(__file__).parent
+PU_REAL = "pu_real_coverage.py --bank report --data {data} --resamples 20 --draws 1000"
 # By section of docs/benchmarks.md: arguments and hours. {data} is a folder of data
 # of others, {scratch} one for 1 GB of simulated rows.
 RUNS = {
     "ece": [
         ("interval_coverage.py --replications 60", 1.0),
-        ("stress_coverage.py --resamples 60 --draws 1000 --label power_0.35", 0.5),
+        ("stress_coverage.py --resamples 60 --draws 1000", 0.5),
         (
-            "stress_coverage.py --resamples 60 --draws 1000 --label power_0.35 --sizes 100"
+            "stress_coverage.py --resamples 60 --draws 1000 --sizes 100"
             " --truths calibrated near better less over wiggle",
             0.1,
         ),
         ("real_coverage.py --bank rates --data {data} --resamples 20 --draws 1000", 0.3),
-        ("real_coverage.py --bank report --data {data} --resamples 25 --label one_prior", 2.0),
+        ("real_coverage.py --bank report --data {data} --resamples 25 --draws 1000", 0.3),
         ("weighted_coverage.py", 0.5),
     ],
     "pu_ece": [
         ("pu_coverage.py", 1.0),
         ("pu_coverage.py --bins 6", 0.5),
-        ("pu_real_coverage.py --bank report --data {data}", 2.0),
-        ("pu_real_coverage.py --bank report --data {data} --spread .05 --label spread_05", 2.0),
-        ("pu_real_coverage.py --bank report --data {data} --spread .11 --label spread_11", 2.0),
+        (PU_REAL, 0.4),
+        (PU_REAL + " --spread .05 --label spread_05", 0.4),
+        (PU_REAL + " --spread .11 --label spread_11", 0.4),
         ("pu_acceptance.py --data {data}", 0.1),
         ("pu_figures.py", 0.1),
         ("pu_wide.py", 0.2),

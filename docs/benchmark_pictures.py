@@ -49,9 +49,9 @@ def coverage() -> None:
     simulated, fitted, real = (
         read(name)["cells"]
         for name in (
-            "stress_coverage_power_0.35",
+            "stress_coverage",
             "real_coverage_rates",
-            "real_coverage_report_one_prior",
+            "real_coverage_report",
         )
     )
     rows = {
@@ -116,7 +116,7 @@ def pu() -> None:
         "basic bootstrap": "simulated: basic bootstrap, known",
     }
     rows = {w: [c["methods"][n]["coverage"] for c in simulated] for n, w in names.items()}
-    real = [c["coverage"] for c in read("pu_real_coverage_report_average")["cells"]]
+    real = [c["coverage"] for c in read("pu_real_coverage_report")["cells"]]
     rows["Adult, digits: sd .005"] = real
     for belief in ("known", "sd .02", "25% off, sd .02"):
         words = f"comments: {belief}".replace("25% off", "25 % too high")
