@@ -13,13 +13,14 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, column_or_1d, has_fit_parameter
-
-from bayescal.core.checks import (
-    check_same_length,
-    check_some_weight,
-    shown,
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
 )
+
+from bayescal.core.checks import check_same_length, check_some_weight, listing, shown
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, weights
 
@@ -119,7 +120,29 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         """The classifier, trained on some rows."""
         given = {} if weight is None else {"sample_weight": weight[some]}
         estimator = clone(self.chosen_estimator())
-        return estimator.fit(_safe_indexing(rows, some), labels[some], **given)
+        fitted = estimator.fit(_safe_indexing(rows, some), labels[some], **given)
+        # Asked after training: some have it, or not, as what they are made of turns out.
+        if not hasattr(fitted, "predict_proba"):
+            raise InputError(
+                f"estimator must have predict_proba; {type(fitted).__name__} has none. Wrap it in "
+                "sklearn.calibration.CalibratedClassifierCV."
+            )
+        return fitted
+
+    def _classes_of(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Classes of the columns: all labels, or those that the classifier was trained on."""
+        estimator = self.chosen_estimator()
+        if not isinstance(estimator, FrozenEstimator):
+            return np.unique(labels)
+        check_is_fitted(estimator)
+        classes = np.asarray(estimator.classes_)
+        if strange := set(labels.tolist()).difference(classes.tolist()):
+            first = shown(min(strange, key=str))
+            raise InputError(
+                "y must hold the labels that the classifier was trained on, "
+                f"{listing(classes.tolist())}; got {first}. Name them as there."
+            )
+        return classes
 
     def take_features_of(self, fitted: Any) -> None:
         """Take number and names of the features that a trained classifier has."""

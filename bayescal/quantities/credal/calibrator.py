@@ -106,13 +106,9 @@ class VennAbersCalibrator(Calibrated):
         check_number(self.calibration_size, "calibration_size", "(0, 1)", "Pass 0.25, say.")
         if self.cv is not None:
             check_whole(self.cv, "cv", 2, "Leave it out to hold rows out once.")
-        estimator = self.chosen_estimator()
-        if isinstance(estimator, FrozenEstimator):
-            self.classes_ = np.asarray(estimator.classes_)
-            splits = [(np.arange(0), np.arange(len(labels)))]
-        else:
-            self.classes_ = np.unique(labels)
-            splits = self._splits(labels)
+        self.classes_ = self._classes_of(labels)
+        frozen = isinstance(self.chosen_estimator(), FrozenEstimator)
+        splits = [(np.arange(0), np.arange(len(labels)))] if frozen else self._splits(labels)
         self.estimators_, self.calibrators_, self.calibration_scores_ = [], [], []
         for train, held_out in splits:
             fitted = self._trained(rows, labels, weight, train)
@@ -120,8 +116,7 @@ class VennAbersCalibrator(Calibrated):
             of_rows = None if weight is None else weight[held_out]
             self.estimators_.append(fitted)
             self.calibrators_.append(self._calibrated(score, labels[held_out], of_rows))
-            known = labels[held_out][:, None] == self.classes_
-            codes = np.where(known.any(axis=1), known.argmax(axis=1), MISSING)
+            codes = (labels[held_out][:, None] == self.classes_).argmax(axis=1)
             self.calibration_scores_.append(self._scores(score, codes, of_rows))
         self.take_features_of(self.estimators_[0])
 

@@ -452,7 +452,8 @@ class HeldOutCalibration(Calibrated):
                 "TemperatureScaling(), say."
             )
         check_class_rows(labels, 2, "Pass more rows.")
-        self.classes_, code = np.unique(labels, return_inverse=True)
+        self.classes_ = self._classes_of(labels)
+        code = (labels[:, None] == self.classes_).argmax(axis=1)
         held_out = self._held_out_logits(rows, labels, weight)
         default = ClassWiseTemperatureScaling(gamma=_GAMMA)
         self.calibrator_ = clone(default if self.calibrator is None else self.calibrator)
