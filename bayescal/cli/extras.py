@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bayescal.cli.options import PATH, ROWS, VERBOSE, click_option
-from bayescal.cli.output import TABLES, check_ending, say_written, write_rows
+from bayescal.cli.output import TABLES, check_target, say_written, write_rows
 from bayescal.cli.run import carry_out, in_terms_of, status_code
 from bayescal.cli.terminal import print_table, say
 from bayescal.core import score_options as shared
@@ -20,7 +20,6 @@ from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
 from bayescal.core.progress import terminal_bar
 from bayescal.core.score_options import COUNTS, are_counts, read_counts
-from bayescal.core.writing import check_writable
 from bayescal.report import ENDINGS
 
 if TYPE_CHECKING:
@@ -73,8 +72,7 @@ def calibrate(
     from bayescal.results.access import json_attribute
     from bayescal.results.io import load
 
-    check_ending(output, TABLES, ".csv or .parquet")
-    check_writable(output)
+    check_target(output, TABLES, ".csv or .parquet")
     tree = load(result)
     calibrate = getattr(quantity_named(str(tree.attrs["quantity"])), "calibrate", None)
     if calibrate is None:
@@ -141,8 +139,7 @@ def demo(output: Path, verbose: bool) -> int:
     """
     from bayescal.quantities import of_tables
 
-    check_ending(output, ENDINGS, ".html")
-    check_writable(output)
+    check_target(output, ENDINGS, ".html")
     say("Training four classifiers on half of scikit-learn's handwritten digits ...")
     scores = held_out_scores()
     say(f"Measuring their calibration on the other half, {scores.n_labeled} rows ...")
@@ -233,8 +230,7 @@ _OPTIONS: Final = (
 
 
 def _count(files: tuple[Path, ...], output: Path, **given: Any) -> None:
-    check_ending(output, (COUNTS,), COUNTS)
-    check_writable(output)
+    check_target(output, (COUNTS,), COUNTS)
     tables = [path for path in files if path.suffix.casefold() != COUNTS]
     if tables and given["label"] is None:
         raise click.UsageError("Missing option '--label'.")

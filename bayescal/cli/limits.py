@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from bayescal.cli.options import ROWS, SAMPLING, VERBOSE, as_given, click_option, parameters
-from bayescal.cli.output import check_ending, print_json, say_written, write_rows
+from bayescal.cli.output import check_target, print_json, say_written, write_rows
 from bayescal.cli.run import RESULT, in_terms_of, loaded_or_fitted, status_code
 from bayescal.cli.terminal import FAILED, OK, print_table, say
 from bayescal.core.checks import check_number, listing
@@ -22,7 +22,6 @@ from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
 from bayescal.core.progress import terminal_bar
 from bayescal.core.variables import ERROR
-from bayescal.core.writing import check_writable
 from bayescal.quantities import of_tables
 from bayescal.results.text import decimals, ends, fixed
 
@@ -96,8 +95,7 @@ def _check_share(name: str, limit: float, flag: str) -> None:
 
 def _plan(file: Path, **given: Any) -> int:
     for path in given["output"]:
-        check_ending(path, (*_FIGURES, _TABLE), _ENDINGS)
-        check_writable(path)
+        check_target(path, (*_FIGURES, _TABLE), _ENDINGS)
     with in_terms_of(_PLAN_OPTIONS):
         if given["limit"] is not None:
             _check_share(given["var"], given["limit"], "--limit")

@@ -33,25 +33,32 @@ def outputs(given: Given) -> list[Path]:
     paths, report = list(given["output"]), given["report"]
     words = ".nc (the result), .html (a report), .csv or .parquet (the numbers)"
     for path in paths:
-        check_ending(path, _KNOWN, words)
+        check_target(path, _KNOWN, words)
     if report is not None:
-        check_ending(report, ENDINGS, ".html", "--report")
+        check_target(report, ENDINGS, ".html", "--report")
         paths.append(report)
     if given.get("estimate_only"):
         _check_estimates(given, paths)
-    for path in paths:
-        check_writable(path)
     return paths
 
 
-def check_ending(path: Path, known: Sequence[str], words: str, flag: str = "--output") -> None:
-    """Refuse another ending than those known, which `words` say."""
+def check_target(path: Path, known: Sequence[str], words: str, flag: str = "--output") -> None:
+    """Refuse another ending than those known, which `words` say, and tables that are read."""
     if path.suffix.casefold() not in known:
         raise click.UsageError(f"{flag} must end in {words}; got {path.name!r}.")
+    check_writable(path)
+    if path.suffix.casefold() in TABLES and path.exists():
+        context = click.get_current_context()
+        for param in context.command.params:
+            given = context.params[str(param.name)] if isinstance(param, click.Argument) else ()
+            for read in (given,) if isinstance(given, Path) else given:
+                if read.exists() and read.samefile(path):
+                    raise click.UsageError(f"{flag} {path} is read: choose another name.")
 
 
 def _check_estimates(given: Given, paths: Sequence[Path]) -> None:
-    wrong = "--quick" if given["quick"] else "--report" if given["report"] else None
+    options = ("quick", "report", "measure", "checkpoint")
+    wrong = next((f"--{name}" for name in options if given[name]), None)
     for path in paths:
         if wrong is None and path.suffix.casefold() not in TABLES:
             wrong = f"--output {path.name}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from bayescal.cli.options import MEASURE, ROWS, check_required, click_option, report_options
-from bayescal.cli.output import check_ending, say_written
+from bayescal.cli.output import check_target, say_written
 from bayescal.cli.run import (
     RESULT,
     checkpoint,
@@ -26,7 +26,6 @@ from bayescal.core.checks import check_known, check_number, check_whole
 from bayescal.core.command import Command, Given, Option
 from bayescal.core.errors import InputError
 from bayescal.core.score_options import COUNTS, are_counts
-from bayescal.core.writing import check_writable
 from bayescal.quantities import of_tables
 from bayescal.report import ENDINGS
 
@@ -94,7 +93,6 @@ def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
     from bayescal.report.page import windows_report
     from bayescal.results.change import series_of
 
-    check_writable(output)
     check_number(given["alarm"], "alarm", "[0.5, 1]", "Pass 0.95, say.")
     by_file = given["by_file"]
     found = _counted(given) if by_file else _read(open_table(given["file"]), given)
@@ -348,7 +346,7 @@ _OPTIONS: Final = (*report_options(_QUANTITY.COMMAND), *_WINDOW_OPTIONS)
 
 
 def _report(files: tuple[Path, ...], output: Path, title: str, **given: Any) -> int:
-    check_ending(output, ENDINGS, ".html")
+    check_target(output, ENDINGS, ".html")
     _check_windows(given, files)
     if any(path.suffix.casefold() == RESULT for path in files):
         _check_results(files, given)
@@ -379,7 +377,6 @@ def _of_results(files: Sequence[Path], output: Path, title: str, given: Given) -
     from bayescal.report import report
     from bayescal.results.io import load
 
-    check_writable(output)
     with in_terms_of(_OPTIONS):
         trees = [load(path) for path in files]
         prob, measures = given["prob"], given[MEASURE.name]

@@ -112,3 +112,25 @@ def test_a_warning_in_the_status_is_said_and_ends_with_0(capsys) -> None:
     (sentence,) = contradiction(0.5, np.linspace(0.01, 0.02, 5000))
     assert status_code(Result(f"a: {sentence}", "true"), []) == 0
     assert capsys.readouterr().err == f"bayescal: warning: a: {sentence}\n"
+
+
+@pytest.mark.parametrize("words", [("ece",), ("credal", "{other}"), ("plan",)])
+def test_a_table_that_is_read_is_not_replaced(table: Path, tmp_path: Path, words) -> None:
+    path, other, link = tmp_path / "rows.csv", tmp_path / "other.csv", tmp_path / "link.csv"
+    for copy in (path, other):
+        copy.write_bytes(table.read_bytes())
+    link.symlink_to(path)
+    files = [path, *(word.format(other=other) for word in words[1:])]
+    for target in (path, link, *files[1:]):
+        given = [words[0], *files, "--label", "y", "--score", "plain", "-o", target]
+        found = CliRunner().invoke(cli, [str(word) for word in given])
+        assert (found.exit_code, "choose another name" in found.output) == (2, True), found.output
+    assert path.read_bytes() == other.read_bytes() == table.read_bytes()
+
+
+@pytest.mark.parametrize("option", ["--measure=auc", "--checkpoint=kept"])
+def test_estimates_refuse_what_needs_a_posterior(table: Path, option: str) -> None:
+    given = ["ece", str(table), "--label", "y", "--score", "plain", "--estimate-only", option]
+    found = CliRunner().invoke(cli, given)
+    assert found.exit_code == 2
+    assert f"{option.partition('=')[0]} needs one. Leave one out." in found.output
