@@ -26,7 +26,7 @@ def brier_miscalibration(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
 
 def brier_discrimination(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     """What the scores tell apart, in Brier score: Murphy's resolution."""
-    return (mass * (rate - _overall(rate, mass)) ** 2).sum(axis=-1)
+    return (mass * (rate - prevalence(rate, score, mass)[..., None]) ** 2).sum(axis=-1)
 
 
 def brier_uncertainty(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
@@ -42,7 +42,8 @@ def scaled_brier(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
 
 def prevalence(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     """Overall rate of the event."""
-    return (mass * rate).sum(axis=-1)
+    # Masses may sum to a little more than 1.
+    return functions_for(rate).minimum((mass * rate).sum(axis=-1), 1.0)
 
 
 def log_loss(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
@@ -58,7 +59,7 @@ def log_loss_miscalibration(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor
 
 def log_loss_discrimination(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     """What the scores tell apart, in log loss: information of the score about the label."""
-    return _divergence(rate, _overall(rate, mass), mass)
+    return _divergence(rate, prevalence(rate, score, mass)[..., None], mass)
 
 
 def log_loss_uncertainty(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
@@ -66,10 +67,6 @@ def log_loss_uncertainty(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     xp = functions_for(rate)
     overall = prevalence(rate, score, mass)
     return -_x_log(overall, overall, xp) - _x_log(1 - overall, 1 - overall, xp)
-
-
-def _overall(rate: Tensor, mass: Tensor) -> Tensor:
-    return (mass * rate).sum(axis=-1)[..., None]
 
 
 def _divergence(rate: Tensor, other: Tensor, mass: Tensor) -> Tensor:

@@ -63,3 +63,11 @@ def test_log_loss_of_sure_scores_that_are_right_is_0():
 def test_the_miscalibration_of_a_calibrated_curve_is_exactly_0(name, seed):
     _, score, mass = curve(seed)
     assert value(f"{name}_miscalibration", score, score, mass) == 0
+
+
+def test_masses_that_sum_to_a_little_more_than_1_leave_rates_below_it():
+    rate, mass = np.array([1.0, 1.0]), np.array([0.5, 0.5 + 2**-52])
+    cells = rate, np.array([0.2, 0.9]), mass
+    for name in ("log_loss_discrimination", "log_loss_uncertainty", "brier_uncertainty"):
+        assert value(name, *cells) == 0
+    assert value("prevalence", *cells) == 1
