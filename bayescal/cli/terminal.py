@@ -150,10 +150,10 @@ def as_options(message: str, options: Iterable[Option]) -> str:
             message = message.replace(phrase, words)
         if option.is_flag:
             message = re.sub(rf"(?<![\w,]){option.name}=True\b", option.flag, message)
-        # "draws=2000, tune=1000" loses its comma: options stand side by side.
-        value = rf"(?<![\w,]){option.name}=('?)([^'\s]*[^'\s.,;])\1(,(?= \w+=))?"
-        message = re.sub(value, rf"{option.flag} \2", message)
-        message = re.sub(rf"^{option.name}(?= (must|has) )", option.flag, message)
+        # "draws=2000, tune=1000" loses its comma: options stand side by side. Spaces keep quotes.
+        value = rf"(?<![\w,]){option.name}=(?:('[^']* [^']*')|'?([^'\s]*[^'\s.,;])'?)(,(?= \w+=))?"
+        message = re.sub(value, rf"{option.flag} \1\2", message)
+        message = re.sub(rf"(^|(?<=Set )){option.name}(?= (must|has|to) )", option.flag, message)
     return message
 
 
