@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 
-ROW_SUM_TOLERANCE = 1e-3
+# 0.999 is within it, whatever the last bits of its sum.
+ROW_SUM_TOLERANCE = 1.002e-3
 _SHOWN = 6
 
 
@@ -135,8 +136,8 @@ def check_row_sums(values: NDArray[np.floating], name: str) -> None:
         first, where = _place(bad)
         raise InputError(
             f"each row of {name} must sum to 1; got {sums[first]:.6g} at {where}. "
-            "Pass the probabilities of all classes (logits: from_logits=True; "
-            "several classifiers: Scores.stack)."
+            "Pass the probabilities of all classes, divided by their sum if they are rounded "
+            "(logits: from_logits=True; several classifiers: Scores.stack)."
         )
 
 

@@ -41,6 +41,8 @@ def factorize(column: Any, name: str) -> tuple[Codes, tuple[Label, ...]]:
             return _floats(array, name)
         case "O" | "U" | "S" | "T":
             return _objects(array.tolist(), name)
+        case "M" if array.dtype == "datetime64[D]":
+            return _objects(array.tolist(), name)
         case _:
             raise _not_a_label(array[0].item() if len(array) else array.dtype, 0, name)
 
@@ -48,7 +50,7 @@ def factorize(column: Any, name: str) -> tuple[Codes, tuple[Label, ...]]:
 def _not_a_label(value: object, row: int, name: str) -> InputError:
     return InputError(
         f"{name} must hold words, whole numbers or true/false; got {value!r} at row {row}. "
-        "Check that this is the column you mean."
+        "Check that this is the column you mean, or write its values as words."
     )
 
 

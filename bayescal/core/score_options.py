@@ -77,6 +77,7 @@ CLASSIFIER = Option(
     metavar="NAME=PATTERN",
     help="One of several classifiers with several classes each: a column a class, whose name is "
     "what the * of the pattern stands for. Repeat it instead of --score.",
+    phrases={"several classifiers: Scores.stack": "several classifiers: --classifier"},
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -436,8 +437,8 @@ def _csv_table(path: Path) -> Table:
     with files[0].opened(CsvTable.kind):
         with pa.input_stream(path, compression="detect") as stream:
             header = stream.read(1 << 16).partition(b"\n")[0].decode(errors="replace")
-        # The separator is the one that the header has most of; a single column has none.
-        delimiter = max(_DELIMITERS, key=header.count)
+        # The separator is the one that the header has most of between its names.
+        delimiter = max(_DELIMITERS, key=re.sub('"[^"]*"', "", header).count)
         with csv.open_csv(path, **_csv_options(delimiter)) as reader:
             return CsvTable(path, tuple(reader.schema.names), None, files, delimiter)
 

@@ -75,6 +75,11 @@ def test_nan_alone_is_found():
 
 def test_row_sums_allow_rounding_and_name_the_row():
     checks.check_row_sums(np.array([[0.333, 0.333, 0.333], [0.2, 0.3, 0.5]]), "y_prob")
+    # The sum is 0.999 less its last bit.
+    rounded = np.array([[0.298, 0.042, 0.659]])
+    assert abs(rounded.sum() - 1) > 0.001
+    checks.check_row_sums(rounded, "y_prob")
+    checks.check_row_sums(rounded.astype(np.float32), "y_prob")
     with pytest.raises(InputError, match=r"each row of y_prob must sum to 1; got 0\.9 at row 1\."):
         checks.check_row_sums(np.array([[0.5, 0.5], [0.5, 0.4]]), "y_prob")
 

@@ -245,7 +245,9 @@ def test_bytes_are_words():
     assert factorize(np.array([b"no", b"yes"]), "y_true")[1] == ("no", "yes")
 
 
-@pytest.mark.parametrize("column", [pa.array, list])
+@pytest.mark.parametrize(
+    "column", [pa.array, list, pl.Series, lambda days: np.array(days, "M8[D]")]
+)
 def test_days_are_words_in_order(column):
     days = column([dt.date(2025, 2, 1), None, dt.date(2025, 1, 31)])
     codes, values = factorize(days, "group")
@@ -274,7 +276,7 @@ def test_one_hot_labels_are_refused_with_the_remedy():
         ([np.nan, 1.0, 0.25], r"0\.25 at row 2"),
         ([1.0, np.inf], "inf at row 1"),
         (np.array(["a", 0.25], object), r"0\.25 at row 1"),
-        (np.array(["2020-01-01"], "M8[D]"), "datetime.date"),
+        (np.array(["2020-01-01"], "M8[s]"), r"datetime.datetime.*, or write its values as words"),
         (np.array([1 + 2j]), r"\(1\+2j\) at row 0"),
         (np.array([[1], "a"], object), "at row 0"),
         (np.array(["a", (1, 2)], object), r"\(1, 2\) at row 1"),

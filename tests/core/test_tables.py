@@ -146,6 +146,12 @@ def test_words_for_nothing_are_missing(tmp_path, empty):
     assert columns["word"].tolist() == [None, "yes"]
 
 
+def test_a_separator_within_a_quoted_name_is_none(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text('y;"P(a, b, c)"\n1;0.75\n0;0.5\n')
+    assert read_scores(path, label="y", score="P(a, b, c)").y_prob.tolist() == [[0.75, 0.5]]
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_separators(tmp_path, delimiter):
     path = tmp_path / "scores.txt"
