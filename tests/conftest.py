@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from bayescal.report import render
+from tests import once
 
 # Scripts that made golden numbers; some need what is not installed.
 collect_ignore_glob = ["golden/make_*.py"]
@@ -29,6 +30,13 @@ def pytest_collection_finish() -> None:
     """Look for garbage among what the tests make, not among modules and thousands of items."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _workers_share_what_they_make(tmp_path_factory: pytest.TempPathFactory) -> None:
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        # The folder of the run, in which each worker has one of its own.
+        once.folder = tmp_path_factory.getbasetemp().parent
 
 
 @pytest.fixture(autouse=True)

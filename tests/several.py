@@ -11,6 +11,7 @@ from scipy.special import expit, softmax
 
 import bayescal as bc
 from bayescal.core.errors import ConvergenceWarning
+from tests.once import once
 
 NAMES = ("plain", "rounded", "sharp")
 """Unequally calibrated; the scores of the second are rounded, so that it has fewer cells."""
@@ -97,6 +98,10 @@ KEYS = (*DIRECT, "ssme")
 @cache
 def result_of(key: str, names: Sequence[str] = NAMES) -> xr.DataTree:
     """Draws, direct where there are any; one result for all tests, which must not change it."""
+    return once("several", _fitted, key, names)
+
+
+def _fitted(key: str, names: Sequence[str]) -> xr.DataTree:
     quantity, data, options = data_of(key, names)
     how = {"tune": 150} if key == "ssme" else {"method": "direct"}
     with warnings.catch_warnings():

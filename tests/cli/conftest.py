@@ -1,6 +1,5 @@
 """Files of scores that the commands are tried on, and fits that they share."""
 
-import hashlib
 import pickle
 from collections.abc import Iterator
 from copy import deepcopy
@@ -13,6 +12,7 @@ import pytest
 from pyarrow import csv, parquet
 
 from bayescal.workflow import fit
+from tests.once import once
 
 
 @pytest.fixture(scope="session")
@@ -50,9 +50,9 @@ def _each_fit_once() -> Iterator[None]:
     made = fit.fit_case
 
     def fit_case(*given: Any) -> Any:
-        key = hashlib.sha256(pickle.dumps(given)).digest()
+        key = pickle.dumps(given)
         if key not in _FITS:
-            _FITS[key] = made(*given)
+            _FITS[key] = once("fit", made, *given)
         return deepcopy(_FITS[key])
 
     with pytest.MonkeyPatch.context() as patch:

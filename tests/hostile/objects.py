@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 import bayescal as bc
+from tests.once import once
 
 
 def quantities() -> dict[str, Any]:
@@ -28,6 +29,10 @@ def direct(name: str) -> Any:
 @cache
 def results() -> dict[str, xr.DataTree]:
     """A small result of each quantity, and one of several classifiers with groups."""
+    return once("small results", _fitted)
+
+
+def _fitted() -> dict[str, xr.DataTree]:
     rng = np.random.default_rng(1)
     n = 40
     p = rng.random(n)
