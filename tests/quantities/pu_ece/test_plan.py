@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.quantities.pu_ece import class_prior
 from bayescal.quantities.pu_ece.plan import plan
 from bayescal.quantities.pu_ece.simulator import truth
 from bayescal.workflow.simulation import sbc
@@ -122,7 +123,9 @@ def test_the_class_prior_curve_stays_in_its_envelope_and_agrees_with_a_refit(dir
 
 
 @pytest.mark.mcmc
-def test_ranks_of_the_truth_are_uniform() -> None:
+def test_ranks_of_the_truth_are_uniform(monkeypatch) -> None:
+    # The posteriors at other class priors are no part of what is ranked, and most of the time.
+    monkeypatch.setattr(class_prior, "_posterior", lambda *given: {})
     found = sbc(
         bc.pu_ece,
         data(size=(80, 400)),
