@@ -395,7 +395,9 @@ def test_the_classes_of_a_binary_score_tie_alike(closed):
     scores, labels = shares()
     for turn in (lambda s: s.one_vs_rest(0), lambda s: s.top_label()):
         one, other = (
-            bin_scores(turn(Scores(y_true=labels, y_prob=y_prob)), strategy="uniform")
+            bin_scores(
+                turn(Scores(y_true=labels, y_prob=y_prob)), strategy="uniform", closed=closed
+            )
             for y_prob in (scores, moved(scores, 1))
         )
         np.testing.assert_array_equal(one.count, other.count)

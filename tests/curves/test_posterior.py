@@ -42,7 +42,7 @@ def test_states_come_as_often_as_their_weights(made):
         assert abs((rows == key).all(axis=1).sum() - DRAWS * weight) <= 1, key
 
 
-def test_each_draw_has_the_rates_of_its_component(made, curve):
+def test_each_draw_has_the_rates_of_its_component(curve):
     for number, name in enumerate(COMPONENTS):
         own = curve.component == number
         alone = curve.given(name)

@@ -68,7 +68,7 @@ def test_draws_do_not_depend_on_the_number_of_cores(compiled, monkeypatch):
     assert_same_draws(*found)
 
 
-def test_points_of_infinite_density_are_stepped_back_from(monkeypatch):
+def test_points_of_infinite_density_are_stepped_back_from():
     with pm.Model() as model:
         x = pm.Normal("x")
         pm.Potential("wall", pt.switch(x > 0.5, -np.inf, 0.0))
@@ -80,7 +80,7 @@ def test_points_of_infinite_density_are_stepped_back_from(monkeypatch):
     assert_same_draws(found, called_from_python(compiled).sample({}, **SETTINGS))
 
 
-def test_another_nutpie_is_called_from_python(compiled, monkeypatch):
+def test_another_nutpie_is_called_from_python(monkeypatch):
     monkeypatch.setattr(nutpie, "__version__", "0.17.0")
     assert compile_model(build()).native is None
 

@@ -46,7 +46,7 @@ def test_the_labelled_rows_are_their_empirical_curve(tree):
     np.testing.assert_allclose(np.interp(expected.fpr[1:-1], x, y), expected.tpr[1:-1], atol=1e-9)
 
 
-def test_a_result_without_curves_is_refused(tree):
+def test_a_result_without_curves_is_refused():
     with pytest.raises(InputError, match="holds no ROC curves"):
         plots.plot_roc(make_panel_result(draws=20))
     alone = bc.Scores(y_true=[0, 1] * 20, y_prob=[0.2, 0.4, 0.6, 0.8] * 10)

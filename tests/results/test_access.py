@@ -216,7 +216,7 @@ def test_functions_of_a_quantity_read_the_selection() -> None:
 
 
 @pytest.mark.parametrize("key", ["credal", "credal of three classes"])
-def test_bounds_of_rows(key: str, tmp_path: Any) -> None:
+def test_bounds_of_rows(key: str) -> None:
     tree = result_of(key)
     whole = bc.credal.bounds_for(tree)
     for place, name in enumerate(NAMES):

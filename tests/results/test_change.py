@@ -17,7 +17,6 @@ from tests.synthetic import make_result
 
 DRAWS = 8000
 AUC = Variable("auc", "AUC", role=METRIC, better=MORE)
-QUANTILES = norm.ppf((np.arange(DRAWS) + 0.5) / DRAWS)
 
 
 def window(

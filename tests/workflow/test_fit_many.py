@@ -107,14 +107,14 @@ def test_a_result_comes_back_as_it_was(fits) -> None:
         assert after[name].to_dataset().identical(before[name].to_dataset()), name
 
 
-def test_of_a_summary_there_is_no_result(fits) -> None:
+def test_of_a_summary_there_is_no_result() -> None:
     found = made.fit(2, keep="summary")
     assert found.summary().equals(made.fit(2).summary())
     with pytest.raises(bc.InputError, match="only the summary of this fit was kept"):
         found["north", 0]
 
 
-def test_the_summary_has_a_row_a_fit_and_a_failure(tmp_path) -> None:
+def test_the_summary_has_a_row_a_fit_and_a_failure() -> None:
     data = {**made.data(1), ("south", 0): lambda: bc.Scores(y_true=[0, 1], y_prob=[0.1, 2])}
     with pytest.warns(bc.ManyFitsWarning, match="1 of 2 fits failed"):
         found = bc.fit_many("ece", data, priors=made.PRIORS, **made.OPTIONS)

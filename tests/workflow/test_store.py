@@ -77,7 +77,7 @@ def test_fits_of_one_way_are_loaded_without_a_word(store: Path, recwarn) -> None
     assert not recwarn.list
 
 
-def test_a_store_has_one_quantity(store: Path, tmp_path: Path) -> None:
+def test_a_store_has_one_quantity(store: Path) -> None:
     data = {("west", 0): made.data()["north", 0]}
     with pytest.raises(bc.InputError, match=r"those of ece, not agnostic\. Pass another"):
         bc.fit_many("agnostic", data, store=store, method="direct", seed=1)

@@ -100,8 +100,8 @@ def test_the_least_bound_is_that_of_all_numbers_of_bins(strategy, lip, n_p, n_u,
     assert field.value == found
 
 
-@given(st.integers(1, 10**9), st.integers(1, 10**9), st.floats(0.01, 0.99), st.integers(1, 10**6))
-def test_the_optimal_number_is_the_cube_root_rounded_up(n_p, n_u, pi, factor) -> None:
+@given(st.integers(1, 10**9), st.integers(1, 10**9), st.floats(0.01, 0.99))
+def test_the_optimal_number_is_the_cube_root_rounded_up(n_p, n_u, pi) -> None:
     number = optimal_n_bins(n_p, n_u, pi)
     rows = 1 / (pi**2 / n_p + 1 / n_u)
     assert (number - 1) ** 3 < rows * (1 + 1e-12)
