@@ -27,6 +27,8 @@ _SURE: Final = 0.95
 
 # Of replications from a model that is right, one fit in five hundred is farther out.
 _FAR: Final = 0.001
+# An estimate of few rows is often the least that is possible, and equal to others but for rounding.
+_EQUAL: Final = 1e-9
 
 
 class Sign(str):
@@ -187,7 +189,8 @@ def _logits(log_ratio: float) -> list[Sign]:
 
 def contradiction(seen: float | NDArray[np.float64], drawn: NDArray[np.float64]) -> list[str]:
     """Say so where an estimate is hardly possible under the posterior."""
-    below, above = float((drawn <= seen).mean()), float((drawn >= seen).mean())
+    gap = drawn - seen
+    below, above = float((gap <= _EQUAL).mean()), float((gap >= -_EQUAL).mean())
     if min(below, above) >= _FAR:
         return []
     low, high = np.quantile(drawn, [0.05, 0.95])

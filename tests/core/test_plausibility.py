@@ -131,3 +131,9 @@ def test_an_estimate_among_the_draws_is_none(seen):
 
 def test_an_estimate_that_all_draws_equal_is_none():
     assert plausibility.contradiction(0.0, np.zeros((2, 50))) == []
+
+
+def test_the_least_of_few_possible_estimates_is_none_whatever_its_rounding():
+    # 0.1 + 0.2 is above 0.3, as sums over bins in another order are.
+    assert plausibility.contradiction(0.3, np.tile([0.1 + 0.2, 0.5], (2, 50))) == []
+    assert plausibility.contradiction(0.1 + 0.2, np.tile([0.3, 0.1], (2, 50))) == []
