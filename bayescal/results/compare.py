@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -25,6 +25,9 @@ from bayescal.results.bootstrap import Floats
 from bayescal.results.intervals import tail
 from bayescal.results.measure import measure_correlation, with_measure
 from bayescal.results.text import decimals, ends, fixed, in_words, percent, probability
+
+# Sums over different cells of the same rows, which tie, differ by less.
+ROUNDING: Final = 1e-12
 
 
 class Pair(NamedTuple):
@@ -227,6 +230,7 @@ def _draw_by_draw(pair: Pair, draws: Sequence[NDArray[np.float64]], undefined: s
     constant = np.ptp(one) == 0 or np.ptp(two) == 0
     correlation = np.nan if constant else float(np.corrcoef(one, two)[0, 1])
     apart = one - two
+    apart[np.abs(apart) < ROUNDING] = 0.0
     lower, upper = np.quantile(apart, [alpha, 1 - alpha])
     return _difference(pair, apart, float(apart.mean()), lower, upper, correlation)
 

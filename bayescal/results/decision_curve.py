@@ -19,6 +19,7 @@ from bayescal.measures.measure import ROWS
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.bootstrap import RATE, Floats, joint_values
+from bayescal.results.compare import ROUNDING
 from bayescal.results.intervals import tail
 from bayescal.results.measure import check_curve, curve_cells
 from bayescal.results.text import UNRELIABLE, ends, fixed, in_words, percent, probability, several
@@ -277,9 +278,6 @@ def _at(threshold: float) -> str:
     return f"{threshold:.2f}" if round(threshold, 2) == threshold else f"{threshold:g}"
 
 
-_ROUNDING: Final = 1e-12
-
-
 class Benefit(NamedTuple):
     """Net benefit of treating by a classifier's scores, and of treating all, (threshold, draw)."""
 
@@ -336,7 +334,7 @@ def chances(
 def _of_draws(values: Floats) -> Chances:
     """From joint draws (strategy, threshold, draw); strategies that tie share a draw."""
     top = values.max(axis=0)
-    best = values >= top - _ROUNDING
+    best = values >= top - ROUNDING
     shares = (best / best.sum(axis=0)).mean(axis=-1)
     return Chances(shares.T, top.mean(axis=-1) - values.mean(axis=-1).max(axis=0))
 

@@ -18,6 +18,7 @@ from bayescal.core.variables import MORE
 from bayescal.results import access, schema
 from bayescal.results.bootstrap import Floats
 from bayescal.results.compare import (
+    ROUNDING,
     check_comparable,
     correlation_of,
     is_fitted_apart,
@@ -225,7 +226,8 @@ def rank_shares(badness: NDArray[np.float64]) -> NDArray[np.float64]:
     shares = np.empty((n, n))
     for k in range(n):
         own = known[:, k, None]
-        above, tied = (known < own).sum(axis=1), (known == own).sum(axis=1)
+        tie = np.abs(known - own) < ROUNDING
+        above, tied = ((known < own) & ~tie).sum(axis=1), tie.sum(axis=1)
         # A tie of t classifiers takes t ranks; each of them has 1/t of each rank.
         steps = np.zeros(n + 1)
         np.add.at(steps, above, 1 / tied)

@@ -360,6 +360,19 @@ def test_a_result_holds_the_cells_and_labels_of_shared_rows(quantity, data, opti
         assert set(events) == {0, 1}
 
 
+def test_classifiers_that_call_the_same_rows_tie_in_every_draw() -> None:
+    rng = np.random.default_rng(3)
+    score = rng.uniform(0.4, 0.9, 400)
+    near = score + rng.uniform(-0.05, 0.05, 400)
+    scores = bc.Scores.stack({"a": score, "b": near}, y_true=rng.random(400) < score)
+    tree = bc.fit(bc.ece, scores, method="direct", seed=1)
+    # Every row is called at .2, and none at .99; only the cells differ.
+    for name in ("accuracy:0.2", "net_benefit:0.2", "accuracy:0.99"):
+        found = bc.difference(tree, "a", "b", name)
+        assert (found.prob_first_larger, found.prob_equal, found.mean) == (0, 1, 0)
+        assert bc.best(tree, name).prob_best.values.tolist() == [0.5, 0.5]
+
+
 def test_what_shares_no_rows_holds_none() -> None:
     grouped = bc.Scores.stack(PANEL.score, y_true=PANEL.label, group=np.arange(600) % 2)
     counts = {
