@@ -17,6 +17,7 @@ from bayescal.report.view import Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.decision_curve import decision_curve
+from bayescal.results.measure import is_of_rows
 from bayescal.results.ranking import Best, best
 from bayescal.results.summary import numbers_of
 from bayescal.results.text import (
@@ -35,9 +36,10 @@ if TYPE_CHECKING:
 MOST_LINES = 120
 _BETTER = {LESS: "lower is better", MORE: "higher is better"}
 _NOTE = (
-    "All are numbers of the calibration curve, drawn from one posterior. A plug-in is the number "
-    "of the labelled rows as they are; errors of the curve have none."
+    "Draws are of the posterior of the calibration curve{}. A plug-in is the number of the "
+    "labelled rows as they are; errors of the curve have none.{}"
 )
+_OF_ROWS = "; those of {} are of the labelled rows alone (Bayesian bootstrap)"
 
 
 def measures(view: View) -> Markup | None:
@@ -65,9 +67,9 @@ def measures(view: View) -> Markup | None:
         columns.append(Column("P(best)", chances))
     left = len(lines) - len(shown)
     more = f" {left} further lines are left out; bayescal.summary gives them." if left else ""
-    return table("Further measures", columns) + Markup('<p class="note">{}{}</p>').format(
-        _NOTE, more
-    )
+    means = ", ".join(one.title for one in view.measures if is_of_rows(view.tree, one.name))
+    note = _NOTE.format(_OF_ROWS.format(means) if means else "", more)
+    return table("Further measures", columns) + Markup('<p class="note">{}</p>').format(note)
 
 
 def _name(one: Variable, first: bool) -> Markup:

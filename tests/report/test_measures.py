@@ -43,6 +43,19 @@ def test_what_each_is_and_which_classifier_is_best() -> None:
     assert (found[18][:17], found[23]) == ("Calibration slope", "–")
 
 
+def test_what_is_of_the_rows_alone_is_said() -> None:
+    tree = result_of("ece", NAMES[:2])
+
+    def note(*specs: str) -> str:
+        elements = section(tree, *specs).elements
+        return next(one.text for one in elements if one.attrs.get("class") == "note")
+
+    assert "curve; those of Brier score, AUC are of the labelled rows" in note(
+        "brier", "e90", "auc"
+    )
+    assert "labelled rows alone" not in note("e90", "slope")
+
+
 def test_one_classifier_has_no_column_of_names_or_ranks() -> None:
     assert cells(section(make_result(("a",), draws=50), "e90"))[:4] == [
         "Measure", "Plug‑in", "Mean", "90% interval",
