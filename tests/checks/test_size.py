@@ -23,7 +23,7 @@ BUDGET = {
     "quantities/ssme": 5740,
     "quantities/temperature": 5020,
     "report": 3260,
-    "results": 6220,
+    "results": 6230,
     "workflow": 2790,
 }
 MOST_FILES = 252
