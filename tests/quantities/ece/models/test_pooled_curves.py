@@ -54,7 +54,7 @@ def three():
 
 @pytest.fixture(scope="module")
 def weighted(three):
-    return direct_draws(three, 8000)
+    return direct_draws(three, 4000)
 
 
 @pytest.fixture(scope="module")
@@ -111,10 +111,10 @@ def test_nuts_of_unlike_groups_in_the_same_compiled_model(compiled):
     found = case((100_000, 40, 8), (0.5, 1.0, 1.5), seed=2)
     again = sample(compiled, found, seed=6)
     assert again.sample_stats["diverging"].sum() == 0
-    drawn, of_group = direct_draws(found, 8000)
+    drawn, of_group = direct_draws(found, 4000)
     for group in range(3):
         ours, theirs = errors(found, again.posterior, group), of_group(group)
-        error = np.hypot(az.mcse(ours, method="mean"), theirs.std() / np.sqrt(min(drawn.ess, 8000)))
+        error = np.hypot(az.mcse(ours, method="mean"), theirs.std() / np.sqrt(min(drawn.ess, 4000)))
         assert az.rhat(ours) <= 1.01
         assert abs(ours.mean() - theirs.mean()) < 3 * error
 

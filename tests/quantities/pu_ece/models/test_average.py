@@ -40,7 +40,7 @@ def curve_fit():
 
 @pytest.mark.mcmc
 def test_nuts_finds_what_importance_sampling_does(curve_fit) -> None:
-    direct = quick(truth("less").scores((300, 2000), seed=1), BELIEF, n_bins=6, draws=1000)
+    direct = quick(truth("less").scores((300, 2000), seed=1), BELIEF, n_bins=6)
     assert curve_fit["diagnostics"]["divergences"].item() == 0
     assert curve_fit["diagnostics"]["rhat_max"].item() <= 1.01
     for name in ("tce", "ece", "mce"):
