@@ -14,7 +14,7 @@ CLOSE = {"ece default": 1e-5, "ece groups": 1e-5}
 
 
 @pytest.fixture(scope="module")
-def found(streams_by_place):
+def found(streams_by_place, one_class_prior):
     return {name: numbers(tree) for name, tree in fits(method="direct")}
 
 

@@ -7,7 +7,6 @@ import bayescal as bc
 from bayescal.core.bins.binning import Binning
 from bayescal.curves.average import member_model
 from bayescal.curves.priors import CurveAverage, SmoothCurve
-from bayescal.quantities.pu_ece import class_prior as class_prior_curves
 from bayescal.quantities.pu_ece.data import problems
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.models.case_control import log_sizes_density
@@ -16,15 +15,9 @@ from bayescal.quantities.pu_ece.simulator import truth
 from tests.interpreted import PLAIN
 from tests.quantities.pu_ece.made import of_counts, problem
 
+pytestmark = pytest.mark.usefixtures("one_class_prior")
+
 BELIEF = bc.Beta(50, 50)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_class_prior():
-    """Leave out the posteriors at other class priors: half the time of a fit, and not read here."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(class_prior_curves, "_posterior", lambda *given: {})
-        yield
 
 
 def quick(data, class_prior, draws=400, **options):
