@@ -247,7 +247,7 @@ def pets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def options(path: Path) -> list[str]:
     scores = [word for name in CLASSES for word in ("--score", name)]
     given = ["ece", str(path), "--label", "y", *scores, "--multiclass", "marginal"]
-    return [*given, "--quick", "--seed", "2", "--n-bins", "5"]
+    return [*given, "--quick", "--draws", "250", "--seed", "2", "--n-bins", "5"]
 
 
 @pytest.mark.mcmc

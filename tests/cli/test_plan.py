@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import bayescal as bc
 from bayescal.cli.main import cli
 
+FEW = ["--quick", "--draws", "250"]
 QUICK = ["--n", "50", "--n", "100", "--replications", "2"]
 
 
@@ -38,7 +39,7 @@ def test_a_table_is_fitted_and_planned(pilot: list[object], tmp_path: Path) -> N
 
 def test_a_result_is_planned(pilot: list[object], tmp_path: Path) -> None:
     kept = tmp_path / "two.nc"
-    assert run("ece", *pilot, "--score", "honest", "--quick", "-o", kept)[0] == 0
+    assert run("ece", *pilot, "--score", "honest", *FEW, "-o", kept)[0] == 0
     few = ["--n", "50", "--replications", "2"]
     given = ["plan", kept, *few, "--case", "honest", "--var", "ece", "--json"]
     code, out, _ = run(*given)

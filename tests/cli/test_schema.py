@@ -19,7 +19,7 @@ HONEST = ("--label", "y", "--score", "honest")
 
 
 def printed(*given: object) -> Any:
-    few = ("--draws", "500") if "--quick" in given else ()
+    few = ("--draws", "250") if {"--quick", "check"} & {*given} else ()
     found = CliRunner().invoke(cli, [*map(str, given), *few, "--json"])
     assert found.exit_code in (0, 1)
     return json.loads(found.stdout)

@@ -13,8 +13,8 @@ from pyarrow import csv
 import bayescal as bc
 from bayescal.cli.main import cli
 
-HONEST = ["--label", "y", "--score", "honest", "--quick"]
 FEW = ["--quick", "--draws", 250]
+HONEST = ["--label", "y", "--score", "honest", *FEW]
 
 
 def run(*arguments: object) -> Result:
@@ -47,6 +47,7 @@ def test_it_prints_and_keeps_what_python_computes(files: Path, tmp_path: Path) -
         {"curve": bc.ece.Priors(), "smooth:0.2": bc.ece.Priors(bc.ece.SmoothCurve(scale=0.2))},
         seed=3,
         method="direct",
+        draws=250,
     )
     assert expected.attrs["conclusion"] in result.stdout.replace("\n", " ")
     kept = bc.load(output)
@@ -102,7 +103,7 @@ def test_without_several_priors_there_is_a_grid(files: Path) -> None:
     names = list(bc.ece.Priors().alternatives())
     assert [row["prior"] for row in found["results"]] == names
     scores = bc.read_scores(files / "scores.csv", label="y", score=["honest"])
-    grid = bc.prior_sensitivity(bc.ece, scores, seed=3, method="direct")
+    grid = bc.prior_sensitivity(bc.ece, scores, seed=3, method="direct", draws=250)
     assert found["conclusion"] == grid.attrs["conclusion"]
     assert found["robust"] is (grid.attrs["robust"] == "true")
 
