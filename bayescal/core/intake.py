@@ -192,7 +192,8 @@ def code_groups(
     """Code the group of each row."""
     codes, values = factorize(column, name)
     check_same_length(len(codes), name, n_rows, name_rows)
-    missing = codes == MISSING
+    # An empty word names none, as in a file.
+    missing = np.isin(codes, [MISSING, *(k for k, value in enumerate(values) if value == "")])
     if missing.any():
         raise InputError(
             f"{name} must be known in every row; got {int(missing.sum())} missing, the first at "
@@ -239,6 +240,8 @@ def collect(
     """Check columns of one or several classifiers and join them, without rows of weight 0."""
     if not scores:
         raise InputError("there must be at least one classifier; got none. Pass {name: y_prob}.")
+    if "" in scores:
+        raise InputError("a classifier must have a name; got ''. Name it, or its column.")
     check_flag(from_logits, "from_logits")
     checked_label(pos_label)
     positive = 1

@@ -282,6 +282,7 @@ def test_groups_are_named_and_sorted():
     ("groups", "message"),
     [
         (["a", "b"], "group and y_true must have the same length; got 2 and 3 rows"),
+        (["a", "", ""], "known in every row; got 2 missing, the first at row 1.*'unknown'"),
         (["a", None, None], "known in every row; got 2 missing, the first at row 1.*'unknown'"),
         ([1, "1", 2], "group names must differ; got '1' twice"),
         ([0.5, 1, 2], r"group must hold words, whole numbers or true/false; got 0\.5 at row 0"),

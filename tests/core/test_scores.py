@@ -257,6 +257,7 @@ BAD = [
     ({"y_prob": [], "y_true": []}, "y_prob must have at least one row"),
     ({"y_true": ["ham", "spam"]}, "pos_label must be one of the labels; got 1"),
     ({"group": ["a"]}, "group and y_true must have the same length; got 1 and 2 rows"),
+    ({"classifier": ""}, "a classifier must have a name; got ''"),
     ({"group": ["a", None]}, "group must be known in every row; got 1 missing, the first at row 1"),
 ]
 
