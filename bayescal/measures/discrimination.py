@@ -12,8 +12,8 @@ from bayescal.measures.scores import prevalence
 
 type Tensor = Any
 
-# Mean scores of cells are rounded: .3 is not below a threshold of .3.
-_ROUNDING: Final = 1e-12
+# Scores are rounded, those of float32 by up to half of this share: .7 is not below .7.
+_ROUNDING: Final = 2**-23
 
 
 def auc(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
@@ -67,7 +67,7 @@ def npv(rate: Tensor, score: Tensor, mass: Tensor, threshold: float = 0.5) -> Te
 
 def is_called(score: Tensor, threshold: Tensor) -> Tensor:
     """1 where a score is called positive, else 0."""
-    return 1.0 * (score >= threshold - _ROUNDING)
+    return 1.0 * (score >= threshold * (1 - _ROUNDING))
 
 
 def net_benefit(rate: Tensor, score: Tensor, mass: Tensor, threshold: float) -> Tensor:

@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 252
 LONGEST = 600
-TEST_LINES = 47_500
+TEST_LINES = 47_600
 
 
 def lines(path: Path) -> int:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
+import bayescal as bc
+from bayescal.measures import discrimination
 from tests.measures.curves import SEEDS, curve, rows, value
 
 # scikit-learn adds up weights of both labels apart.
@@ -59,3 +61,23 @@ def test_splitting_a_cell_changes_nothing_at_a_threshold(seed):
         with np.errstate(all="ignore"):
             found, expected = value(name, *split), value(name, rate, score, mass)
         assert found == pytest.approx(expected, rel=1e-8, abs=1e-12, nan_ok=True), name
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_rounded_score_meets_its_threshold_as_in_numpy(dtype):
+    score = (np.arange(1, 100) / 100).astype(dtype)
+    for threshold in np.arange(1, 100) / 100:
+        called = discrimination.is_called(score.astype(np.float64), threshold)
+        # NumPy compares float32 with a Python number in float32.
+        assert np.array_equal(called == 1, score >= float(threshold)), threshold
+
+
+def test_float32_scores_have_the_rates_of_the_decimals_that_they_are():
+    rng = np.random.default_rng(0)
+    score = rng.integers(0, 11, 500) / 10
+    label = rng.random(500) < score
+    tree = bc.fit(bc.ece, bc.Scores(label, score.astype(np.float32)), method="direct", seed=1)
+    for threshold in (0.7, 0.9):
+        expected = label[score >= threshold].sum() / label.sum()
+        found = bc.summary(tree, measures=[f"sensitivity:{threshold}"])
+        assert found[f"sensitivity:{threshold}_point"].item() == pytest.approx(expected)
