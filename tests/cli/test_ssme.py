@@ -128,7 +128,7 @@ def test_the_classes_of_one_classifier_may_be_several(tmp_path: Path) -> None:
 def test_sensitivity(folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "grid.nc"
     priors = ["--prior", "agreement", "--prior", "agreement:1"]
-    given = [folder / "some.csv", *COLUMNS[:6], *priors, *FEW, "--metric", "auc"]
+    given = [folder / "some.csv", *COLUMNS, *priors, *FEW, "--metric", "auc"]
     result = run(*given, "-o", output, command="sensitivity ssme")
     assert result.exit_code in (0, 3), result.output
     kept = bc.load(output)
