@@ -37,6 +37,8 @@ def test_nothing_is_said_where_nothing_is_compiled(monkeypatch):
 
 
 def test_a_file_is_told_nothing(monkeypatch):
+    # Another test may have started a notebook.
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     assert written(monkeypatch, io.StringIO()) == ""
 
 
