@@ -87,8 +87,8 @@ class CaseControlAverage(Average):
     Draws are those of `Average`, but for the scores 0 and 1, and a standard normal of the class
     prior under each component, ``smooth_normal`` to ``calibrated_normal``. Direct draws take into
     account what the interior cells say of the sample sizes, and the scores 0 and 1 of the class
-    prior: its log density is ``smooth_known`` to ``calibrated_known``. NUTS leaves it to the draws'
-    weights: the density of the sizes is narrow and bent, and its transitions would diverge.
+    prior: its log density is ``smooth_known`` to ``calibrated_known``. NUTS leaves the scores 0 and
+    1 to the draws' weights, and the sizes too where the class prior is uncertain.
     """
 
     problem: PUProblem
@@ -252,20 +252,24 @@ class CaseControlAverage(Average):
         return self._of_states(drawn, weighted, rng)
 
     def shortened(self, name: str, draws: Draws, number: int, rng: np.random.Generator) -> Draws:
-        """Resample long chains of a member by what the interior cells say of the sizes."""
+        """Resample long chains of a member by what they left out."""
         own = self._apart(name, draws)
         known = self._known(name, own)
-        places = resampled_places(known, rng, number)
+        places = resampled_places(known - own[f"{name}_known"], rng, number)
         return {key: values[places] for key, values in (own | {f"{name}_known": known}).items()}
 
     def _known(self, name: str, draws: Draws) -> Floats:
         """Log density of the sizes, by the interior cells, and of the ends, (...)."""
+        return self._sizes(name, draws) + self.ends[False](draws[f"{name}_normal"])
+
+    def _sizes(self, name: str, draws: Draws) -> Floats:
+        """Log density of the sizes, by the interior cells, (...)."""
         normal = draws[f"{name}_normal"]
         class_prior = self.class_prior(normal)[0]
         log_odds = self.problem.log_ratio - np.log(class_prior)
         logit = self.components[name].deviation(draws) + self._offset
         share = expit(log_odds[..., None] - softplus(-logit))
-        return self.interior_sizes.log_density(share, class_prior) + self.ends[False](normal)
+        return self.interior_sizes.log_density(share, class_prior)
 
     def completed(self, draws: Draws, rng: np.random.Generator) -> Draws:
         """Take apart what NUTS joined and padded, and add what is drawn exactly."""
@@ -276,11 +280,16 @@ class CaseControlAverage(Average):
         return found if "calibrated_normal" in found else found | self.beside_nuts(found, rng)
 
     def _apart(self, name: str, draws: Draws) -> dict[str, Floats]:
-        """Parameters of a member and the class prior's normal, which NUTS draws as one vector."""
+        """Parameters of a member and the class prior's normal, which NUTS draws as one vector.
+
+        With what the draws know of the sizes.
+        """
         key, cells = _JOINED[name], len(self.interior)
         size = {SMOOTH: self.basis.size, ROUGH: cells}[name] if cells else 0
         own = {other: draws[other] for other in _VARIABLES[name]}
-        return {**own, key: draws[key][..., :size], f"{name}_normal": draws[key][..., -1]}
+        own |= {key: draws[key][..., :size], f"{name}_normal": draws[key][..., -1]}
+        known = self._sizes(name, own) if self.smooth_joint.sized else 0 * draws[key][..., -1]
+        return {**own, f"{name}_known": known}
 
     def _proposed(self, draws: int, rng: np.random.Generator) -> dict[str, Weighted]:
         """Importance sampling of the components that need it.

@@ -15,8 +15,8 @@ from bayescal.inference.direct import softplus
 
 type Floats = NDArray[np.float64]
 
-# The exponential of more than 709 is infinite.
-_LOWEST = -700.0
+LOWEST = -700.0
+"""Logits are no lower: the exponential of more than 709 is infinite."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +64,7 @@ class CaseControlCells:
 
 def _inverse_odds(logit: Floats) -> Floats:
     """Odds against the event: an exponential takes a tenth of the time of a logarithm."""
-    return np.exp(-np.maximum(logit, _LOWEST))
+    return np.exp(-np.maximum(logit, LOWEST))
 
 
 _STEPS = 40

@@ -26,7 +26,7 @@ from bayescal.inference.direct import (
     importance_sample,
     variational_gaussian,
 )
-from bayescal.quantities.pu_ece.models.case_control import CaseControlCells, SampleSizes
+from bayescal.quantities.pu_ece.models.case_control import LOWEST, CaseControlCells, SampleSizes
 from bayescal.quantities.pu_ece.models.moving_gaussian import MovingGaussian
 from bayescal.quantities.pu_ece.priors import INTERVALS, STEP, PriorMap
 from bayescal.quantities.pu_ece.priors import LAST as LAST_NORMAL
@@ -83,6 +83,9 @@ _SIZES_STEPS = 3
 _STEPS, _FULL_STEPS, _CLOSE, _LONGEST = 12, 100, 0.05, 1.0
 # The class prior has longer tails than a Gaussian, where few positives bound it.
 _WIDER = 1.3
+# By how many standard deviations that the sizes leave to the number of positives a class prior that
+# is about known moves it. From three on one fit in ten would have divergences.
+_ABOUT_KNOWN = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,8 +116,22 @@ class CurveAndClassPrior:
         sizes = self.sizes.log_density(odds / (1 + odds), class_prior)
         return np.asarray(likelihood + sizes + self.ends(coef[..., -1]))
 
+    @property
+    def sized(self) -> bool:
+        """Whether NUTS takes the sizes into account.
+
+        Notes
+        -----
+        They tie the curve to the class prior. One that is about known leaves a narrower Gaussian,
+        an uncertain one a narrow bent ridge, along which transitions diverge.
+        """
+        class_prior, derivative = self.prior(np.zeros(()))
+        share = self.cells.positive / self.cells.total
+        moved = derivative / class_prior * (self.cells.total * share * (1 - share)).sum()
+        return bool(moved < _ABOUT_KNOWN * np.sqrt(self.sizes.spread(share)))
+
     def gaussian(self) -> Gaussian:
-        """Find about where the posterior is, the sizes left out: what NUTS whitens by.
+        """Find about where the posterior is that NUTS samples: what it whitens by.
 
         Notes
         -----
@@ -133,6 +150,7 @@ class CurveAndClassPrior:
             if self.prior.known or abs(step) < _CLOSE:
                 break
             mean, normal = mean + step * path, normal + step
+        own = self._sized(own, np.asarray(normal)) if self.sized else own
         size, spread = len(own.mean), _WIDER * precision**-0.5
         root = np.zeros((size + 1, size + 1))
         root[:size, :size], root[:size, -1], root[-1, -1] = own.root, spread * path, spread
@@ -316,7 +334,8 @@ class _Member(BaseModel):
         return (self.name, self.size)
 
     def counts(self) -> dict[str, NDArray[Any]]:
-        """Counts of both samples, and the class prior."""
+        """Counts of both samples, their sizes, and the class prior."""
+        sizes = self.joint.sizes
         total, positive = self.joint.cells.total, self.joint.cells.positive
         cells = {
             "total": total,
@@ -325,7 +344,11 @@ class _Member(BaseModel):
         }
         return {
             **{name: pad(values, self.size) for name, values in cells.items()},
-            "sizes": np.asarray(self.joint.log_ratio),
+            "log_ratio": np.asarray(self.joint.log_ratio),
+            "sized": np.asarray(float(self.joint.sized)),
+            "n_positive": np.asarray(float(sizes.n_positive)),
+            "usual_share": np.asarray(sizes.share),
+            "least_variance": np.asarray(sizes.variance),
             "prior_logit": self.joint.prior.value,
             "prior_slope": self.joint.prior.slope,
         }
@@ -353,7 +376,7 @@ class SmoothMember(_Member):
         }
 
     def add_to_model(self) -> Any:
-        """``positive ~ Binomial(total, odds rate / class_prior)``."""
+        """``positive ~ Binomial(total, odds rate / class_prior)``, and the sizes."""
         from bayescal.inference.graph import product, whitened_normal
 
         data = _add_data(self.inputs(), _SMOOTH_DIMS)
@@ -383,7 +406,7 @@ class RoughMember(_Member):
         return {**self.counts(), **rough_inputs(self.rough, likely, gaussian, self.size)}
 
     def add_to_model(self) -> Any:
-        """``positive ~ Binomial(total, odds rate / class_prior)``."""
+        """``positive ~ Binomial(total, odds rate / class_prior)``, and the sizes."""
         import pymc as pm
 
         data = _add_data(self.inputs(), {**_COUNT_DIMS, **DIMS})
@@ -410,23 +433,52 @@ def _add_data(inputs: dict[str, NDArray[Any]], dims: dict[str, Any]) -> dict[str
 
 
 def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
-    """Add the class prior and the counts to the model in context."""
+    """Add the class prior, the counts and the sample sizes to the model in context.
+
+    Density, sizes and their slopes share what they need of the odds: one exponential and two
+    logarithms a cell.
+    """
     import pymc as pm
     import pytensor.tensor as pt
 
-    from bayescal.inference.graph import logit_binomial
-
     logit_prior = logit_in_graph(normal, data["prior_logit"], data["prior_slope"])
     pm.Deterministic("class_prior", pm.math.sigmoid(logit_prior))
-    logit_binomial(
+    log_prior, total = -pt.softplus(-logit_prior), data["total"]
+    odds = pt.exp(data["log_ratio"] - log_prior) * pt.sigmoid(pt.maximum(logit, LOWEST))
+    share = odds / (1 + odds)
+    off = (total * share).sum() - data["n_positive"]
+    variance = data["least_variance"] + (total * (share - data["usual_share"]) ** 2).sum()
+    density = -(off**2) / (2 * variance) - pt.log(variance) / 2 - log_prior
+    pm.Potential("sample_sizes", data["sized"] * density)
+    pm.CustomDist(
         "events",
-        data["total"],
-        data["sizes"] - pt.softplus(-logit) + pt.softplus(-logit_prior),
+        total,
+        odds,
         data["log_coefficient"],
+        logp=_log_binomial,
+        random=_draw_counts,
         observed=data["positive"],
         dims="interior",
+        dtype=total.dtype,
     )
     return pm.math.sigmoid(logit)
+
+
+def _log_binomial(value: Any, count: Any, odds: Any, log_coefficient: Any) -> Any:
+    import pytensor.tensor as pt
+
+    return log_coefficient + value * pt.log(odds) - count * pt.log1p(odds)
+
+
+def _draw_counts(
+    count: Any,
+    odds: Any,
+    log_coefficient: Any,
+    rng: np.random.Generator | None = None,
+    size: Any = None,
+) -> Any:
+    generator = rng or np.random.default_rng()
+    return generator.binomial(count, odds / (1 + odds), size=size)
 
 
 _COUNT_DIMS: dict[str, Any] = {
