@@ -88,7 +88,7 @@ class CaseControlAverage(Average):
     prior under each component, ``smooth_normal`` to ``calibrated_normal``. Direct draws take into
     account what the interior cells say of the sample sizes, and the scores 0 and 1 of the class
     prior: its log density is ``smooth_known`` to ``calibrated_known``. NUTS leaves the scores 0 and
-    1 to the draws' weights, and the sizes too where the class prior is uncertain.
+    1 to the draws' weights, and the sizes too unless the class prior is about known.
     """
 
     problem: PUProblem

@@ -47,6 +47,23 @@ def test_nuts_finds_what_importance_sampling_does(curve_fit) -> None:
 
 
 @pytest.mark.mcmc
+@pytest.mark.parametrize("class_prior", [0.5, bc.Beta(5000, 5000)])
+def test_chains_that_know_the_sizes_find_what_importance_sampling_does(class_prior) -> None:
+    data, priors = truth("less").scores((300, 2000), seed=1), bc.pu_ece.Priors(class_prior)
+    nuts = bc.fit(bc.pu_ece, data, priors=priors, n_bins=6, seed=20)
+    direct = quick(data, class_prior, n_bins=6, draws=1000)
+    assert nuts["diagnostics"]["converged"].item()
+    assert nuts["diagnostics"]["divergences"].item() == 0
+    for name in ("tce", "mce"):
+        mine, theirs = (
+            fit["descriptions"][name].to_numpy().reshape(-1, 4) for fit in (nuts, direct)
+        )
+        # Of each description in both fits 400 effective draws or more.
+        error = 4 * theirs.std(axis=0) * np.sqrt(2 / 400)
+        assert (np.abs(mine.mean(axis=0) - theirs.mean(axis=0)) <= error + 1e-9).all()
+
+
+@pytest.mark.mcmc
 def test_one_compiled_model_serves_other_data_and_priors(curve_fit) -> None:
     from bayescal.workflow.sampling import _COMPILED
 
@@ -95,6 +112,17 @@ def test_long_chains_are_shortened_by_what_the_sizes_say(average) -> None:
     found = short["smooth_normal"].mean(axis=1)
     # Systematic resampling is at least as good as 2000 independent draws.
     assert (np.abs(found - expected) < 4 * spread / np.sqrt(2000)).all()
+
+
+def test_chains_that_know_the_sizes_are_not_weighed_by_them(known) -> None:
+    rng = np.random.default_rng(3)
+    drawn = {"z": rng.standard_normal((2, 50, known.members["rough"].size))}
+    drawn["roughness"] = np.full((2, 50), 0.3)
+    own = known.completed(drawn, rng)
+    # All cells with rows are interior, so that nothing is left to weigh by.
+    np.testing.assert_allclose(np.ptp(known.weighted("rough", own, rng)[1]), 0, atol=1e-9)
+    short = known.shortened("rough", drawn, 50, rng)
+    np.testing.assert_array_equal(short["z"], drawn["z"][..., :3])
 
 
 def test_scores_of_0_and_1_are_taken_into_account() -> None:
@@ -236,6 +264,11 @@ def average() -> CaseControlAverage:
     return CaseControlAverage.joined(MADE, CurveAverage(), bc.Beta(8, 12), 0.5)
 
 
+@pytest.fixture(scope="module")
+def known() -> CaseControlAverage:
+    return CaseControlAverage.joined(MADE, CurveAverage(), 0.4, 0.5)
+
+
 def point_of(model, seed):
     rng = np.random.default_rng(seed)
     return {k: 0.8 * rng.standard_normal(np.shape(v)) for k, v in model.initial_point().items()}
@@ -249,10 +282,15 @@ def values_at(model, point, names):
 def log_likelihood(average, rate, normal) -> float:
     pi = average.class_prior(np.asarray(normal))[0]
     odds = MADE.n_positive / MADE.n_unlabeled * rate / pi
-    return float(binom.logpmf(MADE.positive, MADE.total, odds / (1 + odds)).sum())
+    cells = binom.logpmf(MADE.positive, MADE.total, odds / (1 + odds)).sum()
+    if not average.class_prior.known:
+        return float(cells)
+    return float(cells + log_sizes_density(rate, pi, MADE.total, MADE.n_positive))
 
 
-def test_the_smooth_density_is_that_of_binomial_cells(average) -> None:
+@pytest.mark.parametrize("made", ["average", "known"])
+def test_the_smooth_density_is_that_of_binomial_cells_and_known_sizes(made, request) -> None:
+    average = request.getfixturevalue(made)
     model = member_model(average.members, "smooth")
     density = model.compile_logp(jacobian=False, mode=PLAIN)
     for seed in (1, 2):
@@ -264,7 +302,9 @@ def test_the_smooth_density_is_that_of_binomial_cells(average) -> None:
         assert float(density(point)) == pytest.approx(expected, rel=1e-8)
 
 
-def test_the_rough_density_is_that_of_binomial_cells(average) -> None:
+@pytest.mark.parametrize("made", ["average", "known"])
+def test_the_rough_density_is_that_of_binomial_cells_and_known_sizes(made, request) -> None:
+    average = request.getfixturevalue(made)
     model = member_model(average.members, "rough")
     point = point_of(model, 3)
     z, roughness = values_at(model, point, ["z", "roughness"])

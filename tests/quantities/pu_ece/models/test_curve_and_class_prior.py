@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 import bayescal as bc
 from bayescal.curves.cells import Problem
@@ -72,6 +73,30 @@ def test_a_known_class_prior_has_one_gaussian() -> None:
     np.testing.assert_allclose(coef[:, -1], value[:, -1])
     np.testing.assert_allclose(coef[:, :-1], mean[0] + value[:, :-1] @ root[0].T)
     np.testing.assert_allclose(log_volume, np.linalg.slogdet(root[1])[1])
+
+
+@pytest.mark.parametrize("class_prior", [0.4, bc.Beta(4000, 6000)])
+def test_a_class_prior_that_is_about_known_leaves_a_gaussian_that_knows_the_sizes(
+    class_prior,
+) -> None:
+    joint, rng = average("less", (200, 1500), class_prior).smooth_joint, np.random.default_rng(6)
+    assert joint.sized
+    gaussian = joint.gaussian()
+    coef = gaussian.mean + rng.standard_normal((4000, len(gaussian.mean))) @ gaussian.root.T
+    share = expit(joint.cells.positive_logit(joint.regression.logit(coef[:, :-1])))
+    off = share @ joint.cells.total - joint.sizes.n_positive
+    # Whatever the cells say, the posterior is hardly wider than the density of the sizes; of a
+    # number that is linear in the curve it would be narrower.
+    allowed = np.sqrt(joint.sizes.spread(share).mean())
+    assert off.std() < 1.5 * allowed
+    assert abs(off.mean()) < allowed
+
+
+def test_the_sizes_count_for_more_the_more_rows_there_are() -> None:
+    nearly = bc.Beta(2000, 3000)
+    sizes = ((200, 1500), (200_000, 1_500_000))
+    assert [average("less", size, nearly).smooth_joint.sized for size in sizes] == [True, False]
+    assert not average("less", (200, 1500)).smooth_joint.sized
 
 
 def test_rough_gaussians_of_all_nodes_are_those_of_one_after_the_other() -> None:
