@@ -64,8 +64,8 @@ def build_model(
     In a cell of the score with U unlabelled rows, of which the share ``rate`` is positive, the
     positives' density is ``rate / pi`` times that of the unlabelled rows. Of the cell's P + U rows
     therefore ``P ~ Binomial(P + U, rho)``, ``logit rho = log(nP / nU) + log rate - log pi``: the
-    likelihood of a case-control study [1]_. What the sizes of the two samples add to it is the
-    potential ``sample_sizes`` where the class prior is about known, and otherwise worked out from
+    likelihood of a case-control study [1]_. What the sizes of the two samples add to it is part of
+    the density of ``events`` where the class prior is about known, and otherwise worked out from
     the draws, as are the scores of exactly 0 and 1, segments and errors.
 
     References

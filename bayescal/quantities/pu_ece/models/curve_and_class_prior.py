@@ -448,14 +448,15 @@ def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
     share = odds / (1 + odds)
     off = (total * share).sum() - data["n_positive"]
     variance = data["least_variance"] + (total * (share - data["usual_share"]) ** 2).sum()
-    density = -(off**2) / (2 * variance) - pt.log(variance) / 2 - log_prior
-    pm.Potential("sample_sizes", data["sized"] * density)
+    sizes = -(off**2) / (2 * variance) - pt.log(variance) / 2 - log_prior
     pm.CustomDist(
         "events",
         total,
         odds,
         data["log_coefficient"],
-        logp=_log_binomial,
+        # A potential would make PyMC warn of draws before the data.
+        data["sized"] * sizes / total.shape[0],
+        logp=_log_density,
         random=_draw_counts,
         observed=data["positive"],
         dims="interior",
@@ -464,16 +465,17 @@ def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
     return pm.math.sigmoid(logit)
 
 
-def _log_binomial(value: Any, count: Any, odds: Any, log_coefficient: Any) -> Any:
+def _log_density(value: Any, count: Any, odds: Any, log_coefficient: Any, sizes: Any) -> Any:
     import pytensor.tensor as pt
 
-    return log_coefficient + value * pt.log(odds) - count * pt.log1p(odds)
+    return log_coefficient + value * pt.log(odds) - count * pt.log1p(odds) + sizes
 
 
 def _draw_counts(
     count: Any,
     odds: Any,
     log_coefficient: Any,
+    sizes: Any,
     rng: np.random.Generator | None = None,
     size: Any = None,
 ) -> Any:
