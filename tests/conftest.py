@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator
 from types import ModuleType
 
+import once
 import pytest
 from hypothesis import settings
 
 from bayescal.report import render
-from tests import once
 
 # Scripts that made golden numbers; some need what is not installed.
 collect_ignore_glob = ["golden/make_*.py"]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from once import once
 from scipy.special import expit, softmax
 
 import bayescal as bc
 from bayescal.core.errors import ConvergenceWarning
-from tests.once import once
 
 NAMES = ("plain", "rounded", "sharp")
 """Unequally calibrated; the scores of the second are rounded, so that it has fewer cells."""

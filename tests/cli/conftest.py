@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from once import once
 from pyarrow import csv, parquet
 
 from bayescal.workflow import fit
-from tests.once import once
 
 
 @pytest.fixture(scope="session")

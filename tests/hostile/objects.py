@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from once import once
 
 import bayescal as bc
-from tests.once import once
 
 
 def quantities() -> dict[str, Any]:
