@@ -301,11 +301,19 @@ def checked_words(value: object, name: str) -> list[str]:
     return words
 
 
-def check_columns(**columns: object) -> None:
-    """Check that columns, where they are given, are named by a word each."""
+def check_columns(score: Iterable[str] = (), **columns: object) -> None:
+    """Check that columns, where they are given, are named by a word each, and all differ."""
+    taken = dict.fromkeys(score, "score")
     for name, column in columns.items():
-        if column is not None:
-            check_is(column, str, name, "Pass the name of a column.")
+        if column is None:
+            continue
+        check_is(column, str, name, "Pass the name of a column.")
+        other = taken.setdefault(str(column), name)
+        if other != name:
+            raise InputError(
+                f"{other} and {name} must be different columns; got {column!r} for both. Name "
+                "another column for one of them."
+            )
 
 
 def checked_labels(value: object, name: str) -> tuple[Any, ...]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import date
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.checks import listing
 from bayescal.core.errors import InputError
 
 type Label = bool | int | str
@@ -48,9 +50,11 @@ def factorize(column: Any, name: str) -> tuple[Codes, tuple[Label, ...]]:
 
 
 def _not_a_label(value: object, row: int, name: str) -> InputError:
+    remedy = "Check that this is the column you mean, or write its values as words."
+    if isinstance(value, bytes):
+        remedy = "Save words as UTF-8 text."
     return InputError(
-        f"{name} must hold words, whole numbers or true/false; got {value!r} at row {row}. "
-        "Check that this is the column you mean, or write its values as words."
+        f"{name} must hold words, whole numbers or true/false; got {value!r} at row {row}. {remedy}"
     )
 
 
@@ -114,7 +118,9 @@ def plain_label(value: Any) -> Label | None:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bytes):
-        return value.decode(errors="replace")
+        with suppress(UnicodeDecodeError):
+            return value.decode()
+        return None
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if type(value) is date:
@@ -154,14 +160,13 @@ def to_numpy(column: Any, name: str) -> NDArray[Any]:
 def frame_columns(frame: Any, remedy: str) -> dict[str, Any]:
     """Columns of a frame of pandas, polars or Arrow, or of a mapping, by name."""
     if isinstance(frame, Mapping):
-        return {name: frame[name] for name in frame if isinstance(name, str)}
+        return {name: frame[name] for name in _words(frame)}
     import narwhals as nw
 
     try:
         table = nw.from_native(frame)
         whole = table.collect() if isinstance(table, nw.LazyFrame) else table
-        names = [name for name in whole.columns if isinstance(name, str)]
-        return {name: whole[name].to_native() for name in names}
+        return {name: whole[name].to_native() for name in _words(whole.columns)}
     except TypeError as error:
         raise InputError(
             "frame must be a pandas, polars or Arrow table, or columns by name; got "
@@ -171,6 +176,18 @@ def frame_columns(frame: Any, remedy: str) -> dict[str, Any]:
         raise InputError(
             "frame must have each column once; got two of one name. Rename one of them."
         ) from error
+
+
+def _words(names: Iterable[Any]) -> list[str]:
+    """Names of columns that are words; not the numbers and tuples of pandas."""
+    given = list(names)
+    words = [name for name in given if isinstance(name, str)]
+    if given and not words:
+        raise InputError(
+            f"columns of a frame must be named by words; got {listing(given)}. Rename them, with "
+            "frame.columns = [...] in pandas."
+        )
+    return words
 
 
 def _convert(column: Any) -> NDArray[Any]:
@@ -217,7 +234,7 @@ def arrow_to_numpy(column: Any) -> NDArray[Any]:
     if pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
         words = column if pa.types.is_dictionary(kind) else column.dictionary_encode()
         # The place behind the last word is for the nulls.
-        table = np.array([*words.dictionary.to_pylist(), None], dtype=object)
+        table = np.array([*_values(words.dictionary), None], dtype=object)
         return np.asarray(table[_filled(words.indices.cast(pa.int64()), -1, np.int64)])
     if pa.types.is_boolean(kind):
         bits = _filled(column.cast(pa.uint8()), 0, np.uint8).view(np.bool_)
@@ -226,7 +243,17 @@ def arrow_to_numpy(column: Any) -> NDArray[Any]:
         return _filled(column, np.nan, np.float32 if kind == pa.float32() else np.float64)
     if pa.types.is_decimal(kind) or pa.types.is_null(kind):
         return arrow_to_numpy(column.cast(pa.float64()))
-    return np.fromiter(column.to_pylist(), dtype=object, count=len(column))
+    return np.fromiter(_values(column), dtype=object, count=len(column))
+
+
+def _values(column: Any) -> list[Any]:
+    """Values of an Arrow array; words are bytes where some are not UTF-8."""
+    import pyarrow as pa
+
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError:
+        return list(column.cast(pa.binary()).to_pylist())
 
 
 def _filled(column: Any, fill: float, dtype: type) -> NDArray[Any]:

@@ -100,8 +100,8 @@ def counts_sql(
     'GROUP BY "group", cell'
     """
     check_choice(dialect, list(_DIALECTS), "dialect")
-    check_columns(label=label, group=group, weight=weight)
     check_unique(scores := checked_words(score, "score"), "classifier")
+    check_columns(scores, label=label, group=group, weight=weight)
     sql = _DIALECTS[dialect]
     source = ".".join(sql.name(part, "table") for part in checked_words(table, "table"))
     positive, negative = map(sql.literal, _labels(pos_label, neg_label))

@@ -129,7 +129,7 @@ def counted(
     weight: str | None = None,
 ) -> dict[str, Counts]:
     """Count rows by narrow cells of each score, and check that there are labels."""
-    check_columns(label=label, weight=weight)
+    check_columns(checked_words(score, "score"), label=label, weight=weight)
     check_flag(from_logits, "from_logits")
     count = partial(
         _counts, label=label, pos_label=pos_label, from_logits=from_logits, weight=weight
@@ -220,7 +220,7 @@ def counted_by_group(
     weight: str | None = None,
 ) -> dict[str, dict[str, Counts]]:
     """Count rows by narrow cells of each score, and by group."""
-    check_columns(label=label, group=group, weight=weight)
+    check_columns(score, label=label, group=group, weight=weight)
     check_flag(from_logits, "from_logits")
     names = {"label": label, "group": group, "weight": weight}
     sum_up = partial(_sum_up, names, score, pos_label, from_logits)

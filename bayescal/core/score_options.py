@@ -137,11 +137,18 @@ class Columns(NamedTuple):
 
 
 def score_columns(given: Given, table: Table) -> Columns:
-    """Find the columns that --score or --classifier name."""
+    """Find the columns that --score or --classifier name, none of which has another use."""
+    from bayescal.core.checks import check_columns
+
+    find = _several_with_classes if given.get("classifier") else _one_each
+    found = find(given, table)
+    check_columns(found.names, **{name: given.get(name) for name in _OTHER_COLUMNS})
+    return found
+
+
+def _one_each(given: Given, table: Table) -> Columns:
     from bayescal.core.checks import check_unique
 
-    if given.get("classifier"):
-        return _several_with_classes(given, table)
     if not given["score"]:
         raise InputError("--score must name a column of scores, or a pattern of names; got none.")
     taken = taken_columns(given)
@@ -182,8 +189,10 @@ def _several_with_classes(given: Given, table: Table) -> Columns:
 
 def taken_columns(given: Given) -> list[str]:
     """Columns that patterns leave out: those of labels, groups, weights and windows."""
-    others = ("group", "weight", "window")
-    return [given["label"], *(given[name] for name in others if given.get(name))]
+    return [given[name] for name in _OTHER_COLUMNS if given.get(name)]
+
+
+_OTHER_COLUMNS: Final = ("label", "group", "weight", "window")
 
 
 def matching(pattern: str, table: Table, taken: Sequence[str]) -> list[tuple[str, str]]:

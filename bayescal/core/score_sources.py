@@ -137,7 +137,7 @@ class ScoreSources:
         <Scores: classifiers 'vit', 'cnn'; n_obs 3, n_labeled 2; classes 0, 1>
         """
         names = checked_words(score, "score")
-        check_columns(label=label, group=group, weight=weight)
+        check_columns(names, label=label, group=group, weight=weight)
         check_unique(names, "classifier")
         columns = frame_columns(frame, "Pass a DataFrame, say.")
         for name in (*names, label, group, weight):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from io import TextIOWrapper
 from itertools import groupby, islice
 from os import PathLike
 from pathlib import Path
@@ -74,10 +75,24 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).partition("\n")[0].strip().rstrip(".")
-        remedy = "Write the file again, or correct it."
         if "utf" in reason.casefold():
-            remedy = "Save it as UTF-8 text."
-        raise InputError(f"{path.name} cannot be read as {kind}: {reason}. {remedy}") from error
+            raise InputError(
+                f"{path.name} must be UTF-8 text; got {_strange_byte(path)}. Save it as UTF-8 text."
+            ) from error
+        raise InputError(
+            f"{path.name} cannot be read as {kind}: {reason}. Write the file again, or correct it."
+        ) from error
+
+
+def _strange_byte(path: Path) -> str:
+    """The first byte of a text that is none of UTF-8, and its line, from 1 as editors count."""
+    import pyarrow as pa
+
+    with pa.input_stream(path, compression="detect") as stream:
+        for number, line in enumerate(TextIOWrapper(stream, "utf-8", "surrogateescape"), 1):
+            if found := re.search("[\udc80-\udcff]", line):
+                return f"the byte {ord(found[0]) - 0xDC00:#x} in line {number}"
+    return "other bytes"
 
 
 class _State(NamedTuple):
@@ -327,9 +342,7 @@ class CsvTable(Table):
         from pyarrow import csv
 
         with self.files[0].opened(self.kind) as path:
-            found = csv.read_csv(path, **_csv_options(self.delimiter, columns))
-            _check_text(found.schema)
-            return found
+            return csv.read_csv(path, **_csv_options(self.delimiter, columns))
 
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
         """The rows as one part."""
@@ -341,7 +354,6 @@ class CsvTable(Table):
 
         with self.files[0].opened(self.kind) as path:
             with csv.open_csv(path, **_csv_options(self.delimiter, columns)) as reader:
-                _check_text(reader.schema)
                 types = _streaming_types(reader)
             with csv.open_csv(path, **_csv_options(self.delimiter, columns, types)) as reader:
                 yield from reader
@@ -364,15 +376,6 @@ def _csv_options(
             strings_can_be_null=True,
         ),
     }
-
-
-def _check_text(schema: Any) -> None:
-    """Check that words are UTF-8: otherwise Arrow gives bytes, some of which would read alike."""
-    import pyarrow as pa
-
-    for column in schema:
-        if pa.types.is_binary(column.type):
-            raise pa.ArrowInvalid(f"column {column.name!r} holds text that is not UTF-8")
 
 
 def _streaming_types(reader: Any) -> dict[str, Any]:
@@ -405,8 +408,8 @@ def open_table(path: str | PathLike[str]) -> Table:
         return _parquet_table(path, (path,))
     if b"\x00" in head and path.suffix.lower() not in _COMPRESSED:
         raise InputError(
-            f"{path.name} must be a CSV or Parquet file; its content is neither. "
-            "Write the table with to_csv or to_parquet."
+            f"{path.name} must be a CSV file in UTF-8 or a Parquet file; its content is neither. "
+            "Write the table with to_csv or to_parquet, or save it as UTF-8 text."
         )
     return _csv_table(path)
 
@@ -494,7 +497,7 @@ def read_scores(
     <Scores: classifiers 'vit'; n_obs 3, n_labeled 2; classes 0, 1>
     """
     names = checked_words(score, "score")
-    check_columns(label=label, group=group, weight=weight)
+    check_columns(names, label=label, group=group, weight=weight)
     check_unique(names, "classifier")
     table = open_table(path)
     others = [name for name in (group, weight) if name is not None]

@@ -11,7 +11,7 @@ BUDGET = {
     "": 110,
     "quantities": 230,
     "cli": 2180,
-    "core": 8860,
+    "core": 8910,
     "curves": 2220,
     "inference": 1500,
     "measures": 750,
@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6770,
     "quantities/ece": 3370,
     "quantities/pu_ece": 5870,
-    "quantities/ssme": 5740,
+    "quantities/ssme": 5750,
     "quantities/temperature": 5020,
     "report": 3260,
     "results": 6230,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 252
 LONGEST = 600
-TEST_LINES = 47_600
+TEST_LINES = 47_700
 
 
 def lines(path: Path) -> int:

@@ -201,6 +201,7 @@ def test_patterns_leave_the_column_of_weights_out(file: Path) -> None:
     [
         ("weight", "weighted.parquet has no column 'weight'"),
         ("word", "column 'word' of weighted.parquet must be numbers; got"),
+        ("y", "label and weight must be different columns; got 'y' for both. Name another"),
     ],
 )
 def test_bad_columns_are_refused_in_words(file: Path, column, message) -> None:

@@ -245,6 +245,24 @@ def test_bytes_are_words():
     assert factorize(np.array([b"no", b"yes"]), "y_true")[1] == ("no", "yes")
 
 
+LATIN = [b"a", b"\xe9", b"\xe8"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array(LATIN),
+        pl.Series(LATIN),
+        # Parquet files hold what was written as text, whatever it is.
+        pa.StringArray.from_buffers(3, *pa.array(LATIN).buffers()[1:]),
+    ],
+    ids=["NumPy", "polars", "Arrow"],
+)
+def test_bytes_that_are_no_words_do_not_become_one(column):
+    with pytest.raises(InputError, match=r"g must hold words.* b'\\xe9' at row 1\. .* UTF-8"):
+        factorize(column, "g")
+
+
 @pytest.mark.parametrize(
     "column", [pa.array, list, pl.Series, lambda days: np.array(days, "M8[D]")]
 )

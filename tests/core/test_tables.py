@@ -203,8 +203,10 @@ BROKEN = {
     "empty.parquet": (b"", r"empty\.parquet must have a header and rows; it is empty"),
     "broken.parquet": (b"PAR1 is how it begins", r"broken\.parquet cannot be read as Parquet"),
     "text.parquet": (b"y,p\n1,0.5\n", r"text\.parquet cannot be read as Parquet"),
-    "array.npz": (b"PK\x03\x04\x00\x00", r"array\.npz must be a CSV or Parquet file"),
-    "latin.csv": (b"y,caf\xe9\n1,2\n", r"latin\.csv cannot be read as CSV: .*utf-8"),
+    "array.npz": (b"PK\x03\x04\x00\x00", r"array\.npz must be a CSV file in UTF-8 or a Parquet"),
+    "wide.csv": ("y,p\n1,0.5\n".encode("utf-16"), r"wide\.csv must be a CSV file in UTF-8"),
+    "latin.csv": (b"y,caf\xe9\n1,2\n", r"latin\.csv must be UTF-8 text; got the byte 0xe9 in line"),
+    "old.csv": (b"\xca\x0d\x43\x63\x3c", r"old\.csv must be UTF-8 .* byte 0xca in line 1\. Save"),
     "short.csv": (b"y,p\n1,0.5\n0\n", r"short\.csv cannot be read as CSV: .*Expected 2 columns"),
 }
 
@@ -283,12 +285,19 @@ def test_bad_columns_are_named_with_their_file(tmp_path, content, score, message
         read_scores(path, label="y", score=score)
 
 
-@pytest.mark.parametrize("text", ["y,größe\n1,0.5\n", "y,p\nja,0.5\nnö,0.25\n"])
-def test_another_encoding_is_told_to_be_saved_as_utf8(tmp_path, text):
+@pytest.mark.parametrize(
+    "text",
+    ["y,größe\n1,0.5\n", "y,p\nja,0.5\nnö,0.25\n", "y,p\n" + "ja,0.5\n" * 1300000 + "nö,.2\n"],
+    ids=["header", "word", "word of a later block"],
+)
+@pytest.mark.parametrize("read", [read_scores, bc.count_rows])
+def test_another_encoding_is_told_to_be_saved_as_utf8(tmp_path, text, read):
     path = tmp_path / "excel.csv"
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(InputError, match=r"excel\.csv cannot be read as CSV: .* Save it as UTF-8"):
-        read_scores(path, label="y", score="p")
+    with pytest.raises(
+        InputError, match=r"; got (the byte 0x|b'n).* (line|row) \d+\. Save .*UTF-8"
+    ):
+        read(path, label="y", score="p", pos_label="ja")
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from bayescal.core.bins.bin_counts import TiedRows
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.bins.edges import cell_edges, strategy_name
 from bayescal.core.cell_sums import NEGATIVE, POSITIVE, UNLABELED, CellSums
-from bayescal.core.checks import check_columns, check_rows
+from bayescal.core.checks import check_columns, check_rows, checked_words
 from bayescal.core.columns import to_numpy
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
@@ -75,7 +75,7 @@ def count_rows(
     >>> found["p"].bins.count.tolist(), found["p"].positive_in_bins().tolist()
     ([1, 1], [0, 2])
     """
-    check_columns(positive_column=positive_column)
+    check_columns(checked_words(score, "score"), positive_column=positive_column)
     chosen = Binning.of(binning, **fields)
     if not isinstance(chosen.n_bins, int):
         raise InputError(

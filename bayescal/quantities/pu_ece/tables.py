@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_known, check_unique, checked_words, listing
+from bayescal.core.checks import check_columns, check_known, check_unique, checked_words, listing
 from bayescal.core.errors import InputError
 from bayescal.core.tables import Table, open_table
 from bayescal.quantities.pu_ece.data import PUScores
@@ -57,6 +57,7 @@ def read_pu_scores(
     table = open_table(path)
     check_known(positive_column, table.columns, "column", table.path.name)
     names = _score_columns(table, positive_column, score)
+    check_columns(names, positive_column=positive_column)
     columns = table.read([positive_column, *names])
     where = f"column {positive_column!r} of {table.path.name}"
     _check_not_swapped(columns, positive_column, names, table.path.name)

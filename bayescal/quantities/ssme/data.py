@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -346,8 +347,8 @@ def count_rows(
     at most, also of rows in memory. These are the same 5,000 rows here, so that the posterior is
     the same. All rows are read and checked once, after their labels were counted.
     """
-    check_columns(label=label)
     rows, columns = rows_of(data), _columns(score)
+    check_columns(chain.from_iterable(columns.values()), label=label)
     counted = summed(rows, [label], partial(Labels.of, label=label))
     check_rows(counted.n, f"the column {label!r}")
     if classes is None:

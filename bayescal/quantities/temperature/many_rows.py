@@ -92,7 +92,8 @@ def count_rows(
     """
     columns = checked_words(score, "score")
     check_unique(columns, "score")
-    check_columns(label=label, weight=weight, classifier=classifier)
+    check_columns(columns, label=label, weight=weight)
+    check_columns(classifier=classifier)
     rows = rows_of(data)
     if classes is None:
         classes = _two_classes(rows, label, pos_label) if len(columns) < 3 else range(len(columns))
