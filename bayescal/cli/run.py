@@ -213,7 +213,7 @@ def status_code(tree: DataTree, options: Sequence[Option], name: str = "") -> in
 def _print_result(
     quantity: Quantity, tree: DataTree, given: Given, measures: Sequence[str]
 ) -> None:
-    from bayescal.results.access import classifier_names, sampler_in_words
+    from bayescal.results.access import answers, classifier_names, sampler_in_words
     from bayescal.results.summary import measure_table
     from bayescal.results.summary import table as result_table
 
@@ -223,6 +223,9 @@ def _print_result(
     print_table(table.columns, table.rows, words=(0, last), spare=table.spare, verbose=verbose)
     if details := quantity.COMMAND.details:
         print_estimates(details(tree, prob), verbose=verbose)
+    asked = tree.attrs.get("conclusion_var")
+    if asked and asked not in {one.name for one in answers(tree)}:
+        measures = [*measures, asked]
     if further := measure_table(tree, prob, measures):
         print_table(further.columns, further.rows, words=(0, 1), verbose=verbose)
     sentences = [*table.notes, f"Posterior: {sampler_in_words(tree)}."]

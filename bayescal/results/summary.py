@@ -372,8 +372,11 @@ def _status(tree: xr.DataTree, case: ResultSlice) -> str:
 
 def _metric_table(tree: xr.DataTree, prob: float) -> Table:
     """A row a case, a column a metric: mean and interval; and which classifier is best."""
-    shown = access.answers(tree)[:_SHOWN]
-    first = shown[0]
+    first, *others = access.answers(tree)
+    # What is concluded on comes next, and stays longest.
+    asked = tree.attrs.get("conclusion_var")
+    others.sort(key=lambda one: one.name != asked)
+    shown = [first, *others][:_SHOWN]
     rankable = len(access.classifier_names(tree)) > 1 and first.better is not None
     ranked = best(tree, first.name) if rankable else None
     ends = {one.name: interval(tree, one.name, prob) for one in shown}
@@ -395,9 +398,9 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
     notes = [f"{'; '.join([f'Posterior means with {text.percent(prob)} intervals', *names])}."]
     if ranked:
         notes += [f"P(best) is by {first.title}.", ranked.text]
-    # What has no better and worse is there to compare with: it stays longest.
-    others = sorted(shown[:0:-1], key=lambda one: one.better is None)
-    spare = [*_sound(lines), *(one.title for one in others)]
+    # So does what has no better and worse: it is there to compare with.
+    last = sorted(shown[:0:-1], key=lambda one: (one.name == asked, one.better is None))
+    spare = [*_sound(lines), *(one.title for one in last)]
     return Table(columns, lines, tuple(notes), tuple(spare))
 
 

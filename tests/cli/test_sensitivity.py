@@ -121,3 +121,13 @@ def test_what_cannot_be_compared_is_refused_in_one_line(files, arguments, words)
     assert result.exit_code == 2
     assert words in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(("quantity", "var"), [("agnostic", "ks"), ("ece", "ici")])
+def test_what_is_concluded_on_is_in_a_table_of_80_columns(
+    quantity: str, var: str, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    found = run(quantity, files / "scores.csv", *HONEST, *prior("curve", "smooth"), "--var", var)
+    tables = found.stdout.partition("Posterior")[0].replace("Left out", "\nLeft out")
+    assert var in " ".join(line for line in tables.splitlines() if "Left out" not in line).split()

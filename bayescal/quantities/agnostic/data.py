@@ -179,10 +179,11 @@ class IntervalProblem:
 
     def fingerprint(self, rules: Mapping[str, DecisionRule]) -> str:
         """Hash of the counts and of the rules."""
-        said = "; ".join(f"{name}: {rule.describe()}" for name, rule in rules.items())
+        said = "; ".join(f"{name}: {rule}" for name, rule in rules.items())
         labels = fingerprint(self.labeled, self.labeled.cells.positives)
         digest = hashlib.sha256(f"{said} {labels}".encode())
-        for array in (self.cells.edges, self.cells.count, self.unlabeled_count):
+        cells = self.cells
+        for array in (cells.edges, cells.count, cells.mean_score, self.unlabeled_count):
             digest.update(array.tobytes())
         return digest.hexdigest()
 

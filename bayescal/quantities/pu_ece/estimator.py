@@ -148,7 +148,7 @@ def of_counts(
         ece=expected_calibration_error(1, joint, mass * confidence),
         mce=maximum_calibration_error(mass, rate, confidence),
         label_rate=label_rate,
-        exceeds_one=label_rate > 1,
+        exceeds_one=label_rate > 1 + 1e-12,  # by more than rounding
         gap=calibration_gap(label_rate, confidence),
         confidence=confidence,
         bin_mass=mass,

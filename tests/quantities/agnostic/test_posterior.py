@@ -179,16 +179,21 @@ def test_attributes_count_all_rows_and_describe_the_rule():
 
 
 def test_the_fingerprint_is_of_rule_labels_and_unlabelled_rows():
+    # Seven digits differ, or one of many unlabelled scores: a checkpoint kept the other's costs.
+    dear = [bc.agnostic.bayes_rule({"keep": (a, 0), "drop": (0, a)}) for a in (5e6, 5e6 + 4)]
+    many = np.linspace(0.001, 0.999, 999)
     prints = {
         plan(*given, **options).cases[0].fingerprint()
         for given, options in [
             ((rows(), DEFAULT), {}),
             ((rows(), DEFAULT), {"decision": RULE}),
+            *(((rows(), DEFAULT), {"decision": rule}) for rule in dear),
             ((rows(), DEFAULT), {"unlabeled": [0.5]}),
+            *(((rows(), DEFAULT), {"unlabeled": np.append(many, one)}) for one in (0.5, 0.5001)),
             ((rows(seed=21), DEFAULT), {}),
         ]
     }
-    assert len(prints) == 4
+    assert len(prints) == 8
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,12 @@ def test_a_bin_of_positives_only_counts() -> None:
     assert not found.exceeds_one[1]
 
 
+def test_a_share_of_exactly_one_does_not_exceed_it() -> None:
+    # .05 * 27 / 30 = 9 / 200, but for rounding.
+    pu = bc.PUScores(positive=[0.9] * 27 + [0.1] * 3, unlabeled=[0.9] * 9 + [0.1] * 191)
+    assert not estimate(pu, class_prior=0.05, n_bins=2, strategy="uniform").exceeds_one.any()
+
+
 def test_ties_never_part() -> None:
     pu = bc.PUScores(positive=[0.5], unlabeled=[0.5] * 6)
     found = estimate(pu, class_prior=0.4, n_bins=3)
