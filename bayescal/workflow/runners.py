@@ -3,6 +3,8 @@
 Worker processes are those of `concurrent.futures`, and a Dask client is seen as one of its
 executors. A worker that dies takes with it what others were at, or what waited beside it: these
 tasks are handed over again, and one that is lost over and over runs alone, so that it fails alone.
+What a worker process sends is a short message, which arrives whole or not at all: of a part of one,
+left by a process that ended, `concurrent.futures` would wait for the rest for ever.
 """
 
 from __future__ import annotations
@@ -18,10 +20,12 @@ from collections import Counter, deque
 from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from multiprocessing.connection import Connection
+from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any, Final, Self, cast
 
 from bayescal.core.checks import shown
@@ -35,6 +39,7 @@ from bayescal.workflow.store import Failure
 
 type Outcome = bytes | Failure
 """A finished fit as its file holds it, or why there is none."""
+type _Sent = Outcome | Path
 
 _MOST: Final = 1024
 # Compiled models and BLAS limits are a process's own; threads of a Dask worker take turns.
@@ -110,7 +115,7 @@ def outcomes(tasks: Iterator[Task], executor: Any) -> Generator[tuple[Key, Outco
 def _concurrently(
     tasks: Iterator[Task], workers: _Processes | _Dask
 ) -> Iterator[tuple[Key, Outcome]]:
-    out: dict[Future[Outcome], Task] = {}
+    out: dict[Future[_Sent], Task] = {}
     again: deque[Task] = deque()
     suspects: deque[Task] = deque()
     losses: Counter[Key] = Counter()
@@ -129,7 +134,7 @@ def _concurrently(
             task = out.pop(future)
             error = future.exception()
             if not isinstance(error, workers.lost):
-                yield task.key, future.result() if error is None else failure_of(error)
+                yield task.key, _taken(future.result()) if error is None else failure_of(error)
                 continue
             losses[task.key] += 1
             if losses[task.key] == workers.attempts:
@@ -148,6 +153,7 @@ class _Processes:
 
     def __init__(self, number: int) -> None:
         self.room = number
+        self._folder = TemporaryDirectory(prefix="bayescal-")
         self._open()
 
     def _open(self) -> None:
@@ -158,33 +164,32 @@ class _Processes:
             self._pool = ProcessPoolExecutor(
                 self.room, mp_context=context, initializer=_end_with, initargs=(theirs,)
             )
-            with _deaf():
-                first = self._pool.submit(int)
-            with suppress(BrokenProcessPool):
+            with suppress(BrokenProcessPool), ExitStack() as unless_it_began:
+                unless_it_began.callback(self._stop)
+                with _deaf():
+                    first = self._pool.submit(int)
                 first.result()
+                unless_it_began.pop_all()
                 return
-            self._stop()
         raise InputError(
             f"worker processes must be able to start; the last {self.attempts} ended before their "
             "first fit. In a script put the call under if __name__ == '__main__': or pass "
             "executor=None."
         )
 
-    def submit(self, task: Task) -> Future[Outcome]:
+    def submit(self, task: Task) -> Future[_Sent]:
         """Send a task, to new processes where one of the former was killed."""
         try:
             content = pickle.dumps(task, protocol=5)
         except Exception as error:  # pickle raises whatever the object's own methods raise
-            refused: Future[Outcome] = Future()
+            refused: Future[_Sent] = Future()
             refused.set_result(failure_of(error))
             return refused
-        with _deaf():
-            try:
-                return self._pool.submit(_carry_out, content)
-            except BrokenProcessPool:
-                self._stop()
-        self._open()
-        return self._pool.submit(_carry_out, content)
+        while True:
+            with suppress(BrokenProcessPool), _deaf():
+                return self._pool.submit(_carry_out, content, self._folder.name)
+            self._stop()
+            self._open()
 
     def killed(self, error: Exception) -> Failure:
         """Say how often the processes ended."""
@@ -203,6 +208,7 @@ class _Processes:
 
     def __exit__(self, *_: object) -> None:
         self._stop()
+        self._folder.cleanup()
 
 
 def _end_with(line: Connection) -> None:
@@ -216,11 +222,26 @@ def _end_with(line: Connection) -> None:
     threading.Thread(target=listen, daemon=True).start()
 
 
-def _carry_out(content: bytes) -> Outcome:
+def _carry_out(content: bytes, folder: str) -> _Sent:
+    """Fit in a worker, and leave what the fit came to in a file of the folder."""
     try:
-        return carry_out(pickle.loads(content))
+        outcome = carry_out(pickle.loads(content))
     except Exception as error:  # what a task is made of may not be importable here
-        return failure_of(error)
+        outcome = failure_of(error)
+    with suppress(OSError):
+        with NamedTemporaryFile(dir=folder, delete=False) as file:
+            pickle.dump(outcome, file, protocol=5)
+        return Path(file.name)
+    return outcome
+
+
+def _taken(found: _Sent) -> Outcome:
+    """What a worker has sent, or left in a file."""
+    if not isinstance(found, Path):
+        return found
+    content: Outcome = pickle.loads(found.read_bytes())
+    found.unlink()
+    return content
 
 
 @contextmanager
@@ -247,9 +268,9 @@ class _Dask:
         self.room = 2 * max(1, sum(client.nthreads().values()))
         self._executor = client.get_executor(pure=False)
 
-    def submit(self, task: Task) -> Future[Outcome]:
+    def submit(self, task: Task) -> Future[_Sent]:
         """Submit a task."""
-        future: Future[Outcome] = self._executor.submit(carry_out, task)
+        future: Future[_Sent] = self._executor.submit(carry_out, task)
         return future
 
     def killed(self, error: Exception) -> Failure:

@@ -6,6 +6,8 @@ Nothing here is simulated: processes get signals, the disk is full, files are cu
 import json
 import multiprocessing
 import os
+import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -19,7 +21,8 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.workflow.runners import _deaf
+from bayescal.workflow.runners import Task, _deaf, _Processes
+from bayescal.workflow.sampling import Settings
 
 # preexec_fn and Dask fork or thread; JAX, where another test has loaded it, warns of that.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")]
@@ -43,6 +46,16 @@ def test_a_killed_worker_process_loses_no_fit(undisturbed, tmp_path) -> None:
     assert len(killed) == 1
     assert not found.failures
     made.same(found, undisturbed)
+
+
+def test_a_worker_sends_so_little_that_no_part_of_it_can_be_left() -> None:
+    # For the rest of a message whose sender was killed the standard library waits for ever.
+    settings = Settings(draws=250, chains=2, method="direct", seed=20)
+    with _Processes(1) as workers:
+        sent = workers.submit(
+            Task("key", bc.ece.__name__, made.data()["north", 0], made.PRIORS, settings)
+        )
+        assert len(pickle.dumps(sent.result())) < select.PIPE_BUF / 2
 
 
 def test_a_fit_that_always_ends_its_process_fails_alone(undisturbed) -> None:
