@@ -28,7 +28,12 @@ from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, top_label
 from bayescal.curves.cells import draw_masses
 from bayescal.quantities.temperature.data import Problem, Rows, only_problem
-from bayescal.quantities.temperature.logits import ClassWise, Integers, predicted_class
+from bayescal.quantities.temperature.logits import (
+    ClassWise,
+    Integers,
+    predicted_class,
+    scores_of_0,
+)
 
 BY: Final = ("predicted", "true", "group")
 BINNING: Final = Binning(15, "uniform")
@@ -409,16 +414,19 @@ def smoothed_rows(
     """Draw rows from a kernel density estimate of rows of logits, (draw, class).
 
     The kernel has the covariance of rows around the mean of their predicted class, to which rows
-    are drawn so that it stays as it is (Silverman 1986, Eq. 4.14 and section 6.4).
+    are drawn so that it stays as it is (Silverman 1986, Eq. 4.14 and section 6.4). Scores of 0 and
+    scores clipped from below stay as far below the largest as they are: no noise is added.
     """
     n, n_classes = logits.shape
     predicted = predicted_class(logits)
+    gap, clipped = _clipped(logits)
     one = np.ones(n) if weight is None else weight
-    count = np.bincount(predicted, one, n_classes)
-    mean = np.zeros((n_classes, n_classes))
-    np.add.at(mean, predicted, one[:, None] * logits)
-    mean /= np.where(count > 0, count, 1)[:, None]
-    apart = logits - mean[predicted]
+    shown = one[:, None] * ~clipped
+    mean, count = np.zeros((2, n_classes, n_classes))
+    np.add.at(count, predicted, shown)
+    np.add.at(mean, predicted, shown * logits)
+    mean /= np.where(count > 0, count, 1)
+    apart = np.where(clipped, 0, logits - mean[predicted])
     effective_n = one.sum() ** 2 / (one**2).sum()
     width = (4 / (n_classes + 2) / effective_n) ** (1 / (n_classes + 4))
     share = None if weight is None else weight / weight.sum()
@@ -426,8 +434,22 @@ def smoothed_rows(
     # Of logits that sum to 0, or of few rows, the covariance has no Cholesky factor.
     spread, axes = np.linalg.eigh((one[:, None] * apart).T @ apart / one.sum())
     noise = rng.standard_normal((draws, n_classes)) * np.sqrt(np.maximum(spread, 0)) @ axes.T
-    moved = (apart[place] + width * noise) / np.sqrt(1 + width**2)
-    return np.asarray(mean[predicted[place]] + moved)
+    moved = (apart[place] + width * noise) / np.sqrt(1 + width**2) + mean[predicted[place]]
+    largest = moved.max(axis=1, where=~clipped[place], initial=-np.inf, keepdims=True)
+    return np.where(clipped[place], largest + gap[place], moved)
+
+
+# Least scores of rows are taken as clipped where others equal them, below a 400th of the largest.
+_FAR: Final = -6.0
+
+
+def _clipped(logits: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Logits less the largest of the row, and which are of scores of 0 or clipped, (obs, class)."""
+    gap = logits - logits.max(axis=1, keepdims=True)
+    clipped = (gap == gap.min(axis=1, keepdims=True)) & (gap < _FAR)
+    _, inverse, count = np.unique(logits[clipped], return_inverse=True, return_counts=True)
+    clipped[clipped] = count[inverse] > 1
+    return gap, clipped | scores_of_0(logits, gap)
 
 
 class Estimate(NamedTuple):

@@ -122,6 +122,12 @@ def log_probabilities(prob: NDArray[np.floating]) -> Floats:
     return np.asarray(np.log(np.maximum(prob, np.finfo(prob.dtype).tiny), dtype=np.float64))
 
 
+def scores_of_0(logits: Floats, gap: Floats) -> NDArray[np.bool_]:
+    """Which logits stand for a probability of 0; `gap` is to the largest of the row."""
+    # The probability of the largest is 1 / 22,000 at least.
+    return (gap < _LEAST + 10) | (logits == np.log(np.finfo(np.float32).tiny, dtype=np.float64))
+
+
 type Integers = NDArray[np.integer]
 
 ALPHA_MIN: Final = 0.01

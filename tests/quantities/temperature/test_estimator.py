@@ -18,7 +18,9 @@ from bayescal.quantities.temperature.estimator import (
     reliability,
     rows_to_add,
     smoothed_rows,
+    top_class,
 )
+from bayescal.quantities.temperature.logits import log_probabilities
 from tests.quantities.temperature.made import rows
 
 
@@ -390,3 +392,16 @@ def test_one_row_and_rows_that_are_equal_give_themselves():
     for logits in (np.array([[1.0, 0.0]]), np.array([[1.0, 0.0]] * 5 + [[0.0, 2.0]] * 5)):
         found = smoothed_rows(logits, 50, np.random.default_rng(0))
         assert {tuple(row) for row in found} <= {tuple(row) for row in logits}
+
+
+@pytest.mark.parametrize("n_classes", [2, 6])
+@pytest.mark.parametrize("least", [0, 1e-15, 1e-4])
+def test_scores_of_0_and_clipped_ones_add_no_noise(n_classes, least):
+    """A tree's leaf holds few of the classes; that is no spread of the logits of the others."""
+    rng = np.random.default_rng(0)
+    leaves = rng.multinomial(12, rng.dirichlet(np.full(n_classes, 0.3), 300)) / 12
+    logits = log_probabilities(np.clip(leaves, least, 1))
+    found = smoothed_rows(logits, 20_000, np.random.default_rng(1))
+    got, expected = (top_class(x)[0] for x in (found, logits))
+    assert abs(got.mean() - expected.mean()) < 0.02
+    assert abs(got.std() - expected.std()) < 0.02
