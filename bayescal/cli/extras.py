@@ -88,11 +88,12 @@ def calibrate(
     table = open_table(file)
     pairs = [pair for pattern in score for pair in matching(pattern, table, [])]
     known = json_attribute(tree, "classes")
+    of_positive = len(pairs) == 1 and len(known) == 2 and known[0] not in pairs[0]
     found = calibrate(
         tree,
         _side_by_side(table.read([name for name, _ in pairs]), [name for name, _ in pairs]),
         classifier=classifier,
-        classes=None if len(pairs) == 1 and len(known) == 2 else _classes(pairs, known),
+        classes=None if of_positive else _classes(pairs, known),
         scale="logits" if from_logits else None,
     )
     names = [f"p_{name}" for name in known]

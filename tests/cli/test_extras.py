@@ -136,6 +136,10 @@ def test_the_scale_is_that_of_the_fit(files, tmp_path, capsys):
     assert main([*given, "-o", str(tmp_path / "o.csv")]) == 0
     assert main([*given, "--from-logits", "-o", str(tmp_path / "o.csv")]) == 2
     assert "r.nc was fitted to probabilities, and --from-logits says" in capsys.readouterr().err
+    # A single column is that of the positive class, 1.
+    (tmp_path / "p.csv").write_text("p_0\n.5")
+    assert main([*given[:3], "--score", "p_*", "-o", str(tmp_path / "o.csv")]) == 2
+    assert "--score must name a column for each class" in capsys.readouterr().err
     # Logits of a result of logits need no option.
     rows = str(folder / "rows.csv")
     both = [

@@ -57,10 +57,16 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         label, self.classes_ = coded_labels(column, logits.shape[1])
         self.n_features_in_ = logits.shape[1]
         names = column_names(X)
-        if names is not None:
-            place = places_of(names, self.classes_)
+        if names is not None and len(names) > 1:
+            place, seen = places_of(names, self.classes_), self.classes_[np.unique(label)]
             if place is not None:
                 logits, names = logits[:, place], [names[k] for k in place]
+            elif set(map(str, seen)) <= set(names):
+                raise InputError(
+                    f"y must hold every class where columns are named by them, {listing(names)}; "
+                    f"got {listing(seen.tolist())} alone. Pass an array, whose columns labels "
+                    "number from 0."
+                )
             self.feature_names_in_ = np.array(names, object)
         return logits, label, weight
 
@@ -259,7 +265,7 @@ def coded_labels(y: ArrayLike, n_classes: int) -> tuple[Integers, NDArray[Any]]:
 
 
 def _is_column(value: Label, n_classes: int) -> bool:
-    return not isinstance(value, str) and 0 <= value < n_classes
+    return not isinstance(value, str | bool) and 0 <= value < n_classes
 
 
 LOSSES: Final = ("nll", "ece")

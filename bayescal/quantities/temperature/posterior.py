@@ -139,7 +139,9 @@ def calibrate(
             f"got {found.shape[1]}."
         )
     named = column_names(logits) if classes is None else [str(name) for name in classes]
-    if named is not None and (classes is not None or len(named) > 1):
+    # Of one column the name counts where it is that of the other class, not pandas' own.
+    other = named == known[:1] != ["0"]
+    if named is not None and (classes is not None or len(named) > 1 or other):
         # As they lie in memory without names, so that sums are the same to the last digit.
         found = np.ascontiguousarray(found[:, _order(named, known)])
     log_alpha = access.flat_draws(result, "log_alpha", case)

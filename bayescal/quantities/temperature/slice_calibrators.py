@@ -453,11 +453,12 @@ class HeldOutCalibration(Calibrated):
             )
         check_class_rows(labels, 2, "Pass more rows.")
         self.classes_ = self._classes_of(labels)
-        code = (labels[:, None] == self.classes_).argmax(axis=1)
-        held_out = self._held_out_logits(rows, labels, weight)
+        held_out, target = self._held_out_logits(rows, labels, weight), labels
+        if len(np.unique(labels)) < len(self.classes_):
+            target = (labels[:, None] == self.classes_).argmax(axis=1)
         default = ClassWiseTemperatureScaling(gamma=_GAMMA)
         self.calibrator_ = clone(default if self.calibrator is None else self.calibrator)
-        self.calibrator_.fit(held_out, code, weight)
+        self.calibrator_.fit(held_out, target, weight)
         self.estimator_ = self._trained(rows, labels, weight, np.arange(len(labels)))
         self.take_features_of(self.estimator_)
 

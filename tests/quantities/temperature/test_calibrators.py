@@ -179,7 +179,9 @@ def test_two_classes_as_one_column_or_two():
     )
     assert both.alpha_ == pytest.approx(one.alpha_, abs=1e-9)
     assert one.alpha_ == column.alpha_
-    np.testing.assert_allclose(one.predict_proba(apart), both.predict_proba(logits), atol=1e-9)
+    table = pd.DataFrame({"z": apart})
+    for fitted, x in ((one, apart), (one, table), (TemperatureScaling().fit(table, label), table)):
+        np.testing.assert_allclose(fitted.predict_proba(x), both.predict_proba(logits), atol=1e-9)
 
 
 def test_the_loss_may_be_the_calibration_error():
@@ -217,6 +219,22 @@ def test_labels_name_the_columns_in_sorted_order():
     assert named.classes_.tolist() == ["ant", "bee", "cow"]
     assert named.predict(logits[:1])[0] == ["ant", "bee", "cow"][logits[0].argmax()]
     assert named.alpha_ == TemperatureScaling().fit(logits, label).alpha_
+
+
+def test_true_and_false_are_labels_not_columns():
+    logits, label = rows(100, 2)
+    table = pd.DataFrame(logits, columns=["False", "True"])
+    for x in (logits, table[["True", "False"]]):
+        fitted = TemperatureScaling().fit(x, label == 1)
+        assert fitted.predict(logits).dtype == bool
+        assert fitted.alpha_ == pytest.approx(TemperatureScaling().fit(logits, label).alpha_)
+
+
+def test_labels_that_name_some_of_the_columns_are_no_numbers_of_columns():
+    logits, label = rows(100, 3)
+    some, table = label < 2, pd.DataFrame(logits, columns=[1, 2, 3])
+    with pytest.raises(InputError, match="y must hold every class .* '1', '2', '3'; got 1, 2 al"):
+        TemperatureScaling().fit(table[some], label[some] + 1)
 
 
 def test_fewer_rows_than_classes_and_a_class_without_labels():

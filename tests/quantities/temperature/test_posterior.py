@@ -233,17 +233,19 @@ def test_two_classes_as_one_column_or_two():
     truth = bc.datasets.temperature.truth("binary")
     logits = truth.logits(200, seed=1)
     label = (logits[:, 1] + np.random.default_rng(0).normal(0, 3, 200) > logits[:, 0]).astype(int)
-    both = bc.Scores(y_true=label, y_prob=logits, from_logits=True)
-    one = bc.Scores(y_true=label, y_prob=logits[:, 1] - logits[:, 0], from_logits=True)
+    label = np.array(["no", "yes"])[label]
+    given = {"from_logits": True, "pos_label": "yes"}
+    both = bc.Scores(y_true=label, y_prob=logits, classes=["no", "yes"], **given)
+    one = bc.Scores(y_true=label, y_prob=logits[:, 1] - logits[:, 0], **given)
     found = [bc.fit(bc.temperature, x, method="direct", seed=1, draws=300) for x in (both, one)]
     means = [fit["posterior"]["log_alpha"].mean(("chain", "draw")).values for fit in found]
     np.testing.assert_allclose(*means, atol=1e-6)
     apart = logits[:5, 1] - logits[:5, 0]
-    np.testing.assert_allclose(
-        bc.temperature.calibrate(found[0], logits[:5]),
-        bc.temperature.calibrate(found[1], apart),
-        atol=1e-6,
-    )
+    expected = bc.temperature.calibrate(found[0], logits[:5])
+    for column in (apart, pd.DataFrame({"z": apart}), pd.DataFrame({"yes": apart})):
+        np.testing.assert_allclose(bc.temperature.calibrate(found[1], column), expected, atol=1e-6)
+    with pytest.raises(bc.InputError, match="columns must be the classes .*, 'no', 'yes'.* 'no'."):
+        bc.temperature.calibrate(found[1], pd.DataFrame({"no": -apart}))
 
 
 def weighted(n, weight, seed=2):

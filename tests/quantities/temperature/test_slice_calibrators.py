@@ -55,6 +55,13 @@ def test_bundles_share_a_calibrator():
     assert sliced.calibrators_[1].alpha_ == own.alpha_
 
 
+def test_bundles_name_the_labels_of_held_out_rows():
+    x, y = load_iris(return_X_y=True)
+    bundled = SliceCalibration(bundles=[[1, 2]])
+    fitted = HeldOutCalibration(GaussianNB(), bundled, random_state=0).fit(x, y + 1)
+    assert fitted.calibrator_.bundle_of_.tolist() == [0, 0, 2]
+
+
 def test_slices_of_the_users_own():
     logits, label = rows(300, 3)
     slices = np.arange(300) % 2
