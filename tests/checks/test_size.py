@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3370,
     "quantities/pu_ece": 5870,
     "quantities/ssme": 5750,
-    "quantities/temperature": 5020,
+    "quantities/temperature": 5060,
     "report": 3260,
     "results": 6230,
     "workflow": 2810,
 }
 MOST_FILES = 252
 LONGEST = 600
-TEST_LINES = 47_700
+TEST_LINES = 47_800
 
 
 def lines(path: Path) -> int:

@@ -436,7 +436,7 @@ def smoothed_rows(
     noise = rng.standard_normal((draws, n_classes)) * np.sqrt(np.maximum(spread, 0)) @ axes.T
     moved = (apart[place] + width * noise) / np.sqrt(1 + width**2) + mean[predicted[place]]
     largest = moved.max(axis=1, where=~clipped[place], initial=-np.inf, keepdims=True)
-    return np.where(clipped[place], largest + gap[place], moved)
+    return np.asarray(np.where(clipped[place], largest + gap[place], moved))
 
 
 # Least scores of rows are taken as clipped where others equal them, below a 400th of the largest.

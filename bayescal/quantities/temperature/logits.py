@@ -125,7 +125,8 @@ def log_probabilities(prob: NDArray[np.floating]) -> Floats:
 def scores_of_0(logits: Floats, gap: Floats) -> NDArray[np.bool_]:
     """Which logits stand for a probability of 0; `gap` is to the largest of the row."""
     # The probability of the largest is 1 / 22,000 at least.
-    return (gap < _LEAST + 10) | (logits == np.log(np.finfo(np.float32).tiny, dtype=np.float64))
+    narrow = np.log(np.finfo(np.float32).tiny, dtype=np.float64)
+    return np.asarray((gap < _LEAST + 10) | (logits == narrow))
 
 
 type Integers = NDArray[np.integer]

@@ -233,7 +233,7 @@ def test_true_and_false_are_labels_not_columns():
 def test_labels_that_name_some_of_the_columns_are_no_numbers_of_columns():
     logits, label = rows(100, 3)
     some, table = label < 2, pd.DataFrame(logits, columns=[1, 2, 3])
-    with pytest.raises(InputError, match="y must hold every class .* '1', '2', '3'; got 1, 2 al"):
+    with pytest.raises(InputError, match=r"y must hold every class .* '1', '2', '3'; got 1, 2 al"):
         TemperatureScaling().fit(table[some], label[some] + 1)
 
 

@@ -244,7 +244,7 @@ def test_two_classes_as_one_column_or_two():
     expected = bc.temperature.calibrate(found[0], logits[:5])
     for column in (apart, pd.DataFrame({"z": apart}), pd.DataFrame({"yes": apart})):
         np.testing.assert_allclose(bc.temperature.calibrate(found[1], column), expected, atol=1e-6)
-    with pytest.raises(bc.InputError, match="columns must be the classes .*, 'no', 'yes'.* 'no'."):
+    with pytest.raises(bc.InputError, match=r"columns must be the classes .*, 'no', 'yes'.*'no'"):
         bc.temperature.calibrate(found[1], pd.DataFrame({"no": -apart}))
 
 
