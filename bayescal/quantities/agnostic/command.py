@@ -80,13 +80,14 @@ def read(given: Given) -> Scores | Mapping[str, Counts]:
 def estimates(data: Scores | Mapping[str, Counts], given: Given) -> Estimates:
     """Estimate each classifier's measure, and the cost of the rule."""
     from bayescal.core.plausibility import signs_of_scores
-    from bayescal.quantities.agnostic.data import RowFigures, data_warnings, problem_of
+    from bayescal.quantities.agnostic.data import RowFigures, data_warnings, problem_of, rule_edges
 
     rule = rule_from_file(given["decision"]) if given["decision"] else None
     found: list[tuple[Mapping[str, str], Figures]]
     signs: Sequence[str]
     if isinstance(data, Mapping):
-        problems = {name: problem_of(name, counts, [0.0, 1.0]) for name, counts in data.items()}
+        edges = rule_edges([rule] if rule else [])
+        problems = {name: problem_of(name, counts, edges) for name, counts in data.items()}
         found = [({"classifier": name}, one.figures) for name, one in problems.items()]
         signs = [f"{name}: {said}" for name, one in problems.items() for said in data_warnings(one)]
     else:

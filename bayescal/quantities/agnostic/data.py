@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,12 @@ from bayescal.core.plausibility import all_labels, area_under_roc, label_signs
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, Task, binary_problems, check_unweighted
 from bayescal.curves.cells import Problem, fingerprint
-from bayescal.quantities.agnostic.decisions import DecisionRule, actual_cost, estimated_cost
+from bayescal.quantities.agnostic.decisions import (
+    DecisionRule,
+    actual_cost,
+    at_ends,
+    estimated_cost,
+)
 from bayescal.quantities.agnostic.estimator import Estimate, estimate, measure_of_counts
 from bayescal.quantities.agnostic.intervals import IntervalMeasure
 from bayescal.quantities.agnostic.roc import roc
@@ -91,11 +96,11 @@ class CountFigures:
     n_unlabeled: int
 
     @classmethod
-    def of(cls, counts: Counts) -> CountFigures:
-        """Take the rows of one classifier."""
+    def of(cls, counts: Counts, score: Floats) -> CountFigures:
+        """Take the rows of one classifier, at these scores."""
         labels = np.column_stack([counts.rows - counts.positives, counts.positives])
         sums = int(labels.sum()), int(counts.positives.sum()), int(counts.unlabeled.sum())
-        return cls(measure_of_counts(counts), counts.score, labels, counts.unlabeled, *sums)
+        return cls(measure_of_counts(counts), score, labels, counts.unlabeled, *sums)
 
     @property
     def only_score(self) -> float | None:
@@ -192,12 +197,12 @@ def problems(
     data: Scores, unlabeled: Scores | None, multiclass: str, rules: Sequence[DecisionRule]
 ) -> list[IntervalProblem]:
     """Cut scores into binary problems, and count the rows of each."""
-    tasks = data.tasks(multiclass)
-    without = _scores(data, data.y_true == MISSING, multiclass)
-    if unlabeled is not None:
-        more = _scores(unlabeled, np.ones(unlabeled.n_obs, dtype=bool), multiclass)
-        without = [np.concatenate(pair) for pair in zip(without, more, strict=True)]
     edges = rule_edges(rules)
+    tasks = [replace(t, score=at_ends(t.score, edges[1:-1])) for t in data.tasks(multiclass)]
+    without = _scores(data, data.y_true == MISSING, multiclass, edges)
+    if unlabeled is not None:
+        more = _scores(unlabeled, np.ones(unlabeled.n_obs, dtype=bool), multiclass, edges)
+        without = [np.concatenate(pair) for pair in zip(without, more, strict=True)]
     return [_problem(task, rest, edges) for task, rest in zip(tasks, without, strict=True)]
 
 
@@ -245,9 +250,11 @@ def _problem(task: Task, unlabeled: Floats, edges: Sequence[float]) -> IntervalP
 
 def problem_of(name: str, counts: Counts, edges: Sequence[float]) -> IntervalProblem:
     """Put counted rows into cells of their own, and into cells of all rows within edges."""
-    labeled, whole = counts.labeled, np.array([0.0, 1.0])
-    of_labels = labeled.count(labeled.cell_edges(whole, CELLS, "right"))
-    every = TiedRows(counts.score, counts.rows + counts.unlabeled, np.zeros_like(counts.rows))
+    # Rows may have been of single precision.
+    score = at_ends(counts.score, edges[1:-1], np.float32)
+    labeled = replace(counts.labeled, score=score[counts.rows > 0])
+    of_labels = labeled.count(labeled.cell_edges(np.array([0.0, 1.0]), CELLS, "right"))
+    every = TiedRows(score, counts.rows + counts.unlabeled, np.zeros_like(counts.rows))
     inner = every.cell_edges(np.array(edges), CELLS, "right")
     cells, place = every.count(inner), every.place(inner)
     labels = np.zeros((cells.n_bins, 2), np.int64)
@@ -256,7 +263,7 @@ def problem_of(name: str, counts: Counts, edges: Sequence[float]) -> IntervalPro
     np.add.at(rest, place, counts.unlabeled)
     one_score = (np.bincount(place, minlength=cells.n_bins) <= 1) & (cells.count != 1)
     curve = Problem({"classifier": name}, of_labels, of_labels)
-    return IntervalProblem(curve, CountFigures.of(counts), cells, labels, rest, one_score)
+    return IntervalProblem(curve, CountFigures.of(counts, score), cells, labels, rest, one_score)
 
 
 def _one_score(cells: BinCounts, score: Floats, place: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -267,10 +274,12 @@ def _one_score(cells: BinCounts, score: Floats, place: NDArray[np.int64]) -> NDA
     return np.asarray((others == 0) & (cells.count != 1))
 
 
-def _scores(data: Scores, rows: NDArray[np.bool_], multiclass: str) -> list[Floats]:
+def _scores(
+    data: Scores, rows: NDArray[np.bool_], multiclass: str, edges: Sequence[float]
+) -> list[Floats]:
     """Scores of some rows, classifier by classifier and class by class."""
     return [
-        score[rows].astype(np.float64)
+        at_ends(score[rows], edges[1:-1]).astype(np.float64)
         for prob in data.y_prob
         for _, score, _ in binary_problems(prob, data.y_true, data.classes, multiclass)
     ]

@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from bayescal.core.checks import check_is, check_number, check_same_length, check_unique, listing
+from bayescal.core.columns import to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Bound, Floats
@@ -157,7 +158,8 @@ class DecisionRule:
         ndarray of shape (...), int
             Places in `names`.
         """
-        scores = to_probabilities(score, "score")
+        given = to_numpy(score, "score") if np.ndim(score) else np.asarray(score)
+        scores = at_ends(to_probabilities(score, "score"), self.thresholds, given.dtype)
         return np.asarray(np.searchsorted(self.thresholds, scores, side="left"))
 
     def describe(self) -> str:
@@ -176,6 +178,23 @@ class DecisionRule:
                 self.names, self.costs, ends[:-1], ends[1:], strict=True
             )
         )
+
+
+def at_ends[Score: np.floating](
+    score: NDArray[Score], ends: Sequence[float], dtype: DTypeLike | None = None
+) -> NDArray[Score] | Floats:
+    """Scores of which those that a narrower type holds for an end, just above it, are that end."""
+    narrow = score.astype(dtype or score.dtype, copy=False)
+    found: NDArray[Any] = score
+    for end in ends:
+        # NumPy rounds the end to the type of the scores.
+        if (
+            narrow.dtype.kind == "f"
+            and (above := (narrow == end) & (score > np.float64(end))).any()
+        ):
+            found = found.astype(np.float64)
+            found[above] = end
+    return found
 
 
 def check_rule(rule: object) -> None:
@@ -288,7 +307,7 @@ def estimated_cost(rule: DecisionRule, score: ArrayLike, weight: ArrayLike | Non
     1.0
     """
     scores = checked_probabilities(score, "score")
-    return _mean_cost(rule, scores, scores, weight)
+    return _mean_cost(rule, score, scores, weight)
 
 
 def expected_cost(
@@ -313,7 +332,7 @@ def expected_cost(
     scores = checked_probabilities(score, "score")
     probabilities = checked_probabilities(probability, "probability")
     check_same_length(len(scores), "score", len(probabilities), "probability")
-    return _mean_cost(rule, scores, probabilities, weight)
+    return _mean_cost(rule, score, probabilities, weight)
 
 
 def actual_cost(
@@ -337,7 +356,7 @@ def actual_cost(
     """
     scores = checked_probabilities(score, "score")
     events = checked_labels(label, len(scores)).astype(np.float64)
-    return _mean_cost(rule, scores, events, weight)
+    return _mean_cost(rule, score, events, weight)
 
 
 def cost_bound(
@@ -390,12 +409,12 @@ def cost_bound(
 
 
 def _mean_cost(
-    rule: DecisionRule, score: Floats, probability: Floats, weight: ArrayLike | None
+    rule: DecisionRule, score: ArrayLike, probability: Floats, weight: ArrayLike | None
 ) -> float:
     check_rule(rule)
     positive, negative = rule.cost_table[rule.action_of(score)].T
     cost = positive * probability + negative * (1 - probability)
-    return float(cost.mean() if weight is None else cost @ checked_weights(weight, len(score)))
+    return float(cost.mean() if weight is None else cost @ checked_weights(weight, len(cost)))
 
 
 # All subsets are tried.

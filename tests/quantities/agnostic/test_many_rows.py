@@ -6,7 +6,7 @@ import pytest
 import bayescal as bc
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.data import CountFigures, problem_of, problems, rule_edges
+from bayescal.quantities.agnostic.data import problem_of, problems, rule_edges
 from bayescal.quantities.agnostic.estimator import count_rows, interval_measure_of_rows
 from tests.row_sources import ODD_CUTS, data_set
 
@@ -75,13 +75,37 @@ def test_cells_of_any_scores_are_near_those_of_rows_in_memory():
     assert one.estimate().c == pytest.approx(two.estimate().c, abs=2 / 1500)
 
 
+@pytest.mark.parametrize("threshold", [0.3, 0.6, 0.7])
+def test_float32_scores_meet_a_threshold(threshold, tmp_path):
+    # As NumPy compares; float32 has .3 and .6 just above their decimals, .7 just below.
+    score, event = TASK.score.round(1).astype(np.float32), TASK.event
+    rule = bc.DecisionRule({"a": (5, 1), "b": (2, 3)}, {"a": (0, threshold), "b": (threshold, 1)})
+    a, b = score <= threshold, score > threshold
+    cost = (a * np.where(event, 5, 1) + b * np.where(event, 2, 3)).mean()
+    assert rule.action_of(score).tolist() == b.tolist()
+    assert bc.agnostic.actual_cost(rule, score, label=event) == pytest.approx(cost)
+    (task,) = problems(bc.Scores(event, score), None, "top-label", [rule])
+    (rest,) = problems(
+        bc.Scores(event[:2], score[:2]), bc.Scores(event, score), "top-label", [rule]
+    )
+    path = data_set(tmp_path, {"y": event, "p": score}, ODD_CUTS)
+    counts = problem_of("p", count_rows(path, label="y", score="p")["p"], rule_edges([rule]))
+    for found in (task, counts):
+        assert found.figures.cost(rule) == pytest.approx(cost)
+        held = found.cells.mean_score[found.cells.count > 0]
+        assert held.tolist() == found.labeled.cells.mean_score.tolist()
+    for found in (task, counts, rest):
+        actions = rule.action_of(found.cells.mean_score)
+        assert found.cells.count[actions == 1].sum() == b.sum() + (found is rest) * b[:2].sum()
+
+
 @pytest.mark.parametrize("power", [1, 1.3])
 @pytest.mark.parametrize("shape", [(1, 1), (0.2, 0.3), (100, 100)])
 def test_the_measure_of_many_rows_is_that_of_all_to_a_small_part_of_its_error(shape, power):
     rng = np.random.default_rng(4)
     score = rng.beta(*shape, 1_000_000)
     event = (rng.random(len(score)) < score**power).astype(np.uint8)
-    found = CountFigures.of(Counts.from_arrays(event, score)).measure
+    found = bc.agnostic.estimate(Counts.from_arrays(event, score))
     expected = bc.agnostic.interval_measure(score, label=event)
     assert -1e-12 < expected.c - found.c < 1e-5
     assert abs(found.ks - expected.ks) < 1e-5
