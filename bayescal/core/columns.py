@@ -190,6 +190,17 @@ def _words(names: Iterable[Any]) -> list[str]:
     return words
 
 
+def column_names(values: Any) -> list[str] | None:
+    """Names of the columns of a table that has any: a dataframe's, pandas' or another's."""
+    if isinstance(values, np.ndarray | list | tuple):
+        return None
+    import narwhals as nw
+
+    if not nw.dependencies.is_into_dataframe(values):
+        return None
+    return [str(name) for name in nw.from_native(values, eager_only=True).columns]
+
+
 def _convert(column: Any) -> NDArray[Any]:
     if isinstance(column, np.ma.MaskedArray):
         if column.dtype.kind in "bf" or (column.dtype.kind in "iu" and not inexact(column)):

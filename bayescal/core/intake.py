@@ -24,6 +24,7 @@ from bayescal.core.columns import (
     MISSING,
     Codes,
     Label,
+    column_names,
     factorize,
     plain_label,
     to_doubles,
@@ -265,6 +266,8 @@ def collect(
         y_true, labels = code_binary(label.values, pos_label, classes, label.name)
     else:
         y_true, labels = code_classes(label.values, arrays[0].shape[1], classes, label.name)
+    for column in scores.values():
+        _check_order(column, labels if positive else labels[::-1])
     check_same_length(
         len(arrays[0]),
         first.name,
@@ -282,6 +285,20 @@ def collect(
         values, y_true, tuple(scores), labels, codes, groups, are_logits=bool(from_logits)
     )
     return found if weight is None else _weighted(found, weight, label.name)
+
+
+def _check_order(column: Column, classes: Sequence[Label]) -> None:
+    """Check that columns of a table that are named as the classes are in their order."""
+    names, known = column_names(column.values), [str(label) for label in classes]
+    if names is None or names == known or sorted(names) != sorted(known):
+        return
+    # A table without names of its own has numbers.
+    if names != [str(place) for place in range(len(names))]:
+        raise InputError(
+            f"columns of {column.name} that are named as the classes must be in their order, "
+            f"{listing(known)}; got {listing(names)}. Put them in order, or name the class of each "
+            "column: classes=[...]."
+        )
 
 
 def collect_columns(

@@ -36,7 +36,8 @@ class Scores(ScoreSources, Showing):
         Labels: words, whole numbers or true/false; None, NaN and NA where a label is not known.
     y_prob : array-like, Series or DataFrame of shape (obs,) or (obs, class), in [0, 1]
         Probability of `pos_label`, or of each class (rows sum to 1). With two columns the second is
-        the probability of `pos_label`, unless `classes` says otherwise. float32 stays float32.
+        the probability of `pos_label`, unless `classes` says otherwise. Columns of a table that are
+        named as the classes must be in their order. float32 stays float32.
     pos_label : bool, int or str, default 1
         The label that a binary score is the probability of.
     classifier : str, default "classifier"

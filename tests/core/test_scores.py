@@ -66,6 +66,20 @@ def test_a_table_of_two_classes_is_binary():
     )
     np.testing.assert_array_equal(turned.y_prob, [[0.25, 0.75]])
     assert turned.classes == ("no", "yes")
+    # Columns without names of their own are numbered, whatever the positive label.
+    plain = Scores(y_true=[0, 1], y_prob=pd.DataFrame(frame.to_numpy()), pos_label=0)
+    np.testing.assert_array_equal(plain.y_prob, [[0.25, 0.75]])
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize(
+    ("columns", "given"),
+    [("ba", {"pos_label": "b"}), ("ab", {"pos_label": "b", "classes": ["b", "a"]}), ("201", {})],
+)
+def test_columns_named_as_the_classes_are_in_their_order(table, columns, given):
+    y_prob = table({name: [1 / len(columns)] * 2 for name in columns})
+    with pytest.raises(InputError, match=r"must be in their order.*Put them in order, or name"):
+        Scores([int(c) if c.isdigit() else c for c in columns[:2]], y_prob, **given)
 
 
 def test_one_row_works():

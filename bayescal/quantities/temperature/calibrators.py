@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import check_choice, check_same_length, listing
 from bayescal.core.classifiers import positive_weights
-from bayescal.core.columns import MISSING, Label, factorize, to_numpy
+from bayescal.core.columns import MISSING, Label, column_names, factorize, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.estimator import binned_error, top_class
@@ -27,7 +27,6 @@ from bayescal.quantities.temperature.logits import (
     as_logits,
     check_alpha_bounds,
     class_wise,
-    column_names,
     labeled_rows,
     least_loss,
     places_of,

@@ -32,15 +32,6 @@ def as_logits(values: Any, scale: str, name: str = "X") -> Floats:
     return _checked(values, name) if scale == "logits" else _of_probabilities(values, name)
 
 
-def column_names(values: Any) -> list[str] | None:
-    """Names of the columns of a table that has any: a dataframe's, pandas' or another's."""
-    import narwhals as nw
-
-    if not nw.dependencies.is_into_dataframe(values):
-        return None
-    return [str(name) for name in nw.from_native(values, eager_only=True).columns]
-
-
 def places_of(names: Sequence[str], wanted: Iterable[object]) -> list[int] | None:
     """Where among the names the wanted ones are, in their order; None if they are not the same."""
     order = [str(name) for name in wanted]

@@ -14,7 +14,7 @@ from scipy.special import softmax
 
 from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import check_choice, check_data, check_is, check_known, listing
-from bayescal.core.columns import MISSING
+from bayescal.core.columns import MISSING, column_names
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import (
     Bound,
@@ -46,7 +46,6 @@ from bayescal.quantities.temperature.logits import (
     INPUTS,
     Integers,
     as_logits,
-    column_names,
     places_of,
     predicted_class,
 )
