@@ -418,6 +418,19 @@ def to_probabilities(values: Any, name: str) -> NDArray[np.float64]:
     return np.asarray(clean_probabilities(found, name), np.float64) if found.size else found
 
 
+def alike(one: Probabilities, other: Probabilities) -> tuple[Probabilities, Probabilities]:
+    """Scores of two samples; a float32 one that is a float64 one of the other, rounded, is that."""
+    if one.dtype == other.dtype:
+        return one, other
+    if one.dtype != np.float32:
+        return alike(other, one)[::-1]
+    known = np.unique(other)
+    rounded = known.astype(np.float32)
+    place = np.searchsorted(rounded, one).clip(max=len(known) - 1)
+    same = (rounded[place] == one) & (one > 0) & (one < 1)
+    return np.where(same, known[place], one.astype(np.float64)) if same.any() else one, other
+
+
 _DIGITS = 12
 # Below this, `_DIGITS` decimals are too few significant digits.
 _SMALL = 1e-4

@@ -17,6 +17,7 @@ from bayescal.core.intake import (
     Column,
     Parts,
     Probabilities,
+    alike,
     collect,
     of_logits,
     round_scores,
@@ -440,6 +441,15 @@ def _of_event(
 def _with(scores: Scores, **changes: Any) -> Scores:
     parts = Parts(*(getattr(scores, name) for name in FIELDS))
     return from_parts(parts._replace(**changes))
+
+
+def alike_scores(one: Scores, other: Scores) -> tuple[Scores, Scores]:
+    """Scores of two samples, of which equal ones are equal in single precision too: see `alike`."""
+    first, second = (
+        scores if values is scores.y_prob else _with(scores, values=values, are_logits=False)
+        for scores, values in zip((one, other), alike(one.y_prob, other.y_prob), strict=True)
+    )
+    return first, second
 
 
 MULTICLASS: Final = ("top-label", "class-wise", "marginal")

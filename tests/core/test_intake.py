@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
+import bayescal as bc
 from bayescal.core import intake
 from bayescal.core.bins.binning import Binning, bin_scores, fine_counts
 from bayescal.core.counts import Counts
@@ -413,3 +414,28 @@ def test_the_error_moves_by_no_more_than_the_rounding():
     scores, labels = shares()
     (task,) = Scores(y_true=labels, y_prob=scores).tasks()
     assert abs(task.score - scores).max() <= 0.5000001e-12
+
+
+@pytest.mark.parametrize("types", [("f8", "f4"), ("f4", "f8")])
+def test_equal_scores_of_two_samples_are_equal_in_single_precision_too(types):
+    score = np.array([0.0, 0.1, 0.6, 0.7, 0.9999999999, 1.0])
+    one, other = intake.alike(*(score.astype(dtype) for dtype in types))
+    # .9999999999 is 1 in single precision, and stays the 1 that it was given as.
+    np.testing.assert_array_equal(one[[0, 1, 2, 3, 5]], other[[0, 1, 2, 3, 5]])
+    assert 1.0 in (one[4], other[4])
+    narrow = np.float32([0.25, 0.3])
+    assert intake.alike(narrow, np.array([0.4]))[0] is narrow
+
+
+@pytest.mark.parametrize("types", [("f8", "f4"), ("f4", "f8")])
+def test_samples_of_two_types_give_what_those_of_one_give(types):
+    first, second = (np.array([0.2, 0.6, 0.6, 0.8]).astype(dtype) for dtype in types)
+    split = bc.CalibrationSplit(calibration=Scores([0, 0, 1, 1], first), target=second[:2])
+    # Isotonic regression with one more row of .6, or of .2.
+    assert bc.credal.estimate(split).p0.tolist() == [0, 1 / 3]
+    assert bc.credal.estimate(split).p1.tolist() == [0.5, 2 / 3]
+    pu = bc.PUScores(positive=first, unlabeled=second)
+    found = bc.pu_ece.estimate(pu, class_prior=0.5, n_bins=3)
+    assert found.count.tolist() == found.positive_count.tolist()
+    plan = bc.agnostic.plan(Scores([0, 0, 1, 1], first), bc.agnostic.Priors(), unlabeled=second)
+    assert plan.cases[0].problem.cells.count.tolist() == [2, 4, 2]

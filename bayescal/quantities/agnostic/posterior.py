@@ -27,7 +27,7 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
-from bayescal.core.scores import Scores
+from bayescal.core.scores import Scores, alike_scores
 from bayescal.core.variables import Variable
 from bayescal.curves.average import Average, that_matter, weighing
 from bayescal.curves.cells import (
@@ -356,7 +356,8 @@ def plan(
     rules = named_rules(decision)
     if isinstance(data, Mapping):
         return _of_counts(data, priors, rules, unlabeled)
-    more = checked_unlabeled(unlabeled, data)
+    if (more := checked_unlabeled(unlabeled, data)) is not None:
+        data, more = alike_scores(data, more)
     found = problems(checked(data), more, multiclass, list(rules.values()))
     cases = [
         AgnosticCase.of(

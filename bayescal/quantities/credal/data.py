@@ -18,7 +18,14 @@ from bayescal.core.intake import Column, Parts, probabilities, round_scores
 from bayescal.core.many_rows import counted
 from bayescal.core.plausibility import label_signs
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores, Task, check_ungrouped, check_unweighted, from_parts
+from bayescal.core.scores import (
+    Scores,
+    Task,
+    alike_scores,
+    check_ungrouped,
+    check_unweighted,
+    from_parts,
+)
 from bayescal.core.shown import Showing, Shown
 
 _BY_GROUP: Final = (
@@ -95,7 +102,7 @@ class CalibrationSplit(Showing):
                 "calibration must hold labelled rows; got none. Pass y_true for these rows."
             )
         check_ungrouped(calibration, "credal", _BY_GROUP)
-        target = target_like(calibration, target)
+        calibration, target = alike_scores(calibration, target_like(calibration, target))
         object.__setattr__(self, "calibration", calibration)
         object.__setattr__(self, "target", target)
         object.__setattr__(self, "counts", None)

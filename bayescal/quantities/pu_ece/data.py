@@ -14,7 +14,7 @@ from bayescal.core.bins.binning import Binning, count_into
 from bayescal.core.bins.edges import bin_edges, cell_edges, strategy_name
 from bayescal.core.checks import check_is, check_known, check_same_length
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, probabilities
+from bayescal.core.intake import Column, alike, probabilities
 from bayescal.core.shown import Showing, Shown
 from bayescal.curves.cells import Problem
 from bayescal.curves.priors import CurveAverage, SmoothCurve
@@ -176,9 +176,10 @@ def _fill(found: PUScores, scores: Mapping[str, tuple[Any, Any]], whose: str) ->
         check_is(pair, (tuple, list), f"scores[{name!r}]", _PAIR)
         if len(pair) != 2:
             raise InputError(f"scores[{name!r}] must be two columns; got {len(pair)}. {_PAIR}")
-        for (sample, arrays), values in zip(samples.items(), pair, strict=True):
-            called = sample + whose.format(name)
-            array = _binary(probabilities(Column(called, values)), called)
+        names = [sample + whose.format(name) for sample in samples]
+        columns = alike(*(probabilities(Column(*each)) for each in zip(names, pair, strict=True)))
+        for (sample, arrays), called, values in zip(samples.items(), names, columns, strict=True):
+            array = _binary(values, called)
             if arrays:
                 first = sample + whose.format(next(iter(scores)))
                 check_same_length(len(array), called, len(arrays[0]), first)
