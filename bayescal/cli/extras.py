@@ -19,7 +19,7 @@ from bayescal.core.checks import listing
 from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
 from bayescal.core.progress import terminal_bar
-from bayescal.core.score_options import COUNTS, are_counts, read_counts
+from bayescal.core.score_options import COUNTS, are_counts, files_of, read_counts
 from bayescal.report import ENDINGS
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ _OPTIONS: Final = (
 
 def _count(files: tuple[Path, ...], output: Path, **given: Any) -> None:
     check_target(output, (COUNTS,), COUNTS)
-    tables = [path for path in files if path.suffix.casefold() != COUNTS]
+    tables = [path for path in files_of({"file": files}) if path.suffix.casefold() != COUNTS]
     if tables and given["label"] is None:
         raise click.UsageError("Missing option '--label'.")
     if not tables:

@@ -80,7 +80,7 @@ _PLAN_OPTIONS: Final = (*(replace(option, required=False) for option in _OWN), *
 _NO_SHARE: Final = "eci|mean_gap|oe|slope|intercept|citl|scaled_brier|cost|log_loss.*|net_benefit.*"
 
 
-def _check_share(name: str, limit: float, flag: str) -> None:
+def check_share(name: str, limit: float, flag: str) -> None:
     """Refuse a limit in percent, to which every error keeps."""
     from bayescal.measures.registry import OWN
 
@@ -98,7 +98,7 @@ def _plan(file: Path, **given: Any) -> int:
         check_target(path, (*_FIGURES, _TABLE), _ENDINGS)
     with in_terms_of(_PLAN_OPTIONS):
         if given["limit"] is not None:
-            _check_share(given["var"], given["limit"], "--limit")
+            check_share(given["var"], given["limit"], "--limit")
         tree = loaded_or_fitted(_QUANTITY, {**given, "file": file})
         from bayescal.workflow.plan_labels import SIZES, plan_labels
 
@@ -213,7 +213,7 @@ def _condition(relation: str, flag: str, text: str) -> Condition:
         raise InputError(
             f"{flag} must be NAME=VALUE with a finite number; got {text!r}. Write tce=0.05, say."
         )
-    _check_share(name.strip(), limit, flag)
+    check_share(name.strip(), limit, flag)
     return Condition(name.strip(), relation, limit)
 
 

@@ -321,6 +321,7 @@ def _check_windows(given: Given, files: tuple[Path, ...]) -> None:
         raise click.UsageError("--span needs --by-file.")
     elif given["window"] is not None and any(path.suffix.casefold() == COUNTS for path in files):
         raise click.UsageError("--window names a column of a table; of counts add --by-file.")
+    check_whole(given["processes"], _PROCESSES.flag, most=1024)
     windows = given["by_file"] or given["window"] is not None
     for option in (_POOL, _PROCESSES, _BASELINE, _ALARM):
         if not windows and (given[option.name] or False) != (option.default or False):

@@ -60,7 +60,11 @@ def run_fit(quantity: Quantity, given: Given, title: str | None = None) -> int:
 
 def run_sensitivity(quantity: Quantity, given: Given) -> int:
     """Run a quantity's subcommand of ``sensitivity``."""
+    from bayescal.cli.limits import check_share
+
     command: Command = quantity.COMMAND
+    if given["threshold"] is not None:
+        check_share(given["var"] or quantity.VARIABLES[0].name, given["threshold"], "--threshold")
 
     def begin(data: Any) -> Any:
         from bayescal.workflow.sensitivity import prior_sensitivity
@@ -357,6 +361,10 @@ def checkpoint(chosen: Path | None, output: Path | None) -> Iterator[Path]:
             + ("The same command goes" if repeats else f"Add --checkpoint {directory} to go")
             + " on from there."
         ) from interrupt
+    except BaseException:
+        if chosen is None and not finished(directory):
+            remove(directory)
+        raise
     if chosen is None:
         remove(directory)
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import textwrap
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
@@ -110,9 +111,11 @@ class Interrupted(Exception):  # noqa: N818  # no error: the user's wish
 
 
 def guarded(run: Callable[[], object], *, debug: bool = False) -> int:
-    """Run a command; turn whatever ends it into one line on stderr and an exit code."""
+    """Run a command; turn warnings, and whatever ends it, into lines on stderr and a code."""
     try:
-        code = run()
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_others, **_named: warn(str(message))
+            code = run()
     except click.ClickException as error:
         return _end(_usage(error), BAD_INPUT)
     except InputError as error:

@@ -330,9 +330,14 @@ _OF_COLUMNS: Final = (
 
 
 def files_of(given: Given) -> tuple[Path, ...]:
-    """The files given, also where it is one."""
+    """The files given, also where it is one; rows of one that is given twice would count twice."""
     files = given["file"]
-    return (files,) if isinstance(files, Path) else tuple(files)
+    every = (files,) if isinstance(files, Path) else tuple(files)
+    seen: dict[Path, Path] = {}
+    for path in every:
+        if seen.setdefault(path.resolve(), path) is not path:
+            raise InputError(f"each file must be given once; got {path} twice. Leave one out.")
+    return every
 
 
 def are_counts(given: Given) -> bool:

@@ -123,7 +123,7 @@ class LabelPlan(Showing):
         n, limit = self.enough or self.n[-1], f"{self.limit:g}"
         row = self.table[self.table.n == n].iloc[0]
         found, below, above = (
-            probability(float(row[name])) for name in ("prob_excludes", "prob_below", "prob_above")
+            self._share(float(row[name])) for name in ("prob_excludes", "prob_below", "prob_above")
         )
         if self.enough is None:
             return f" Even {count(n)} labels exclude {limit} with a probability of {found} only."
@@ -131,6 +131,13 @@ class LabelPlan(Showing):
             f" About {count(n)} labels exclude {limit} with a probability of {found} ({below} that "
             f"it lies below {limit}, {above} above)."
         )
+
+    def _share(self, value: float) -> str:
+        """Write a share of the samples; that of none or all only as finely as they tell."""
+        least = max(1 / self.ends.shape[1], 0.001)
+        if value < least:
+            return f"< {least:.3g}"
+        return f"> {1 - least:.3g}" if value > 1 - least else probability(value)
 
     def _show_(self) -> Shown:
         ranges = self.table[["width_lower", "width_upper", "width"]].itertuples(index=False)
@@ -146,7 +153,7 @@ class LabelPlan(Showing):
             rows=[
                 (
                     *(count(n), fixed(width, digits), ends(low, high, digits)),
-                    *([] if chances is None else [probability(chances[place])]),
+                    *([] if chances is None else [self._share(chances[place])]),
                 )
                 for place, (n, (low, high, width)) in enumerate(zip(self.n, widths, strict=True))
             ],

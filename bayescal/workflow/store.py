@@ -195,6 +195,8 @@ class Checkpoint:
     ) -> None:
         self._directory = checked_path(directory, "checkpoint")
         self._common = (quantity, priors, settings)
+        with writing_to(self._directory):
+            (self._directory / _CASES).mkdir(parents=True, exist_ok=True)
         old = list(self._directory.glob(f"{quantity.NAME}-*.npz"))
         if old:
             warnings.warn(
@@ -213,10 +215,7 @@ class Checkpoint:
 
     def keep(self, case: Case, found: CaseArrays) -> None:
         """Write a finished case."""
-        path = self._path(case)
-        with writing_to(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(path, archive.pack_case(found))
+        write_bytes(self._path(case), archive.pack_case(found))
 
     def _path(self, case: Case) -> Path:
         quantity, priors, settings = self._common

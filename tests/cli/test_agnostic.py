@@ -121,12 +121,13 @@ def test_a_file_with_intervals(files):
         ("[a]\npositive = 1\nnegative = 0\ncost = 2\n", "table of action 'a'"),
         ("[a]\npositive = -1\nnegative = 0\n", r"must be a number in \[0, inf\)"),
         ("[a\n", "is no TOML file"),
-        ("", "actions must be costs by name"),
+        ("", "must have a table an action; it has none"),
+        ("# caf\xe9\n", r"must be UTF-8 text; got the byte 0xe9 at 5\. Save it"),
     ],
 )
 def test_bad_files(tmp_path, text, message):
     path = tmp_path / "bad.toml"
-    path.write_text(text)
+    path.write_text(text, encoding="latin-1")
     with pytest.raises(InputError, match=message):
         rule_from_file(str(path))
 

@@ -1,5 +1,7 @@
 """Endings: one line on stderr, a code for each kind."""
 
+import warnings
+
 import click
 import pytest
 
@@ -63,6 +65,13 @@ OPTIONS = fit_options(COMMAND)
 )
 def test_python_arguments_become_options_of_the_command(message, said) -> None:
     assert said in as_options(message, OPTIONS)
+
+
+def test_a_warning_of_python_is_one_line_without_its_source(capsys) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert guarded(lambda: warnings.warn("rows look\nlike logits", stacklevel=1)) == 0
+    assert capsys.readouterr().err == "bayescal: warning: rows look like logits\n"
 
 
 def test_what_a_command_returns_is_the_code() -> None:

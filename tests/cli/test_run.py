@@ -125,6 +125,23 @@ def test_ctrl_c_before_the_first_result_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_error_before_the_first_result_leaves_nothing(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(bc.InputError), checkpoint(None, None) as directory:
+        (directory / "cases").mkdir()
+        raise bc.InputError("weights")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_checkpoint_that_cannot_be_written_is_found_before_the_fit(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(GOOD)
+    given = ["--label", "y", "--score", "p", "--checkpoint", str(path)]
+    result = CliRunner().invoke(cli, ["ece", str(path), *given])
+    assert result.exit_code == 1
+    assert f"{path} cannot be written: Not a directory" in result.stderr
+
+
 def test_another_error_keeps_the_results(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="disk"), checkpoint(None, tmp_path / "a.html") as directory:
         kept = finish_one(directory)

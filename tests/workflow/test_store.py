@@ -347,12 +347,10 @@ def test_a_fit_takes_up_where_another_stopped(tmp_path):
     assert first["bounds"].dataset.identical(again["bounds"].dataset)
 
 
-def test_a_directory_that_cannot_be_made_is_named(tmp_path):
+def test_a_directory_that_cannot_be_made_is_named_before_a_fit(tmp_path):
     (tmp_path / "file").write_text("")
-    (case,) = cases()
-    kept = Checkpoint(tmp_path / "file" / "below", bc.ece, DEFAULT, settings())
     with pytest.raises(bc.OutputError, match="cannot be written"):
-        kept.keep(case, fit_case("ece", case, settings()))
+        Checkpoint(tmp_path / "file" / "below", bc.ece, DEFAULT, settings())
 
 
 def test_words_are_kept_without_pickling(tmp_path):

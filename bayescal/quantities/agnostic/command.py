@@ -33,8 +33,15 @@ def rule_from_file(path: str) -> DecisionRule:
             tables = tomllib.load(file)
     except OSError as error:
         raise InputError(f"--decision: cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        byte = f"the byte {error.object[error.start]:#x} at {error.start}"
+        raise InputError(
+            f"--decision: {path} must be UTF-8 text; got {byte}. Save it as such."
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"--decision: {path} is no TOML file: {error}.") from None
+    if not tables:
+        raise InputError(f"--decision: {path} must have a table an action; it has none.")
     actions = {}
     for name, table in tables.items():
         costs = {"positive", "negative"}

@@ -68,7 +68,7 @@ def _warn_of_probabilities(found: Floats, name: str) -> None:
     if found.min() >= 0 and np.abs(found.sum(axis=1) - 1).max() < _ROUNDING:
         warnings.warn(
             f"{name} look like probabilities, as each row sums to 1, but are taken as logits. "
-            "Pass scale='probabilities' if they are.",
+            "Pass their logarithms if they are.",
             UserWarning,
             stacklevel=4,
         )

@@ -271,7 +271,7 @@ def test_rows_that_cannot_be_used_are_refused(change, message):
 
 def test_probabilities_given_as_logits_are_warned_of():
     prob = [[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]]
-    with pytest.warns(UserWarning, match="look like probabilities"):
+    with pytest.warns(UserWarning, match="look like probabilities.* Pass their logarithms"):
         TemperatureScaling().fit(prob, [0, 1, 1])
 
 
