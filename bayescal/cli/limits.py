@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -13,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from bayescal.cli.options import ROWS, SAMPLING, VERBOSE, as_given, click_option, parameters
+from bayescal.cli.options import (
+    ROWS,
+    SAMPLING,
+    VERBOSE,
+    as_given,
+    check_share,
+    click_option,
+    parameters,
+)
 from bayescal.cli.output import check_target, print_json, say_written, write_rows
 from bayescal.cli.run import RESULT, in_terms_of, loaded_or_fitted, status_code
 from bayescal.cli.terminal import FAILED, OK, print_table, say
@@ -21,7 +28,6 @@ from bayescal.core.checks import check_number, listing
 from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
 from bayescal.core.progress import terminal_bar
-from bayescal.core.variables import ERROR
 from bayescal.quantities import of_tables
 from bayescal.results.text import decimals, ends, fixed
 
@@ -76,21 +82,6 @@ _PLAN: Final = (
     VERBOSE,
 )
 _PLAN_OPTIONS: Final = (*(replace(option, required=False) for option in _OWN), *_PLAN)
-# What need not lie in [0, 1].
-_NO_SHARE: Final = "eci|mean_gap|oe|slope|intercept|citl|scaled_brier|cost|log_loss.*|net_benefit.*"
-
-
-def check_share(name: str, limit: float, flag: str) -> None:
-    """Refuse a limit in percent, to which every error keeps."""
-    from bayescal.measures.registry import OWN
-
-    own = name.partition(":")[0]
-    errors = {one.name for one in _QUANTITY.VARIABLES if one.role == ERROR}
-    known = own in errors | {one.name for one in OWN}
-    if known and not re.fullmatch(_NO_SHARE, own) and not 0 <= limit <= 1:
-        raise InputError(
-            f"{flag} must lie in [0, 1] for {name}; got {limit:g}. Divide percent by 100."
-        )
 
 
 def _plan(file: Path, **given: Any) -> int:

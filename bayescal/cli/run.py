@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bayescal.cli.options import MEASURE, as_given, check_required, fit_options, sensitivity_options
+from bayescal.cli.options import (
+    MEASURE,
+    as_given,
+    check_required,
+    check_share,
+    fit_options,
+    sensitivity_options,
+)
 from bayescal.cli.output import (
     TABLES,
     outputs,
@@ -60,8 +67,6 @@ def run_fit(quantity: Quantity, given: Given, title: str | None = None) -> int:
 
 def run_sensitivity(quantity: Quantity, given: Given) -> int:
     """Run a quantity's subcommand of ``sensitivity``."""
-    from bayescal.cli.limits import check_share
-
     command: Command = quantity.COMMAND
     if given["threshold"] is not None:
         check_share(given["var"] or quantity.VARIABLES[0].name, given["threshold"], "--threshold")

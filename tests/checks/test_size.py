@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 110,
     "quantities": 230,
-    "cli": 2190,
+    "cli": 2210,
     "core": 8970,
     "curves": 2220,
     "inference": 1500,
