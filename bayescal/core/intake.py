@@ -267,7 +267,7 @@ def collect(
     else:
         y_true, labels = code_classes(label.values, arrays[0].shape[1], classes, label.name)
     for column in scores.values():
-        _check_order(column, labels if positive else labels[::-1])
+        check_order(column, labels if positive else labels[::-1])
     check_same_length(
         len(arrays[0]),
         first.name,
@@ -287,7 +287,7 @@ def collect(
     return found if weight is None else _weighted(found, weight, label.name)
 
 
-def _check_order(column: Column, classes: Sequence[Label]) -> None:
+def check_order(column: Column, classes: Sequence[Label]) -> None:
     """Check that columns of a table that are named as the classes are in their order."""
     names, known = column_names(column.values), [str(label) for label in classes]
     if names is None or names == known or sorted(names) != sorted(known):

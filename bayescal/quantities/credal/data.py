@@ -14,7 +14,7 @@ from bayescal.core.bins.edges import effective_number
 from bayescal.core.checks import check_is, listing
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, Parts, probabilities, round_scores
+from bayescal.core.intake import Column, Parts, check_order, probabilities, round_scores
 from bayescal.core.many_rows import counted
 from bayescal.core.plausibility import label_signs
 from bayescal.core.quantity import Floats
@@ -53,7 +53,7 @@ class CalibrationSplit(Showing):
     target : Scores or array-like of shape (obs,) or (obs, class), in [0, 1]
         Target rows: scores of the same classifiers and classes, with labels or without.
         Plain probabilities are those of calibration's only classifier, without labels: columns in
-        the order of its classes, of two the second counts.
+        the order of its classes, also by their names if they have these; of two the second counts.
 
     Attributes
     ----------
@@ -218,13 +218,15 @@ def _unlabeled(y_prob: Any, calibration: Scores) -> Scores:
             f"{type(y_prob).__name__} and classifiers {listing(calibration.classifiers)}. "
             "Pass Scores.stack(...) of the same classifiers."
         )
-    score = probabilities(Column("target", y_prob))
+    column = Column("target", y_prob)
+    score = probabilities(column)
     if score.shape[1:] != calibration.y_prob.shape[2:]:
         raise InputError(
             "target must hold scores of calibration's classes; got shape "
             f"{score.shape} for classes {listing(calibration.classes)}. "
             "Pass a column for each class, or for two classes the score of the second."
         )
+    check_order(column, calibration.classes)
     missing = np.full(len(score), MISSING, np.int32)
     return from_parts(
         Parts(score[np.newaxis], missing, calibration.classifiers, calibration.classes, None, ())

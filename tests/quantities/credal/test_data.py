@@ -1,6 +1,7 @@
 """Calibration splits, ranks against SciPy's, counts in cells, and warnings of the labels."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,6 +59,11 @@ THREE = [[0.2, 0.3, 0.5], [0.1, 0.8, 0.1]]
         (labelled(y_true=[None] * 3, classes=[0, 1]), [0.2], "must hold labelled rows; got none"),
         (labelled(), labelled(classifier="b"), "must have the same classifiers; got 'a' and 'b'"),
         (labelled(), labelled(y_true=["no", "yes", "yes"], pos_label="yes"), "the same classes"),
+        (
+            labelled(),
+            pd.DataFrame({"1": [0.9], "0": [0.1]}),
+            "target that are named as the classes",
+        ),
         (labelled(), THREE, r"got shape \(2, 3\) for classes"),
         (Scores(y_true=[0, 2], y_prob=THREE), [0.5], r"got shape \(1,\) for classes 0, 1, 2"),
         (Scores.stack({"a": [0.1], "b": [0.2]}, y_true=[1]), [0.5], "where there are several"),
