@@ -40,8 +40,7 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
     """Check that a file can be written, before the work that is to fill it."""
     target = checked_path(path)
     with writing_to(target):
-        if target.is_dir():
-            raise OutputError(f"{target} cannot be written: it is a directory. Add a file name.")
+        _check_replaceable(target)
         if not target.parent.is_dir():
             raise OutputError(
                 f"{target} cannot be written: there is no directory {target.parent}. Make it first."
@@ -54,11 +53,19 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
     return target
 
 
+def _check_replaceable(target: Path) -> None:
+    """Check that what a file would take the place of is none but a file: /dev/null must stay."""
+    if target.exists() and not target.is_file():
+        what = "a directory. Add" if target.is_dir() else "a device or a pipe. Choose"
+        raise OutputError(f"{target} cannot be written: it is {what} a file name.")
+
+
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
     """Where to write a file that takes its place, and that of an older one, once it is complete."""
     draft = target.with_name(f".{target.name[:_SHOWN]}.{os.getpid()}-{next(_NUMBER)}.part")
     with writing_to(target):
+        _check_replaceable(target)
         try:
             yield draft
             with draft.open("r+b") as file:

@@ -201,7 +201,7 @@ def check_result(tree: object) -> None:
     if missing:
         raise InputError(f"a result must hold {', '.join(missing)}; this tree does not. {_REMAKE}")
     version = tree.attrs["schema_version"]
-    if int(version) != SCHEMA_VERSION:
+    if version != SCHEMA_VERSION:
         raise InputError(
             f"schema_version must be {SCHEMA_VERSION}; got {version}. The result was written by "
             f"bayescal {tree.attrs['bayescal_version']}: read it with that version, or fit again."

@@ -84,8 +84,8 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
             return archive.unpack(found, check_key(key))
         except archive.DamagedError as error:
             raise InputError(
-                f"{found if isinstance(found, Path) else key!r} must hold a result; it is damaged: "
-                f"{error}. Call fit_many again, which fits it anew."
+                f"{found if isinstance(found, Path) else repr(key)} must hold a result; it is "
+                f"damaged: {error}. Call fit_many again, which fits it anew."
             ) from error
 
     def __iter__(self) -> Iterator[Key]:

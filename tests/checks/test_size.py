@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 252
 LONGEST = 600
-TEST_LINES = 47_800
+TEST_LINES = 47_900
 
 
 def lines(path: Path) -> int:

@@ -15,6 +15,14 @@ def test_a_missing_directory_is_found_before_the_work(tmp_path: Path) -> None:
         writing.check_writable(tmp_path / "nowhere" / "result.nc")
 
 
+@pytest.mark.parametrize("write", [writing.check_writable, writing.write_bytes])
+def test_nothing_but_a_file_is_replaced(tmp_path: Path, write) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    with pytest.raises(OutputError, match=r"pipe cannot be written: it is a device or a pipe\. "):
+        write(pipe)
+    assert pipe.is_fifo()
+
+
 def test_a_directory_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"it is a directory\. Add a file name"):
         writing.check_writable(tmp_path)

@@ -59,10 +59,11 @@ def test_check_refuses_another_type() -> None:
         schema.check_result({})
 
 
-def test_check_refuses_another_version_and_says_whose() -> None:
+@pytest.mark.parametrize("version", [99, 2.5, "x"])
+def test_check_refuses_another_version_and_says_whose(version: object) -> None:
     tree = make_result()
-    tree.attrs |= {"schema_version": 99, "bayescal_version": "7.1"}
-    with pytest.raises(InputError, match=r"must be 2; got 99.*bayescal 7\.1"):
+    tree.attrs |= {"schema_version": version, "bayescal_version": "7.1"}
+    with pytest.raises(InputError, match=rf"must be 2; got {version}.*bayescal 7\.1"):
         schema.check_result(tree)
 
 
