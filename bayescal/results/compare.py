@@ -197,7 +197,7 @@ def of_paired_draws(tree: xr.DataTree, pair: Pair, source: str = schema.POSTERIO
     """Subtract draw by draw what one posterior holds of both."""
     where = "" if pair.group is None else f" in group {pair.group}"
     draws = [access.flat_draws(tree, pair.var, case, source) for case in find_pair(tree, pair)]
-    found = _draw_by_draw(pair, draws, f"{pair.var!r}{where} is")
+    found = draw_by_draw(pair, draws, f"{pair.var!r}{where} is")
     return replace(found, title=access.described(tree, pair.var).title)
 
 
@@ -213,10 +213,10 @@ def of_two_variables(tree: xr.DataTree, pair: Pair) -> Difference:
     access.check_given(tree, class_=pair.class_, group=pair.group)
     case = access.find_case(tree, None, pair.class_, pair.group)
     draws = [access.flat_draws(tree, name, case) for name in (first, second)]
-    return _draw_by_draw(pair._replace(var=first), draws, f"{first!r} or {second!r} is")
+    return draw_by_draw(pair._replace(var=first), draws, f"{first!r} or {second!r} is")
 
 
-def _draw_by_draw(pair: Pair, draws: Sequence[NDArray[np.float64]], undefined: str) -> Difference:
+def draw_by_draw(pair: Pair, draws: Sequence[NDArray[np.float64]], undefined: str) -> Difference:
     """Summarise the differences of paired draws, those that are undefined left out."""
     alpha = tail(pair.prob)
     one, two = draws
@@ -227,10 +227,12 @@ def _draw_by_draw(pair: Pair, draws: Sequence[NDArray[np.float64]], undefined: s
             f"a difference needs draws of both; {undefined} undefined in every draw. Choose "
             "another metric."
         )
-    constant = np.ptp(one) == 0 or np.ptp(two) == 0
+    # Costs may be large, and the sums of constant ones vary by rounding.
+    none = ROUNDING * max(1.0, *np.median(np.abs([one, two]), axis=1))
+    constant = min(np.ptp(one), np.ptp(two)) < none
     correlation = np.nan if constant else float(np.corrcoef(one, two)[0, 1])
     apart = one - two
-    apart[np.abs(apart) < ROUNDING] = 0.0
+    apart[np.abs(apart) < none] = 0.0
     lower, upper = np.quantile(apart, [alpha, 1 - alpha])
     return _difference(pair, apart, float(apart.mean()), lower, upper, correlation)
 

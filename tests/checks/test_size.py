@@ -16,7 +16,7 @@ BUDGET = {
     "inference": 1500,
     "measures": 750,
     "plots": 3420,
-    "quantities/agnostic": 3960,
+    "quantities/agnostic": 3950,
     "quantities/credal": 6780,
     "quantities/ece": 3370,
     "quantities/pu_ece": 5880,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import xarray as xr
 
 from bayescal.core.checks import check_flag, check_number
 from bayescal.results import access, intervals
 from bayescal.results.bands import roc_band as roc_band
 from bayescal.results.bands import roc_boxes as roc_boxes
-from bayescal.results.compare import Difference
+from bayescal.results.compare import Difference, Pair, draw_by_draw
 from bayescal.results.intervals import interval, tail
 
 
@@ -136,25 +135,10 @@ def rule_difference(
     >>> bc.agnostic.rule_difference(result, "bayes", "half").mean < 0
     True
     """
-    alpha = tail(prob)
+    tail(prob)
     check_flag(unlabeled, "unlabeled")
     names = [f"{'unlabeled_' if unlabeled else ''}cost_{rule}" for rule in (first, second)]
     case = access.named_case(result, classifier)
-    one, two = (
-        access.flat_draws(result, access.check_variable(result, name), case) for name in names
-    )
-    apart = one - two
-    varies = np.ptp(one) > 0 and np.ptp(two) > 0
-    return Difference(
-        first=first,
-        second=second,
-        var="unlabeled_cost" if unlabeled else "cost",
-        mean=float(apart.mean()),
-        lower=float(np.quantile(apart, alpha)),
-        upper=float(np.quantile(apart, 1 - alpha)),
-        prob=prob,
-        prob_first_larger=float((apart > 0).mean()),
-        prob_equal=float((apart == 0).mean()),
-        correlation=float(np.corrcoef(one, two)[0, 1]) if varies else float("nan"),
-        draws=apart,
-    )
+    draws = [access.flat_draws(result, access.check_variable(result, one), case) for one in names]
+    pair = Pair(first, second, "unlabeled_cost" if unlabeled else "cost", prob, None, None)
+    return draw_by_draw(pair, draws, "a cost is")

@@ -68,6 +68,18 @@ def test_rules_are_compared_draw_by_draw(result, unlabeled):
     assert other.mean == pytest.approx(-found.mean)
 
 
+def test_a_rule_of_one_price_correlates_with_none():
+    rules = {
+        "price": bc.DecisionRule({"ask": (3e6, 3e6)}, {"ask": (0, 1)}),
+        "halves": bc.DecisionRule(
+            {"ask": (3e6, 3e6), "drop": (0, 3e6)}, {"ask": (0, 0.5), "drop": (0.5, 1)}
+        ),
+    }
+    scores = bc.datasets.agnostic.truth("over").scores(200, seed=3)
+    found = bc.fit(bc.agnostic, scores, decision=rules, method="direct", draws=500, seed=20)
+    assert np.isnan(rule_difference(found, "price", "halves").correlation)
+
+
 def test_several_classifiers_are_named(panel):
     assert upper_bound(panel, classifier="a") != upper_bound(panel, classifier="b")
     with pytest.raises(InputError, match="classifier must be one of the result's; got none"):
