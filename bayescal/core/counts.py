@@ -328,6 +328,11 @@ class Counts(Showing):
         excess = self.sums[3] / self.sums[:3].sum(axis=0)
         # Rounded as scores are, so that a cell of one score has that score.
         mean = round_scores(np.clip((lowest(self.cell) + excess) / units, least, most))
+        # A float32 score of .6 is a little above .6.
+        near = np.round(mean, 4)
+        mean = np.where(
+            (near > 0) & (near < 1) & (abs(mean - np.float32(near)) < 1e-12), near, mean
+        )
         inside = np.clip(mean, np.nextafter(0, 1), np.nextafter(1, 0))
         return np.where((self.cell > ZERO) & (self.cell < ONE), inside, mean)
 

@@ -17,6 +17,7 @@ from bayescal.core.bins.edges import (
     cell_edges,
     check_edges,
     check_number,
+    edges_as,
     effective_number,
     resolved_number,
     strategy_name,
@@ -317,7 +318,7 @@ def tally(
 ) -> Tally:
     """Count rows, events and scores by bins."""
     dtype: np.dtype[np.floating] = np.dtype("f4" if score.dtype == np.float32 else "f8")
-    keys = _edge_keys(_representable(edges[1:-1], dtype, closed), closed)
+    keys = _edge_keys(edges_as(edges[1:-1], dtype, closed), closed)
     side: Literal["left", "right"] = "right" if closed == "right" else "left"
     n_bins = len(edges) - 1
     size = np.zeros(2 * n_bins, np.int64)
@@ -373,17 +374,3 @@ def _edge_keys(inner: NDArray[np.floating], closed: str) -> NDArray[np.signedint
     lowest = np.iinfo(key.dtype).min
     between = np.array([-1 if closed == "right" else 0], key.dtype)
     return np.concatenate((key | lowest, between, key))
-
-
-def _representable(
-    edges: NDArray[np.float64], dtype: np.dtype[np.floating], closed: str
-) -> NDArray[np.floating]:
-    """Edges in the type of the scores, rounded so that no comparison changes.
-
-    A float32 score is <= an edge exactly when it is <= the largest float32 below or at the edge,
-    and < an edge exactly when it is < the smallest float32 above or at it.
-    """
-    near: NDArray[np.floating] = edges.astype(dtype)
-    if closed == "right":
-        return np.where(near > edges, np.nextafter(near, dtype.type(0)), near)
-    return np.where(near < edges, np.nextafter(near, dtype.type(1)), near)

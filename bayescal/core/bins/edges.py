@@ -61,7 +61,21 @@ def place_in(
     edges: NDArray[np.float64], score: NDArray[np.floating], closed: str = "right"
 ) -> NDArray[np.int64]:
     """The bin of each score."""
-    return np.searchsorted(edges[1:-1], score, side="left" if closed == "right" else "right")
+    inner = edges_as(edges[1:-1], score.dtype, closed)
+    return np.searchsorted(inner, score, side="left" if closed == "right" else "right")
+
+
+def edges_as(
+    edges: NDArray[np.float64], dtype: np.dtype[np.floating], closed: str
+) -> NDArray[np.floating]:
+    """Inner edges in the type of the scores: a float32 score of .6 meets an edge of .6.
+
+    One beside 0 or 1, which parts the scores of exactly 0 or 1 from all others, does so still.
+    """
+    near: NDArray[np.floating] = edges.astype(dtype)
+    if closed == "right":
+        return np.where((near == 1) & (edges < 1), np.nextafter(near, dtype.type(0)), near)
+    return np.where((near == 0) & (edges > 0), np.nextafter(near, dtype.type(1)), near)
 
 
 def strategy_name(strategy: Strategy) -> str:

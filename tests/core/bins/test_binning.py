@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 
+import bayescal as bc
 from bayescal.core.bins import binning
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.edges import bin_edges, weight_units
@@ -131,9 +132,16 @@ def by_row(score, event, edges, closed):
     return rows, positives, score_sum
 
 
+def in_type_of(score, edge):
+    """An edge as NumPy compares it with a float32; one beside 0 or 1 is neither."""
+    narrow = float(score.dtype.type(edge))
+    return narrow if (narrow in (0, 1)) == (edge in (0, 1)) else edge
+
+
 def check(score, event, edges, closed):
     found = binning.tally(score, event, np.asarray(edges, float), closed)
-    rows, positives, score_sum = by_row(score, event, edges, closed)
+    narrow = [in_type_of(score, float(edge)) for edge in edges]
+    rows, positives, score_sum = by_row(score, event, narrow, closed)
     np.testing.assert_array_equal(found.rows, rows)
     np.testing.assert_array_equal(found.positives, positives)
     np.testing.assert_allclose(found.score_sum, score_sum, rtol=1e-12)
@@ -182,6 +190,20 @@ def test_neighbours_of_an_edge_are_told_apart(dtype):
         check(score, np.ones(len(score), np.uint8), edges, closed)
 
 
+@pytest.mark.parametrize("closed", ["right", "left"])
+@pytest.mark.parametrize("weight", [None, np.ones(400)])
+def test_float32_scores_fall_as_the_decimals_that_they_stand_for(closed, weight):
+    rng = np.random.default_rng(1)
+    score, event = rng.integers(0, 21, 400) / 20, rng.integers(0, 2, 400)
+    bins, narrow = binning.Binning(10, "uniform", closed), score.astype(np.float32)
+    expected = bins.count(score, event=event)
+    counts = bc.Counts.from_arrays(event, narrow)
+    for found in (bins.count(narrow, event=event, weight=weight), counts.bins_of(bins)):
+        np.testing.assert_allclose(found.count, expected.count, rtol=1e-12)
+        np.testing.assert_allclose(found.positives, expected.positives, rtol=1e-12)
+        np.testing.assert_allclose(found.mean_score, expected.mean_score, rtol=1e-7)
+
+
 def test_negative_zero_is_zero_and_no_event():
     found = binning.tally(
         np.array([-0.0, 0.0, 0.7], np.float32), np.array([0, 1, 0]), np.array([0, 0, 1.0]), "right"
@@ -208,12 +230,12 @@ def test_many_blocks_and_a_rest(dtype):
     n = 3 * binning._BLOCK_BYTES // np.dtype(dtype).itemsize + 17
     score = rng.beta(0.3, 0.5, n).astype(dtype)
     event = rng.integers(0, 2, n).astype(np.uint8)
-    edges = np.array([0, 0.001, 0.2, 0.2, 0.7, 1])
+    edges = np.array([0, 0.25, 0.25, 0.75, 1])
     found = binning.tally(score[::-1], event[::-1], edges, "right")
     place = np.searchsorted(edges[1:-1], score.astype(float), side="left")
-    np.testing.assert_array_equal(found.rows, np.bincount(place, minlength=5))
-    np.testing.assert_array_equal(found.positives, np.bincount(place[event == 1], minlength=5))
-    expected = np.bincount(place, weights=score.astype(float), minlength=5)
+    np.testing.assert_array_equal(found.rows, np.bincount(place, minlength=4))
+    np.testing.assert_array_equal(found.positives, np.bincount(place[event == 1], minlength=4))
+    expected = np.bincount(place, weights=score.astype(float), minlength=4)
     np.testing.assert_allclose(found.score_sum, expected, rtol=1e-12)
 
 
