@@ -330,9 +330,7 @@ class Counts(Showing):
         mean = round_scores(np.clip((lowest(self.cell) + excess) / units, least, most))
         # A float32 score of .6 is a little above .6.
         near = np.round(mean, 4)
-        mean = np.where(
-            (near > 0) & (near < 1) & (abs(mean - np.float32(near)) < 1e-12), near, mean
-        )
+        mean = np.where((near % 1 > 0) & (abs(mean - np.float32(near)) < 1e-12), near, mean)
         inside = np.clip(mean, np.nextafter(0, 1), np.nextafter(1, 0))
         return np.where((self.cell > ZERO) & (self.cell < ONE), inside, mean)
 

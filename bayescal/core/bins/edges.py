@@ -68,14 +68,10 @@ def place_in(
 def edges_as(
     edges: NDArray[np.float64], dtype: np.dtype[np.floating], closed: str
 ) -> NDArray[np.floating]:
-    """Inner edges in the type of the scores: a float32 score of .6 meets an edge of .6.
-
-    One beside 0 or 1, which parts the scores of exactly 0 or 1 from all others, does so still.
-    """
+    """Inner edges as the scores are: one of .6 meets a float32 of .6, none beside 0 or 1 these."""
     near: NDArray[np.floating] = edges.astype(dtype)
-    if closed == "right":
-        return np.where((near == 1) & (edges < 1), np.nextafter(near, dtype.type(0)), near)
-    return np.where((near == 0) & (edges > 0), np.nextafter(near, dtype.type(1)), near)
+    beside = (near % 1 == 0) & (near != edges)
+    return np.where(beside, np.nextafter(near, dtype.type(closed == "left")), near)
 
 
 def strategy_name(strategy: Strategy) -> str:
