@@ -80,7 +80,7 @@ def with_options(measure: Measure, options: Mapping[str, float]) -> Measure:
     """The measure with its options set, which its name then says."""
     if not options:
         return measure
-    values = ",".join(f"{value:g}" for value in options.values())
+    values = ",".join(f"{value:.12g}" for value in options.values())
     name, title = f"{measure.name}:{values}", f"{measure.title} at {values}"
     function = partial(measure.function, **options)
     return measure._replace(name=name, title=title, function=function, options=())

@@ -17,8 +17,6 @@ type Tensor = Any
 # Steps get small after 5 to 10 in ordinary cases; without an end the logits have no best line.
 _STEPS: Final = 30
 _SMALL: Final = 1e-7
-_DECIMALS: Final = 12
-_UNDEFINED: Final = float("nan")
 
 
 def slope(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
@@ -35,7 +33,7 @@ def citl(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     """Intercept given a slope of 1: above 0 where scores are too low on the whole."""
     xp = functions_for(rate)
     logit, weight = _inner(score, mass, xp)
-    a = 0 * rate[..., 0]
+    a = _start(rate, weight, xp)
     for _ in range(_STEPS):
         p = 1 / (1 + xp.exp(-(a[..., None] + logit)))
         ratio = (weight * (rate - p)).sum(axis=-1) / (weight * p * (1 - p)).sum(axis=-1)
@@ -53,8 +51,8 @@ def _line(rate: Tensor, score: Tensor, mass: Tensor) -> tuple[Tensor, Tensor]:
     logit, weight = _inner(score, mass, xp)
     powers = xp.stack([xp.ones_like(logit), logit, logit**2], axis=1)
     wanted = (weight * rate) @ powers
-    a = 0 * rate[..., 0]
-    b = a
+    a = _start(rate, weight, xp)
+    b = 0 * a
     for _ in range(_STEPS):
         p = 1 / (1 + xp.exp(-a[..., None] - b[..., None] * logit))
         weighed = weight * p
@@ -70,10 +68,15 @@ def _line(rate: Tensor, score: Tensor, mass: Tensor) -> tuple[Tensor, Tensor]:
     return _settled(a, step, xp), _settled(b, step, xp)
 
 
+def _start(rate: Tensor, weight: Tensor, xp: Any) -> Tensor:
+    """0, or nearer to a low overall rate, which is a step a unit away, and not below it."""
+    overall = xp.log((weight * rate).sum(axis=-1) / (weight * (1 - rate)).sum(axis=-1))
+    return xp.minimum(overall + 10, 0.0)
+
+
 def _settled(value: Tensor, step: Tensor, xp: Any) -> Tensor:
     """A root that was found, without rounding: where the rates are the scores, exactly 1 or 0."""
-    rounded = np.round(value, _DECIMALS) if xp is np else value
-    return xp.where(abs(step) <= _SMALL, rounded, _UNDEFINED)
+    return xp.where(abs(step) <= _SMALL, np.round(value, 12) if xp is np else value, np.nan)
 
 
 def _inner(score: Tensor, mass: Tensor, xp: Any) -> tuple[Tensor, Tensor]:

@@ -62,7 +62,7 @@ def plan_labels(
     ----------
     data : xarray.DataTree or Scores
         A result that holds a calibration curve, of a pilot sample; or such a sample, which is
-        fitted first. Under several priors the first one counts.
+        fitted first.
     var : str, default "tce"
         What the interval is of: a variable of `bayescal.ece`, or a measure (`bayescal.measure`).
     n : int or iterable of int, default (100, 300, 1000, 3000, 10000)
@@ -89,7 +89,7 @@ def plan_labels(
     Raises
     ------
     InputError
-        If the result holds no curve, a name is unknown or missing, or a number is out of range.
+        If the result holds no curve or several priors, a name is unknown or missing, or a number is out of range.
 
     Notes
     -----
@@ -131,8 +131,6 @@ def plan_labels(
     seed = check_seed(seed)
     tree = data if isinstance(data, xr.DataTree) else _fitted(quantity, data, seed=seed)
     schema.check_result(tree)
-    if access.is_prior_grid(tree):
-        tree = tree.sel({schema.PRIOR_NAME: access.prior_names(tree)[0]})
     case = _case(tree, quantity, classifier, class_, group)
     truth = _Truth.of(tree, case)
     options = _options(tree, case, quantity)

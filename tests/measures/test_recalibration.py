@@ -35,12 +35,14 @@ def test_the_gradient_of_the_divergence_is_0(seed, spread):
         np.testing.assert_allclose(part.sum(axis=-1), 0, atol=1e-10 * max(spread, 1))
 
 
-@pytest.mark.parametrize("line", [(0, 1), (-0.5, 0.4), (1, -2)])
+@pytest.mark.parametrize("line", [(0, 1), (-0.5, 0.4), (1, -2), (-50, 1), (-200, 0.8)])
 def test_a_curve_that_is_a_line_has_its_intercept_and_slope(line):
     _, score, mass = curve(4, ends=False)
     rate = expit(line[0] + line[1] * logit(score))
     found = [value(name, rate, score, mass) for name in LINE]
     np.testing.assert_allclose(found, line, atol=1e-9)
+    if line[1] == 1:
+        assert value("citl", rate, score, mass) == pytest.approx(line[0])
 
 
 def test_scores_of_0_and_1_are_left_out():

@@ -99,6 +99,13 @@ def test_one_of_several_cases_is_chosen() -> None:
     assert found.ends.shape == (1, 2, 2)
     with pytest.raises(bc.InputError, match="group must be one"):
         bc.plan_labels(tree, classifier="a")
+    grid = {"wide": bc.ece.Priors(calibrated=0), "default": bc.ece.Priors()}
+    several = bc.prior_sensitivity(bc.ece, PILOT, grid, method="direct", seed=1)
+    with pytest.raises(bc.InputError, match="one prior; got 2"):
+        bc.plan_labels(several, **QUICK)
+    alone = bc.fit(bc.ece, PILOT, method="direct", seed=1)
+    plans = [bc.plan_labels(one, **QUICK) for one in (several.sel(prior="default"), alone)]
+    assert plans[0].text == plans[1].text
 
 
 ENDS = np.array([[[0.0, 0.1], [0.02, 0.08]], [[0.03, 0.04], [0.06, 0.07]]])
