@@ -112,14 +112,14 @@ def best_sentence(names: Sequence[str], prob: float) -> Markup:
 def best_error_sentence(best: CaseAnswer, worst: CaseAnswer) -> Markup:
     """Say how large the errors of the best and of the worst classifier are."""
     return Markup(
-        "The calibration error of {} is <b>{}</b> ({}); the largest is that of {}: <b>{}</b> ({})."
+        "The calibration error of {} is <b>{}</b> ({}); the largest mean, of {}: <b>{}</b> ({})."
     ).format(*best.figures, *worst.figures)
 
 
 def extremes_sentence(among: str, smallest: CaseAnswer, largest: CaseAnswer) -> Markup:
     """Say which cases have the smallest and the largest error."""
     return Markup(
-        "{}, the largest calibration error is that of {}: <b>{}</b> ({}); "
+        "{}, the largest mean of the calibration error is that of {}: <b>{}</b> ({}); "
         "the smallest is that of {}: <b>{}</b> ({})."
     ).format(among, *largest.figures, *smallest.figures)
 
@@ -172,8 +172,7 @@ WIDTH = 320
 BOUNDS_OF = "the plug-in estimate"
 ROWS_WARN = True
 MARGIN = 20
-GAP = 34
-"""Between the place of 0 and the first decade of a logarithmic scale."""
+GAP = 34  # between the place of 0 and the first decade of a logarithmic scale
 MOST_TICKS = 7
 DECADES = 20
 """Ratio of the largest error to the smallest beyond which the scale is logarithmic."""
@@ -322,8 +321,7 @@ class Scale:
 
 def scale(answers: Sequence[CaseAnswer]) -> Scale:
     """Choose a scale from 0 to beyond the largest number shown; a logarithmic one of decades."""
-    largest = max(max(one.high, one.point, one.plug_in or 0.0) for one in answers)
-    largest = max(largest, 1e-6)
+    largest = max(1e-6, *(max(one.high, one.point, one.plug_in or 0.0) for one in answers))
     points = [one.point for one in answers]
     if max(points) > DECADES * min(points):
         return _logarithmic(answers, largest)
@@ -336,8 +334,7 @@ def scale(answers: Sequence[CaseAnswer]) -> Scale:
 def _logarithmic(answers: Sequence[CaseAnswer], largest: float) -> Scale:
     """A scale of one to four decades, and before it a place for 0, which intervals may reach."""
     shown = [number for one in answers for number in (one.low, one.point, one.plug_in or 0.0)]
-    smallest = min(number for number in (*shown, largest / 10) if number > 0)
-    smallest = max(smallest, largest / 1e4)
+    smallest = max(min(number for number in (*shown, largest / 10) if number > 0), largest / 1e4)
     # One power to spare at either end: the logarithm of a power of ten may be off by a rounding.
     powers = range(math.floor(math.log10(smallest)) - 1, math.ceil(math.log10(largest)) + 2)
     steps = [float(f"{m}e{power}") for power in powers for m in (1, 2, 5)]
@@ -413,7 +410,6 @@ def terms(view: View) -> list[tuple[str, str]]:
 
 def _power_words(view: View) -> str:
     """That evidence counts for less than it says, where it does."""
-    power = average_power(view.tree)
-    if power in ("", "1"):
+    if (power := average_power(view.tree)) in ("", "1"):
         return ""
     return f" In it the evidence has the power {power}, because none of them need be true."

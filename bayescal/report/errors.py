@@ -12,12 +12,12 @@ from markupsafe import Markup
 from bayescal.core.variables import ERROR, ROW
 from bayescal.plots import plot_differences
 from bayescal.plots.style import Drawing
-from bayescal.report.answers import CaseAnswer, answer_of, columns_of
+from bayescal.report.answers import LIKELY, CaseAnswer, answer_of, columns_of
 from bayescal.report.render import Column, bold, figures, names, plain, table
 from bayescal.report.view import WEIGHT, Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.compare import Difference, difference
+from bayescal.results.compare import Difference, difference, shares_of_most
 from bayescal.results.curves import CurveShape, boundary_scores, curve_shape
 from bayescal.results.text import (
     capital,
@@ -118,12 +118,11 @@ def _found(view: View) -> list[tuple[ResultSlice, CurveShape]]:
     return [(case, shape) for case, shape in both if shape is not None]
 
 
-MOST_PAIRS = 66
-"""All pairs of twelve classifiers."""
+MOST_PAIRS = 66  # of twelve classifiers
 
 
 def groups(view: View) -> Markup | None:
-    """Groups of each classifier (and class) from the worst calibrated to the best."""
+    """Groups of each classifier (and class) from the largest error to the smallest."""
     if view.main.role != ERROR or schema.GROUP not in view.dims_of_cases:
         return None
     blocks: dict[str, list[tuple[ResultSlice, CaseAnswer]]] = {}
@@ -138,8 +137,15 @@ def groups(view: View) -> Markup | None:
 def _groups(view: View, owner: str, block: list[tuple[ResultSlice, CaseAnswer]]) -> Markup:
     cases, found = zip(*block, strict=True)
     ordered = [str(case.group) for case in cases]
-    best = Markup(", best in {}").format(plain(ordered[-1])) if len(ordered) > 1 else ""
-    caption = Markup("{}: worst calibrated in {}{}").format(plain(owner), plain(ordered[0]), best)
+    draws = np.stack([access.flat_draws(view.tree, view.main.name, case) for case in cases])
+    said = [
+        Markup("{} calibrated in {} ({})").format(
+            word, plain(ordered[own.argmax()]), probability(own.max())
+        )
+        for word, own in (("worst", shares_of_most(draws)), ("best", shares_of_most(-draws)))
+        if own.max() >= LIKELY and len(cases) > 1
+    ]
+    caption = plain(owner) + ": " + (Markup(", ").join(said) or "no group is clearly worst or best")
 
     def of(name: str) -> list[float | None]:
         return [view.number_of(schema.POINT_ESTIMATE, name, case) for case in cases]

@@ -325,6 +325,12 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
     return np.asarray(held.sel(place).sel(classifier=names, classifier_other=names).values)
 
 
+def shares_of_most(values: Floats) -> Floats:
+    """Probability that each is the largest, from draws (case, ..., draw); ties share a draw."""
+    most = values >= values.max(axis=0) - ROUNDING
+    return np.asarray((most / most.sum(axis=0)).mean(axis=-1))
+
+
 def order_of(z: Floats) -> NDArray[np.intp]:
     """Ranks along the last axis."""
     return np.argsort(np.argsort(z, axis=-1), axis=-1)

@@ -19,7 +19,7 @@ from bayescal.measures.measure import ROWS
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.bootstrap import RATE, Floats, joint_values
-from bayescal.results.compare import ROUNDING
+from bayescal.results.compare import shares_of_most
 from bayescal.results.intervals import tail
 from bayescal.results.measure import check_curve, curve_cells
 from bayescal.results.text import UNRELIABLE, ends, fixed, in_words, percent, probability, several
@@ -333,10 +333,8 @@ def chances(
 
 def _of_draws(values: Floats) -> Chances:
     """From joint draws (strategy, threshold, draw); strategies that tie share a draw."""
-    top = values.max(axis=0)
-    best = values >= top - ROUNDING
-    shares = (best / best.sum(axis=0)).mean(axis=-1)
-    return Chances(shares.T, top.mean(axis=-1) - values.mean(axis=-1).max(axis=0))
+    top = values.max(axis=0).mean(axis=-1)
+    return Chances(shares_of_most(values).T, top - values.mean(axis=-1).max(axis=0))
 
 
 def _check_one_event(tree: xr.DataTree, cases: Sequence[ResultSlice]) -> None:

@@ -89,7 +89,8 @@ def plan_labels(
     Raises
     ------
     InputError
-        If the result holds no curve or several priors, a name is unknown or missing, or a number is out of range.
+        If the result holds no curve or several priors, a name is unknown or missing, or a number
+        is out of range.
 
     Notes
     -----

@@ -90,7 +90,8 @@ def test_groups_are_summarised_by_their_extremes() -> None:
     found = answers(view)
     assert best_two(view) is None
     assert text(view).startswith(
-        f"Of 3 groups, the largest calibration error is that of group {found[-1].name}: "
+        "Of 3 groups, the largest mean of the calibration error is that of group "
+        f"{found[-1].name}: "
     )
 
 
