@@ -21,7 +21,7 @@ BUDGET = {
     "quantities/ece": 3370,
     "quantities/pu_ece": 5880,
     "quantities/ssme": 5750,
-    "quantities/temperature": 5040,
+    "quantities/temperature": 5050,
     "report": 3260,
     "results": 6240,
     "workflow": 2810,

@@ -458,7 +458,8 @@ class HeldOutCalibration(Calibrated):
             target = (labels[:, None] == self.classes_).argmax(axis=1)
         default = ClassWiseTemperatureScaling(gamma=_GAMMA)
         self.calibrator_ = clone(default if self.calibrator is None else self.calibrator)
-        self.calibrator_.fit(held_out, target, weight)
+        given = {} if weight is None else {"sample_weight": weight}
+        self.calibrator_.fit(held_out, target, **given)
         self.estimator_ = self._trained(rows, labels, weight, np.arange(len(labels)))
         self.take_features_of(self.estimator_)
 

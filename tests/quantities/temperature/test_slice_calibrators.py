@@ -261,19 +261,18 @@ def test_nor_of_other_calibrators_what_depends_on_them(calibrator):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_it_is_the_calibrator_on_probabilities_of_the_other_folds(weighted):
+@pytest.mark.parametrize("calibrator", [TemperatureScaling(), SliceCalibration()], ids=repr)
+def test_it_is_the_calibrator_on_probabilities_of_the_other_folds(calibrator, weighted):
     x, y = make_classification(600, n_classes=3, n_informative=5, random_state=0)
     names = np.array(["a", "b", "c"])[y]
     weight = np.random.default_rng(0).uniform(0, 2, 600) if weighted else None
     params = None if weight is None else {"sample_weight": weight}
-    fitted = HeldOutCalibration(GaussianNB(), TemperatureScaling(), random_state=0)
-    fitted.fit(x, names, weight)
+    fitted = HeldOutCalibration(GaussianNB(), calibrator, random_state=0).fit(x, names, weight)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     held = cross_val_predict(
         GaussianNB(), x, names, cv=folds, method="predict_proba", params=params
     )
-    own = TemperatureScaling(scale="probabilities").fit(held, y, weight)
-    assert fitted.calibrator_.alpha_ == pytest.approx(own.alpha_, rel=1e-6)
+    own = clone(calibrator).set_params(scale="probabilities").fit(held, y, sample_weight=weight)
     every = GaussianNB().fit(x, names, weight).predict_proba(x)
     np.testing.assert_allclose(fitted.predict_proba(x), own.predict_proba(every), atol=1e-6)
     assert set(fitted.predict(x)) <= {"a", "b", "c"}
