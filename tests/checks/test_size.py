@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6780,
     "quantities/ece": 3370,
     "quantities/pu_ece": 5880,
-    "quantities/ssme": 5750,
+    "quantities/ssme": 5760,
     "quantities/temperature": 5050,
     "report": 3260,
     "results": 6240,

@@ -25,6 +25,7 @@ from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.data import (
     ScoreMatrix,
     draw_labels,
+    most_probable,
     score_matrix,
     weighted_matrix,
     with_known_labels,
@@ -359,7 +360,7 @@ def _mean_gap(matrix: ScoreMatrix, fit: Fit, widths: Floats, settings: KDESettin
     row_weight = np.where(matrix.labeled, settings.labeled_weight, 1.0)[:, np.newaxis]
     given_score = expect(kernel, fit.prob_label * row_weight, fit.class_prior, fit.prob_label)
     probs = matrix.probs[0]
-    rows, predicted = np.arange(len(probs)), probs.argmax(axis=1)
+    rows, predicted = np.arange(len(probs)), most_probable(probs)
     return float(np.abs(given_score - probs)[rows, predicted].mean())
 
 

@@ -22,6 +22,7 @@ from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.data import (
     ScoreMatrix,
+    most_probable,
     score_matrix,
     weighted_matrix,
     with_known_labels,
@@ -145,7 +146,7 @@ def majority_vote(
 
 def vote_shares(matrix: ScoreMatrix, votes: str = "most-probable") -> Floats:
     """Share of the accuracy-weighted votes for each class, (obs, class)."""
-    vote = matrix.probs.argmax(axis=2)
+    vote = most_probable(matrix.probs)
     weight = (vote[:, matrix.labeled] == matrix.y[matrix.labeled]).mean(axis=1)
     if not weight.any():
         raise InputError(
@@ -288,7 +289,7 @@ def annotators(matrix: ScoreMatrix, *, max_iter: int = 100, tol: float = 1e-5) -
     """Fit the model of Dawid and Skene by EM, known labels held."""
     check_whole(max_iter, "max_iter", most=MOST_DRAWN)
     check_number(tol, "tol", "[0, inf)", "Pass 1e-5, say.")
-    votes = np.eye(matrix.n_classes)[matrix.probs.argmax(axis=2)]
+    votes = np.eye(matrix.n_classes)[most_probable(matrix.probs)]
     prob = with_known_labels(matrix, votes.mean(axis=0))
     prior, confusion = _maximize(votes, prob)
     for iteration in range(1, max_iter + 1):

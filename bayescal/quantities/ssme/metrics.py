@@ -17,7 +17,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error, maximum_calibration_error
 from bayescal.core.partial_sums import processors
 from bayescal.core.quantity import Floats
-from bayescal.quantities.ssme.data import ScoreMatrix, check_draws, draw_labels
+from bayescal.quantities.ssme.data import ScoreMatrix, check_draws, draw_labels, most_probable
 
 
 class Convention(NamedTuple):
@@ -100,7 +100,8 @@ class Metrics(NamedTuple):
     Parameters
     ----------
     accuracy : ndarray of shape (..., classifier)
-        Share of rows whose most probable class (of equal ones the first) is the label.
+        Share of rows whose most probable class (of equal ones the first, of two the second) is
+        the label.
     ece : ndarray of shape (..., classifier)
         Expected calibration error under the convention that is chosen.
     auc : ndarray of shape (..., classifier)
@@ -271,7 +272,7 @@ class Measurement(NamedTuple):
             np.ascontiguousarray(
                 np.concatenate([row_values(probs, name) for name in ROW_MEANS]).transpose(2, 1, 0)
             ),
-            probs.argmax(axis=2),
+            most_probable(probs),
             [moments(one, membership(one, convention, weight)) for one in score],
             [[(k, rank(one[:, k])) for k in ranked] for one in probs],
             convention,
@@ -363,7 +364,7 @@ def row_values(probs: Floats, metric: str) -> Floats:
     """Accuracy, log loss or Brier score if the label is each class, (classifier, obs, class)."""
     n_classes = probs.shape[2]
     if metric == "accuracy":
-        return np.asarray(np.eye(n_classes)[probs.argmax(axis=2)])
+        return np.asarray(np.eye(n_classes)[most_probable(probs)])
     if metric == "log_loss":
         # A probability of 0 given to what happened: as far as float64 can be from it.
         eps = np.finfo(np.float64).eps

@@ -12,7 +12,7 @@ from bayescal.core.checks import check_choice, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.data import score_matrix
+from bayescal.quantities.ssme.data import most_probable, score_matrix
 from bayescal.quantities.ssme.metrics import Metrics
 from bayescal.results import access, schema
 
@@ -214,7 +214,7 @@ def all_wrong(result: DataTree, scores: Scores) -> AllWrong:
             f"classes; got {matrix.n_obs} of {matrix.n_classes}."
         )
     predicted = np.zeros((matrix.n_obs, matrix.n_classes), dtype=bool)
-    predicted[np.arange(matrix.n_obs), matrix.probs.argmax(axis=2)] = True
+    predicted[np.arange(matrix.n_obs), most_probable(matrix.probs)] = True
     wrong = np.where(predicted, 0.0, draws).sum(axis=2)
     return AllWrong(wrong.mean(axis=0), wrong.mean(axis=1))
 

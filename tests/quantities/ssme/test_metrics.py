@@ -12,6 +12,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
+import bayescal as bc
 from bayescal.core.bins.edges import bin_edges
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.metrics import (
@@ -63,7 +64,7 @@ def test_binary_equals_scikit_learn(decimals, weighted):
     for m, prob in enumerate(probs):
         s = prob[:, 1]
         expected = {
-            "accuracy": accuracy_score(y, prob.argmax(axis=1), sample_weight=w),
+            "accuracy": accuracy_score(y, s >= 0.5, sample_weight=w),
             "auc": roc_auc_score(y, s, sample_weight=w),
             "auprc": average_precision_score(y, s, sample_weight=w),
             "log_loss": log_loss(y, s, sample_weight=w),
@@ -71,6 +72,13 @@ def test_binary_equals_scikit_learn(decimals, weighted):
         }
         for name, value in expected.items():
             np.testing.assert_allclose(getattr(found, name)[m], value, err_msg=name, **ROUNDING)
+
+
+def test_the_predicted_class_is_that_of_other_quantities():
+    scores = bc.Scores(y_true=[1, 1, 0, 0], y_prob=[0.5, 0.5, 0.5, 0.2])
+    found = bc.ssme.ensemble(scores, ece="top-label")
+    other = bc.temperature.calibration_errors(scores)
+    np.testing.assert_allclose([found.accuracy[0], found.ece[0]], [other.accuracy, other.ece])
 
 
 @pytest.mark.parametrize("weighted", [False, True])
