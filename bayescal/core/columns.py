@@ -160,13 +160,13 @@ def to_numpy(column: Any, name: str) -> NDArray[Any]:
 def frame_columns(frame: Any, remedy: str) -> dict[str, Any]:
     """Columns of a frame of pandas, polars or Arrow, or of a mapping, by name."""
     if isinstance(frame, Mapping):
-        return {name: frame[name] for name in _words(frame)}
+        return {name: frame[name] for name in words_of(frame)}
     import narwhals as nw
 
     try:
         table = nw.from_native(frame)
         whole = table.collect() if isinstance(table, nw.LazyFrame) else table
-        return {name: whole[name].to_native() for name in _words(whole.columns)}
+        return {name: whole[name].to_native() for name in words_of(whole.columns)}
     except TypeError as error:
         raise InputError(
             "frame must be a pandas, polars or Arrow table, or columns by name; got "
@@ -178,7 +178,7 @@ def frame_columns(frame: Any, remedy: str) -> dict[str, Any]:
         ) from error
 
 
-def _words(names: Iterable[Any]) -> list[str]:
+def words_of(names: Iterable[Any]) -> list[str]:
     """Names of columns that are words; not the numbers and tuples of pandas."""
     given = list(names)
     words = [name for name in given if isinstance(name, str)]

@@ -17,11 +17,12 @@ from bayescal.core.checks import (
     check_columns,
     check_flag,
     check_known,
+    check_unique,
     check_whole,
     checked_words,
     listing,
 )
-from bayescal.core.columns import MISSING, factorize, to_numpy
+from bayescal.core.columns import MISSING, factorize, to_numpy, words_of
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import MOST_CELLS, Counts, check_labeled
 from bayescal.core.errors import InputError
@@ -304,8 +305,10 @@ class DaskFrame:
 
     def partitions(self, columns: Sequence[str]) -> list[Any]:
         """For each partition its columns by name, not computed yet."""
+        known = words_of(self.data.columns)
+        check_unique(known, "column")
         for name in columns:
-            check_known(name, tuple(map(str, self.data.columns)), "column", "the dataframe")
+            check_known(name, known, "column", "the dataframe")
         return cast("list[Any]", self.data[list(columns)].to_delayed())
 
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:

@@ -79,9 +79,33 @@ def reading(path: Path, kind: str) -> Iterator[None]:
             raise InputError(
                 f"{path.name} must be UTF-8 text; got {_strange_byte(path)}. Save it as UTF-8 text."
             ) from error
+        if "Empty CSV file" in reason:
+            raise InputError(f"{path.name} must have a header and rows, each on a line.") from error
         raise InputError(
-            f"{path.name} cannot be read as {kind}: {reason}. Write the file again, or correct it."
+            f"{path.name} cannot be read as {kind}: {_in_words(reason)}. Write the file again, or "
+            "correct it."
         ) from error
+
+
+_TORN: Final = re.compile(
+    r"CSV parse error: (?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)"
+)
+_UNLIKE: Final = re.compile(
+    r"In CSV column #(\d+): Row #(\d+): CSV conversion error to (\w+).*: invalid value '(.*)'"
+)
+
+
+def _in_words(reason: str) -> str:
+    """What Arrow says of a text, with rows counted from 0 and the header not among them."""
+    if torn := _TORN.fullmatch(reason):
+        row, expected, got, text = torn.groups()
+        place = f"row {int(row) - 2}" if row else "a row"
+        return f"{place} must have {expected} fields, as the header has; got {got}: {text!r}"
+    if unlike := _UNLIKE.fullmatch(reason):
+        column, row, kind, text = unlike.groups()
+        kind = {"bool": "true or false", "date32": "days"}.get(kind, "numbers")
+        return f"column {int(column) + 1} begins with {kind}; got {text!r} in row {int(row) - 2}"
+    return reason
 
 
 def _strange_byte(path: Path) -> str:

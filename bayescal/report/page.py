@@ -170,8 +170,8 @@ def _answer(series: Sequence[Series], order: Sequence[str], prob: float) -> Mark
         partial(draw_windows, worst, order, prob),
         "Calibration error by window",
         f"Posterior mean and {percent(prob)} credible interval of the calibration error (TCE); a "
-        "gap is a window without a fit. The grey band is the interval of the baseline, the number "
-        "above an alarm the probability that the error rose above the baseline's.",
+        "gap is a window without a fit. The grey band is the interval of the baseline, a number "
+        "above an interval the probability that the error rose above the baseline's.",
     )
     hidden = len(series) - MOST_PANELS
     levels = {one.change.alarm for one in series if one.change is not None}

@@ -11,7 +11,7 @@ BUDGET = {
     "": 110,
     "quantities": 230,
     "cli": 2210,
-    "core": 8970,
+    "core": 9000,
     "curves": 2220,
     "inference": 1500,
     "measures": 750,

@@ -310,6 +310,17 @@ def test_columns_that_are_not_there_are_refused(frame, dask_array):
             joined(rows, columns=("q",))
 
 
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [([0, 1], "must be named by words; got 0, 1"), (["p", "p"], "column names must differ; got")],
+)
+def test_columns_of_a_frame_that_have_no_names_of_their_own_are_refused(dask_array, names, said):
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    rows = dd.from_pandas(pd.DataFrame([[0, 0.5]], columns=names), npartitions=1)
+    with pytest.raises(InputError, match=said):
+        joined(rows_of(rows), columns=("p",))
+
+
 def test_partitions_are_summed_up_by_threads_in_their_order(frame, dask_array):
     score, label = (dask_array.from_array(values, chunks=5) for values in (SCORE, LABEL))
     for data in (frame, {"p": score, "y": label}):

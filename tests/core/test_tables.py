@@ -207,7 +207,11 @@ BROKEN = {
     "wide.csv": ("y,p\n1,0.5\n".encode("utf-16"), r"wide\.csv must be a CSV file in UTF-8"),
     "latin.csv": (b"y,caf\xe9\n1,2\n", r"latin\.csv must be UTF-8 text; got the byte 0xe9 in line"),
     "old.csv": (b"\xca\x0d\x43\x63\x3c", r"old\.csv must be UTF-8 .* byte 0xca in line 1\. Save"),
-    "short.csv": (b"y,p\n1,0.5\n0\n", r"short\.csv cannot be read as CSV: .*Expected 2 columns"),
+    "short.csv": (
+        b"y,p\n1,0.5\n0\n",
+        r"short.csv cannot be .* row 1 must have 2 fields, as the header has; got 1: '0'\.",
+    ),
+    "line.csv": (b"y,p", r"line\.csv must have a header and rows, each on a line\."),
 }
 
 
@@ -298,6 +302,21 @@ def test_another_encoding_is_told_to_be_saved_as_utf8(tmp_path, text, read):
         InputError, match=r"; got (the byte 0x|b'n).* (line|row) \d+\. Save .*UTF-8"
     ):
         read(path, label="y", score="p", pos_label="ja")
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "said"),
+    [
+        ("1,.5", "no,.5", r"column 1 begins with numbers; got 'no' in row 2000000\."),
+        ("true,.5", "7,.5", r"column 1 begins with true or false; got '7' in row 2000000\."),
+        ("1,.5", "1", r"row 2000000 must have 2 fields, as the header has; got 1: '1'\."),
+    ],
+)
+def test_what_does_not_fit_the_first_batch_is_named_with_its_row(tmp_path, first, last, said):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"y,p\n\n{f'{first}\n' * 2_000_000}{last}\n")
+    with pytest.raises(InputError, match=rf"^rows\.csv cannot be read as CSV: {said}"):
+        bc.count_rows(path, label="y", score="p")
 
 
 @pytest.mark.slow
