@@ -28,6 +28,7 @@ from bayescal.results.text import decimals, ends, fixed, in_words, percent, prob
 
 # Sums over different cells of the same rows, which tie, differ by less.
 ROUNDING: Final = 1e-12
+_SCORE: Final = (schema.CONSTANT_DATA, schema.CELL_SCORE)
 
 
 class Pair(NamedTuple):
@@ -255,6 +256,7 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
     # The pair is coupled in alphabetical order, so that exchanging them only changes the sign.
     order = sorted((0, 1), key=lambda k: cases[k].classifier)
     ordered = [cases[k] for k in order]
+    ordered = [ordered[k] for k in alike(tree, ordered)]
     correlation = float(correlation_of(tree, var, ordered)[0, 1])
     rng = access.stream_of(tree, *ordered[0].names, *ordered[1].names)
     values = [sorted_draws(tree, var, case) for case in ordered]
@@ -323,6 +325,18 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
     names = [case.classifier for case in cases]
     place = {dim: at for dim, at in sel.items() if dim in held.dims}
     return np.asarray(held.sel(place).sel(classifier=names, classifier_other=names).values)
+
+
+def alike(tree: xr.DataTree, cases: Sequence[ResultSlice]) -> list[int]:
+    """Of each case the first that has the same rows in the same cells, and so the same error."""
+    if schema.SHARED_ROWS not in tree.children:
+        return list(range(len(cases)))
+    rows = ((schema.SHARED_ROWS, "cell"), (schema.SHARED_ROWS, schema.LABEL))
+    held = [
+        [access.variable(tree, *at, case).values.tobytes() for at in (*rows, _SCORE)]
+        for case in cases
+    ]
+    return [held.index(one) for one in held]
 
 
 def shares_of_most(values: Floats) -> Floats:

@@ -19,6 +19,7 @@ from bayescal.results import access, schema
 from bayescal.results.bootstrap import Floats
 from bayescal.results.compare import (
     ROUNDING,
+    alike,
     check_comparable,
     correlation_of,
     is_fitted_apart,
@@ -244,4 +245,4 @@ def _coupled(tree: xr.DataTree, var: str, names: list[str], place: dict[str, str
     errors = np.stack([sorted_draws(tree, var, case) for case in cases])
     normal = np.stack([rng.standard_normal(errors.shape[1]) for rng in streams])
     z = square_root(correlation_of(tree, var, cases)) @ normal
-    return np.take_along_axis(errors, order_of(z), axis=1).T
+    return np.take_along_axis(errors, order_of(z), axis=1)[alike(tree, cases)].T

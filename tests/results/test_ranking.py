@@ -49,6 +49,18 @@ def test_equal_classifiers_share_the_first_place() -> None:
     assert list(prob_best(tree).values()) == pytest.approx([1 / 3] * 3, abs=0.015)
 
 
+@pytest.mark.parametrize("var", ["tce", "mce", "e90"])
+def test_a_classifier_ties_with_its_copies(var: str) -> None:
+    rng = np.random.default_rng(2)
+    score = rng.random(2000)
+    label, other = rng.random(2000) < score**2, rng.permutation(score)
+    rows = {"a": score, "b": score, "c": score, "other": other}
+    tree = bc.fit(bc.ece, bc.Scores.stack(rows, y_true=label), method="direct", seed=2)
+    np.testing.assert_allclose(bc.best(tree, var).prob_best[:3], 1 / 3, atol=1e-3)
+    assert difference(tree, "c", "a", var).prob_equal == 1
+    assert difference(tree, "other", "a", var).prob_equal == 0
+
+
 @pytest.mark.slow
 def test_the_closed_form_of_three_exponentials() -> None:
     """P(min is the i-th) of independent exponentials is rate_i / sum of the rates."""
