@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5760,
     "quantities/temperature": 5050,
     "report": 3260,
-    "results": 6240,
+    "results": 6260,
     "workflow": 2810,
 }
 MOST_FILES = 252
 LONGEST = 600
-TEST_LINES = 47_900
+TEST_LINES = 48_000
 
 
 def lines(path: Path) -> int:
