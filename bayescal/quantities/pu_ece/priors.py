@@ -324,11 +324,24 @@ _LARGEST_LOGIT = 30.0
 
 
 @dataclass(frozen=True, eq=False)
-class PriorMap:
-    """The class prior's logit at each knot, with its slope; cubic between the knots."""
+class Cubic:
+    """A function of the class prior's normal: values and slopes at knots, cubic between them."""
 
     value: Floats  # (knot,)
     slope: Floats  # (knot,)
+
+    @cached_property
+    def _cubic(self) -> CubicHermiteSpline:
+        return CubicHermiteSpline(KNOTS, self.value, self.slope)
+
+    def at(self, normal: Floats | float, derivative: int = 0) -> Floats:
+        """Values, or those of a derivative, (...)."""
+        return np.asarray(self._cubic(np.clip(normal, -LAST, LAST), derivative))
+
+
+@dataclass(frozen=True, eq=False)
+class PriorMap(Cubic):
+    """The class prior's logit."""
 
     @classmethod
     def of(cls, prior: ClassPrior) -> PriorMap:
@@ -346,15 +359,10 @@ class PriorMap:
         """Whether the class prior is one number."""
         return not self.slope.any()
 
-    @cached_property
-    def _logit(self) -> CubicHermiteSpline:
-        return CubicHermiteSpline(KNOTS, self.value, self.slope)
-
     def __call__(self, normal: Floats) -> tuple[Floats, Floats]:
         """Class prior and its derivative, (...)."""
-        place = np.clip(normal, -LAST, LAST)
-        prior = expit(self._logit(place))
-        return prior, prior * (1 - prior) * self._logit(place, 1)
+        prior = expit(self.at(normal))
+        return prior, prior * (1 - prior) * self.at(normal, 1)
 
     def log_density(self, normal: Floats) -> Floats:
         """Log density of the class prior at a place given by its standard normal, (...)."""

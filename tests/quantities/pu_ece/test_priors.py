@@ -4,7 +4,7 @@ from scipy.special import logit
 from scipy.stats import beta, norm
 
 import bayescal as bc
-from bayescal.quantities.pu_ece.models.curve_and_class_prior import logit_in_graph
+from bayescal.quantities.pu_ece.models.curve_and_class_prior import cubic_in_graph
 from bayescal.quantities.pu_ece.priors import KNOTS, MixtureBins, PriorDraws, PriorMap, Priors
 
 STUDY = PriorDraws(np.random.default_rng(1).beta(40, 160, size=2000))
@@ -101,7 +101,7 @@ def test_the_graph_computes_the_same() -> None:
 
     found = PriorMap.of(bc.Beta(4, 16))
     normal = pt.dscalar()
-    logit = logit_in_graph(normal, pt.constant(found.value), pt.constant(found.slope))
+    logit = cubic_in_graph(normal, pt.constant(found.value), pt.constant(found.slope))
     compute = pytensor.function([normal], [logit, pytensor.grad(logit, normal)])
     for at in (-9.0, KNOTS[0], -2.2, 0.0, 1.7, KNOTS[-1], 9.0):
         value, slope = found(np.asarray(at))

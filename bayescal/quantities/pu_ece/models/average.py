@@ -19,6 +19,7 @@ from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
 from bayescal.inference.direct import Gaussian, Weighted, softplus
 from bayescal.quantities.pu_ece.data import PUProblem
+from bayescal.quantities.pu_ece.models.along_class_prior import AlongClassPrior
 from bayescal.quantities.pu_ece.models.case_control import (
     BoundaryFit,
     CaseControlCells,
@@ -32,7 +33,6 @@ from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
     Nodes,
     RoughMember,
     SmoothMember,
-    Tabulated,
 )
 from bayescal.quantities.pu_ece.models.moving_gaussian import MovingGaussian
 from bayescal.quantities.pu_ece.models.tilted_segments import SegmentsByClassPrior
@@ -40,8 +40,6 @@ from bayescal.quantities.pu_ece.priors import LAST, ClassPrior, PriorMap
 
 _LOG_ROOT = np.log(2 * np.pi) / 2
 _FINE = 201
-# Points at which the evidence of the scores 0 and 1 is tabulated.
-_FINE_ENDS = 1301
 _ZOOMS = 4
 # Log densities below the largest by this much do not matter.
 _NEGLIGIBLE = 30.0
@@ -86,9 +84,9 @@ class CaseControlAverage(Average):
 
     Draws are those of `Average`, but for the scores 0 and 1, and a standard normal of the class
     prior under each component, ``smooth_normal`` to ``calibrated_normal``. Direct draws take into
-    account what the interior cells say of the sample sizes, and the scores 0 and 1 of the class
-    prior: its log density is ``smooth_known`` to ``calibrated_known``. NUTS leaves the scores 0 and
-    1 to the draws' weights, and the sizes too unless the class prior is about known.
+    account what the interior cells say of the sample sizes, and what counts of the class prior
+    beside them: the log density of it is ``smooth_known`` to ``calibrated_known``. NUTS takes of
+    the sizes what they say on average, unless the class prior is about known.
     """
 
     problem: PUProblem
@@ -124,15 +122,15 @@ class CaseControlAverage(Average):
         )
 
     @cached_property
+    def _plain_joint(self) -> CurveAndClassPrior:
+        """The smooth component of the interior cells, by cells and sizes alone."""
+        ratio, sizes = self.problem.log_ratio, self.interior_sizes
+        return CurveAndClassPrior(self.smooth.regression, self.class_prior, ratio, sizes)
+
+    @cached_property
     def smooth_joint(self) -> CurveAndClassPrior:
         """The smooth component of the interior cells."""
-        return CurveAndClassPrior(
-            self.smooth.regression,
-            self.class_prior,
-            self.problem.log_ratio,
-            self.interior_sizes,
-            self.ends[False],
-        )
+        return replace(self._plain_joint, beside=self.along.beside[False])
 
     @cached_property
     def rough_joint(self) -> CurveAndClassPrior:
@@ -200,24 +198,23 @@ class CaseControlAverage(Average):
         return known.at(self.interior, self.problem.positive)
 
     @cached_property
-    def ends(self) -> dict[bool, Tabulated]:
-        """What the scores 0 and 1 say of the class prior, by whether the interior is calibrated.
+    def along(self) -> AlongClassPrior:
+        """What counts of the class prior, as a function of it."""
+        joints: dict[str, CurveAndClassPrior] = {}
+        guide = np.zeros((0, 0))
+        if len(self.interior):
+            joints[SMOOTH] = self._plain_joint
+        if ROUGH in self.fitted:
+            likely = self.rough.likely_roughness()
+            joints[ROUGH] = replace(self._plain_joint, regression=self.rough.at(likely))
+            guide = self.rough.basis.smooth.T / self.rough.basis.spread(np.asarray(likely))
+        known = self.class_prior.known
+        return AlongClassPrior(joints, guide, self._patterns, self.boundary, self.power, known)
 
-        Patterns of errors count as their evidence does to the power of the average.
-        """
-        if self.class_prior.known or not self.boundary_scores:
-            nothing = Tabulated(np.array([-LAST, LAST]), np.zeros(2))
-            return {True: nothing, False: nothing}
-        normal = np.linspace(-LAST, LAST, _FINE_ENDS)
+    def _patterns(self, normal: Floats) -> Floats:
+        """Log evidence of each pattern of errors at 0 and 1 at class priors, (..., pattern)."""
         fits = self._boundary_fits(self.problem.log_ratio - np.log(self.class_prior(normal)[0]))
-        density = _log_density_of_patterns(self.boundary.patterns, fits, normal.shape)
-        total = logsumexp(density - normal[:, None] ** 2 / 2, axis=0)
-        found = {}
-        for calibrated in (True, False):
-            prior = self.boundary.log_prior(calibrated)
-            share = log_posterior_weights(np.exp(prior), total, self.power)
-            found[calibrated] = Tabulated(normal, logsumexp(share - total + density, axis=-1))
-        return found
+        return _log_density_of_patterns(self.boundary.patterns, fits, normal.shape)
 
     def _boundary_fits(self, log_odds: Floats) -> list[BoundaryFit]:
         """The scores 0 and 1 at class priors given by the log odds of a positive."""
@@ -232,9 +229,11 @@ class CaseControlAverage(Average):
         """Components that NUTS samples."""
         found: dict[str, LabelModel] = {}
         if SMOOTH in self.fitted:
-            found[SMOOTH] = SmoothMember(self.smooth_joint, self.smooth)
+            found[SMOOTH] = SmoothMember(
+                self.along.for_nuts(self.smooth_joint, SMOOTH), self.smooth
+            )
         if ROUGH in self.fitted:
-            found[ROUGH] = RoughMember(self.smooth_joint, self.rough)
+            found[ROUGH] = RoughMember(self.along.for_nuts(self.smooth_joint, ROUGH), self.rough)
         return found
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
@@ -259,8 +258,8 @@ class CaseControlAverage(Average):
         return {key: values[places] for key, values in (own | {f"{name}_known": known}).items()}
 
     def _known(self, name: str, draws: Draws) -> Floats:
-        """Log density of the sizes, by the interior cells, and of the ends, (...)."""
-        return self._sizes(name, draws) + self.ends[False](draws[f"{name}_normal"])
+        """Log density of the sizes, by the interior cells, and of all beside, (...)."""
+        return self._sizes(name, draws) + self.along.beside[False](draws[f"{name}_normal"])
 
     def _sizes(self, name: str, draws: Draws) -> Floats:
         """Log density of the sizes, by the interior cells, (...)."""
@@ -282,13 +281,16 @@ class CaseControlAverage(Average):
     def _apart(self, name: str, draws: Draws) -> dict[str, Floats]:
         """Parameters of a member and the class prior's normal, which NUTS draws as one vector.
 
-        With what the draws know of the sizes.
+        With what the draws know beside the cells.
         """
         key, cells = _JOINED[name], len(self.interior)
         size = {SMOOTH: self.basis.size, ROUGH: cells}[name] if cells else 0
         own = {other: draws[other] for other in _VARIABLES[name]}
         own |= {key: draws[key][..., :size], f"{name}_normal": draws[key][..., -1]}
-        known = self._sizes(name, own) if self.smooth_joint.sized else 0 * draws[key][..., -1]
+        joint = self.along.for_nuts(self.smooth_joint, name)
+        known = joint.along.at(draws[key][..., -1])
+        if joint.sized:
+            known = known + self._sizes(name, own)
         return {**own, f"{name}_known": known}
 
     def _proposed(self, draws: int, rng: np.random.Generator) -> dict[str, Weighted]:
@@ -349,7 +351,7 @@ class CaseControlAverage(Average):
         grid = np.linspace(-LAST, LAST, _FINE)
         for zoom in range(_ZOOMS):
             likelihood = self._interior(grid[:, None]).log_likelihood(offset).sum(axis=-1)
-            density = likelihood - grid**2 / 2 - _LOG_ROOT + self.ends[True](grid)
+            density = likelihood - grid**2 / 2 - _LOG_ROOT + self.along.beside[True](grid)
             kept = np.flatnonzero(density > density.max() - _NEGLIGIBLE)
             low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, _FINE - 1)]
             if zoom < _ZOOMS - 1:
@@ -370,14 +372,14 @@ class CaseControlAverage(Average):
             self._interior,
             self.class_prior,
             self.interior_sizes,
-            self.ends[False],
+            self.along.beside[False],
             normal,
         )
 
     def exact_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws of what is not sampled by NUTS."""
         normal = self._calibrated.draw(draws, rng)
-        found = {"calibrated_normal": normal, "calibrated_known": self.ends[True](normal)}
+        found = {"calibrated_normal": normal, "calibrated_known": self.along.beside[True](normal)}
         return {**found, **self._segments.draw(draws, rng)} if SEGMENTS in self.fitted else found
 
     def _interior(self, normal: Floats) -> CaseControlCells:
@@ -405,6 +407,7 @@ class CaseControlAverage(Average):
             boundary[..., column] = one.draw(rng)
         patterns = self.boundary.patterns
         weight = _log_density_of_patterns(patterns, fits, normal.shape)
+        weight += self.along.tempering(normal)[..., None]
         placed = {**draws, f"{name}_boundary": boundary, "boundary": boundary}
         for column, pattern in enumerate(patterns):
             rates = self.rates(name, placed, np.broadcast_to(pattern, boundary.shape))

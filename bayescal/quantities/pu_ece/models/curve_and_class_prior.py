@@ -24,11 +24,12 @@ from bayescal.inference.direct import (
     Weighted,
     choose,
     importance_sample,
+    laplace_evidence,
     variational_gaussian,
 )
 from bayescal.quantities.pu_ece.models.case_control import LOWEST, CaseControlCells, SampleSizes
-from bayescal.quantities.pu_ece.models.moving_gaussian import MovingGaussian
-from bayescal.quantities.pu_ece.priors import INTERVALS, STEP, PriorMap
+from bayescal.quantities.pu_ece.models.moving_gaussian import NEGLIGIBLE, MovingGaussian
+from bayescal.quantities.pu_ece.priors import INTERVALS, KNOTS, STEP, Cubic, PriorMap
 from bayescal.quantities.pu_ece.priors import LAST as LAST_NORMAL
 
 
@@ -71,6 +72,9 @@ class Tabulated(NamedTuple):
         return np.interp(normal, self.normal, self.value)
 
 
+FLAT = Tabulated(KNOTS, np.zeros(len(KNOTS)))
+NOTHING = Cubic(np.zeros(len(KNOTS)), np.zeros(len(KNOTS)))
+
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 # Expected information is not the curvature: the last digits come slowly, and are not needed.
@@ -92,15 +96,17 @@ _ABOUT_KNOWN = 1.0
 class CurveAndClassPrior:
     """A regression whose last coefficient, also standard normal, is the class prior's.
 
-    The regression may be a stack, as of one roughness each. `ends` is what the scores 0 and 1 say
-    of the class prior, in logarithms.
+    The regression may be a stack, as of one roughness each. `beside` is what else counts of the
+    class prior, in logarithms: the scores 0 and 1, and its tempering. `along` stands for it in
+    NUTS, and for what the sizes say on average.
     """
 
     regression: Regression
     prior: PriorMap
     log_ratio: float
     sizes: SampleSizes
-    ends: Tabulated
+    beside: Tabulated = FLAT
+    along: Cubic = NOTHING
 
     def __getitem__(self, place: int) -> CurveAndClassPrior:
         """Take one of the stack."""
@@ -108,13 +114,13 @@ class CurveAndClassPrior:
         return replace(self, regression=one)
 
     def log_likelihood(self, coef: Floats) -> Floats:
-        """Log-likelihood of cells, sizes and ends, (..., draw), at (..., draw, basis + 1)."""
+        """Log-likelihood of cells, sizes and all beside, (..., draw), at (..., draw, basis + 1)."""
         class_prior = self.prior(coef[..., -1])[0]
         cells = self._cells(class_prior[..., None])
         odds = cells.positive_odds(self.regression.logit(coef[..., :-1]))
         likelihood = np.log(odds) @ cells.positive - np.log1p(odds) @ cells.total
         sizes = self.sizes.log_density(odds / (1 + odds), class_prior)
-        return np.asarray(likelihood + sizes + self.ends(coef[..., -1]))
+        return np.asarray(likelihood + sizes + self.beside(coef[..., -1]))
 
     @property
     def sized(self) -> bool:
@@ -156,16 +162,27 @@ class CurveAndClassPrior:
         root[:size, :size], root[:size, -1], root[-1, -1] = own.root, spread * path, spread
         return Gaussian(np.append(own.mean, normal), root)
 
-    def moving_gaussian(self) -> MovingGaussian:
+    def moving_gaussian(self, negligible: float = NEGLIGIBLE) -> MovingGaussian:
         """Find the curve's Gaussian wherever the class prior's normal may be."""
         start = np.zeros(self.regression.design.shape[-1])
         if self.prior.known:
             return MovingGaussian.known(self.follow(np.zeros(2), np.stack([start, start])))
-        return MovingGaussian.sought(self._solved, start)
+        return MovingGaussian.sought(self._solved, start, negligible)
 
     def _solved(self, normal: Floats, start: Floats) -> tuple[Floats, ...]:
         own = self._sized(self._given(normal, start), normal)
         return normal, self._log_density(own, normal), own.mean, own.root
+
+    def evidence_at(self, normal: Floats, near: Gaussian) -> tuple[Gaussian, Floats, Floats]:
+        """Gaussians by the cells at class priors by their normals (knot,), and the log evidence.
+
+        Laplace's approximation: of the cells, and of cells and sizes. `near` is about there.
+        """
+        own, cells = self._given(normal, near), self._given_cells(normal)
+        regression, sized = replace(self.regression, cells=cells), self._sized(own, normal)
+        share = expit(cells.positive_logit(regression.logit(sized.mean[:, None, :])))
+        sizes = self.sizes.log_density(share[:, 0], self.prior(normal)[0])
+        return own, laplace_evidence(regression, own), laplace_evidence(regression, sized) + sizes
 
     def follow(
         self, normal: Floats, guide: Floats, start: Floats | Gaussian | None = None
@@ -281,10 +298,10 @@ class CurveAndClassPrior:
         weight = cells.total * share * (1 - share)
         cross = rise * regression.design.T @ (weight * expit(-logit))
         path = own.root @ (own.root.T @ cross)
-        precision = 1 + rise**2 * weight.sum() - cross @ path
+        precision = 1 + rise**2 * weight.sum() - cross @ path - self.along.at(normal, 2)
         slope = -rise * (cells.positive - cells.total * share).sum() - normal
-        # Rounding may take the last digits of a difference of large numbers.
-        return float(slope), float(max(precision, 1e-3)), np.asarray(path)
+        # The data make the class prior no less certain, but for rounding and approximation.
+        return float(slope + self.along.at(normal, 1)), float(max(precision, 1)), np.asarray(path)
 
 
 def _stacked(gaussians: Sequence[Gaussian]) -> Gaussian:
@@ -351,6 +368,8 @@ class _Member(BaseModel):
             "least_variance": np.asarray(sizes.variance),
             "prior_logit": self.joint.prior.value,
             "prior_slope": self.joint.prior.slope,
+            "along": self.joint.along.value,
+            "along_slope": self.joint.along.slope,
         }
 
 
@@ -433,7 +452,7 @@ def _add_data(inputs: dict[str, NDArray[Any]], dims: dict[str, Any]) -> dict[str
 
 
 def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
-    """Add the class prior, the counts and the sample sizes to the model in context.
+    """Add class prior and counts to the model in context, and what counts beside them.
 
     Density, sizes and their slopes share what they need of the odds: one exponential and two
     logarithms a cell.
@@ -441,7 +460,8 @@ def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
     import pymc as pm
     import pytensor.tensor as pt
 
-    logit_prior = logit_in_graph(normal, data["prior_logit"], data["prior_slope"])
+    logit_prior = cubic_in_graph(normal, data["prior_logit"], data["prior_slope"])
+    along = cubic_in_graph(normal, data["along"], data["along_slope"])
     pm.Deterministic("class_prior", pm.math.sigmoid(logit_prior))
     log_prior, total = -pt.softplus(-logit_prior), data["total"]
     odds = pt.exp(data["log_ratio"] - log_prior) * pt.sigmoid(pt.maximum(logit, LOWEST))
@@ -455,7 +475,7 @@ def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
         odds,
         data["log_coefficient"],
         # A potential would make PyMC warn of draws before the data.
-        data["sized"] * sizes / total.shape[0],
+        (data["sized"] * sizes + along) / total.shape[0],
         logp=_log_density,
         random=_draw_counts,
         observed=data["positive"],
@@ -465,17 +485,17 @@ def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
     return pm.math.sigmoid(logit)
 
 
-def _log_density(value: Any, count: Any, odds: Any, log_coefficient: Any, sizes: Any) -> Any:
+def _log_density(value: Any, count: Any, odds: Any, log_coefficient: Any, beside: Any) -> Any:
     import pytensor.tensor as pt
 
-    return log_coefficient + value * pt.log(odds) - count * pt.log1p(odds) + sizes
+    return log_coefficient + value * pt.log(odds) - count * pt.log1p(odds) + beside
 
 
 def _draw_counts(
     count: Any,
     odds: Any,
     log_coefficient: Any,
-    sizes: Any,
+    beside: Any,
     rng: np.random.Generator | None = None,
     size: Any = None,
 ) -> Any:
@@ -489,6 +509,8 @@ _COUNT_DIMS: dict[str, Any] = {
     "log_coefficient": "interior",
     "prior_logit": "knot",
     "prior_slope": "knot",
+    "along": "knot",
+    "along_slope": "knot",
 }
 _SMOOTH_DIMS: dict[str, Any] = {
     **_COUNT_DIMS,
@@ -499,8 +521,8 @@ _SMOOTH_DIMS: dict[str, Any] = {
 }
 
 
-def logit_in_graph(normal: Any, value: Any, slope: Any) -> Any:
-    """Compute the logit of the class prior in a PyTensor graph, as `PriorMap` does."""
+def cubic_in_graph(normal: Any, value: Any, slope: Any) -> Any:
+    """Compute a `Cubic` in a PyTensor graph."""
     import pytensor.tensor as pt
 
     place = pt.clip((normal + LAST_NORMAL) / STEP, 0, INTERVALS)

@@ -12,7 +12,7 @@ from scipy.special import gammaln, xlogy
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.quantity import BaseModel, Draws, Floats
 from bayescal.quantities.pu_ece.data import PUProblem
-from bayescal.quantities.pu_ece.models.curve_and_class_prior import logit_in_graph
+from bayescal.quantities.pu_ece.models.curve_and_class_prior import cubic_in_graph
 from bayescal.quantities.pu_ece.priors import (
     ClassPrior,
     IndependentBins,
@@ -87,7 +87,7 @@ class Bins(BaseModel):
         r = pm.Dirichlet("positive_mass", data["positive_concentration"], dims="cell")
         t = pm.Dirichlet("negative_mass", data["negative_concentration"], dims="cell")
         normal = pm.Normal("class_prior_normal")
-        logit = logit_in_graph(normal, data["prior_logit"], data["prior_slope"])
+        logit = cubic_in_graph(normal, data["prior_logit"], data["prior_slope"])
         class_prior = pm.Deterministic("class_prior", pm.math.sigmoid(logit))
         q = class_prior * r + (1 - class_prior) * t
         kept = data["stretch"] * pt.log1p(-class_prior)

@@ -20,8 +20,10 @@ _MOST = 24
 # Where knots are sought, and how many there are at first.
 _FARTHEST, _FIRST = 5.0, 9
 # Intervals are halved where the log density, or the mean in standard deviations, is so far from the
-# line between their ends; but not where the density is this far below the largest.
-_OFF, _NEGLIGIBLE = 2.0, 9.0
+# line between their ends.
+_OFF = 2.0
+NEGLIGIBLE = 9.0
+"""Log densities this far below the largest do not matter."""
 # Power of the class prior's density that is stretched to a normal one: tails stay within reach.
 _WIDER = 0.7
 # Points between two knots at which the density is summed.
@@ -103,20 +105,24 @@ class MovingGaussian:
 
     @classmethod
     def sought(
-        cls, solve: Callable[[Floats, Floats], Sequence[Floats]], start: Floats
+        cls,
+        solve: Callable[[Floats, Floats], Sequence[Floats]],
+        start: Floats,
+        negligible: float = NEGLIGIBLE,
     ) -> MovingGaussian:
         """Place knots where the class prior's density and the curve need them.
 
         Notes
         -----
         ``solve(normal, mean)`` gives the normals, their log density, and the means and roots of the
-        curve's Gaussians, sought from `mean`; at first from `start`.
+        curve's Gaussians, sought from `mean`; at first from `start`. None are where the density
+        is negligible.
         """
         found = solve(np.linspace(-_FARTHEST, _FARTHEST, _FIRST), np.tile(start, (_FIRST, 1)))
         off = np.full(_FIRST - 1, np.inf)
         while True:
             density = found[1]
-            kept = np.flatnonzero(density > density.max() - _NEGLIGIBLE)
+            kept = np.flatnonzero(density > density.max() - negligible)
             first, last = max(kept[0] - 1, 0), min(kept[-1] + 1, len(density) - 1)
             place = first + np.flatnonzero(off[first:last] > _OFF)
             if not len(place) or last - first + 1 + len(place) > _MOST:

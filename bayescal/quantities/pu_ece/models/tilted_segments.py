@@ -80,7 +80,7 @@ class SegmentsByClassPrior:
     cells: Callable[[Floats], CaseControlCells]  # at class priors given by their normals
     class_prior: PriorMap
     sizes: SampleSizes
-    ends: Tabulated
+    beside: Tabulated
     normal: Floats  # (node,)
     _found: dict[tuple[float, float], Segments] = field(default_factory=dict)
 
@@ -90,7 +90,7 @@ class SegmentsByClassPrior:
         if self.class_prior.known:
             return Nodes(self.normal, np.array(evidence))
         width = np.log(np.gradient(self.normal))
-        known = self.ends(self.normal) - self.normal**2 / 2 - _LOG_ROOT + width
+        known = self.beside(self.normal) - self.normal**2 / 2 - _LOG_ROOT + width
         return Nodes(self.normal, evidence + known)
 
     def _at(self, normal: float, tilt: float) -> Segments:
@@ -117,7 +117,7 @@ class SegmentsByClassPrior:
                 break
             tilt, nodes = tilt + step, further
             found = self._draw(nodes, tilt, number, rng)
-        known = self.ends(found.draws["segments_normal"]) + tilt * found.expected
+        known = self.beside(found.draws["segments_normal"]) + tilt * found.expected
         # The evidence stays that of the nodes without a tilt.
         gain = nodes.log_evidence - first.log_evidence if tilt else 0.0
         return {**found.draws, "segments_known": known - gain}

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -134,10 +136,11 @@ def test_scores_of_0_and_1_are_taken_into_account() -> None:
     data = bc.PUScores(positive=score[event][:300], unlabeled=score[1000:3000])
     made = problems(data, bc.pu_ece.Priors(bc.Beta(17.5, 55)), Binning(10))[0]
     parts = made, CurveAverage(), bc.Beta(17.5, 55), 0.5
-    model, plain = (CaseControlAverage.joined(*parts) for _ in range(2))
+    # The posterior itself: tempered, they say less.
+    model, plain = (replace(CaseControlAverage.joined(*parts), power=1.0) for _ in range(2))
     # Another way to the same posterior: draws that do not know of them, and weights that do.
     nothing = Tabulated(np.array([-1.0, 1.0]), np.zeros(2))
-    plain.__dict__["ends"] = {True: nothing, False: nothing}
+    plain.along.__dict__["beside"] = {True: nothing, False: nothing}
     assert model.direct_draws(1000, rng).ess > 400
     assert plain.direct_draws(1000, rng).ess < 200
     mine, theirs = (
@@ -279,12 +282,13 @@ def values_at(model, point, names):
     return model.compile_fn(found, mode=PLAIN)(point)
 
 
-def log_likelihood(average, rate, normal) -> float:
+def log_likelihood(average, name, rate, normal) -> float:
     pi = average.class_prior(np.asarray(normal))[0]
     odds = MADE.n_positive / MADE.n_unlabeled * rate / pi
     cells = binom.logpmf(MADE.positive, MADE.total, odds / (1 + odds)).sum()
     if not average.class_prior.known:
-        return float(cells)
+        # In place of the sizes, which these draws are weighed by.
+        return float(cells + average.members[name].joint.along.at(normal))
     return float(cells + log_sizes_density(rate, pi, MADE.total, MADE.n_positive))
 
 
@@ -298,7 +302,7 @@ def test_the_smooth_density_is_that_of_binomial_cells_and_known_sizes(made, requ
         (coef,) = values_at(model, point, ["coef"])
         used = coef[: average.basis.size]
         rate = expit(average.smooth.regression.logit(used))
-        expected = norm.logpdf(coef).sum() + log_likelihood(average, rate, coef[-1])
+        expected = norm.logpdf(coef).sum() + log_likelihood(average, "smooth", rate, coef[-1])
         assert float(density(point)) == pytest.approx(expected, rel=1e-8)
 
 
@@ -313,7 +317,7 @@ def test_the_rough_density_is_that_of_binomial_cells_and_known_sizes(made, reque
     expected = norm.logpdf(z).sum() + halfnorm.logpdf(roughness, scale=1.5)
     density = model.compile_logp(jacobian=False, mode=PLAIN)(point)
     assert float(density) == pytest.approx(
-        expected + log_likelihood(average, rate, z[-1]), rel=1e-8
+        expected + log_likelihood(average, "rough", rate, z[-1]), rel=1e-8
     )
 
 

@@ -127,16 +127,19 @@ def test_a_start_nearby_leads_to_the_same_gaussians() -> None:
         assert other.log_evidence == pytest.approx(one.log_evidence, abs=0.03)
 
 
-def test_a_billion_rows_leave_a_needle_that_is_found() -> None:
+@pytest.mark.parametrize(("power", "share"), [(1.0, 0.25), (0.35, 0.05)])
+def test_a_billion_rows_leave_a_needle_that_is_found(power, share) -> None:
+    """To a power, the curve leaves the class prior a ridge beside it."""
     cells = problem("over", (20_000, 20_000)).unlabeled.cells
     rate, rng = truth("over").probability(cells.mean_score), np.random.default_rng(1)
     shares = cells.count / cells.n, cells.count * rate / (cells.count @ rate)
     unlabeled, positive = (rng.multinomial(10**9, share) for share in shares)
     made = replace(cells, count=unlabeled)
     counted = PUProblem.of(Problem({"classifier": "made"}, made, made), positive)
-    model = CaseControlAverage.joined(counted, CurveAverage(), bc.Beta(20, 20), 0.5)
+    average = CaseControlAverage.joined(counted, CurveAverage(), bc.Beta(20, 20), 0.5)
+    model = replace(average, power=power)
     found = model.smooth_joint.sample(model.smooth_gaussian, 4000, np.random.default_rng(3), 5.0)
-    assert found.ess > 0.25 * 4000
+    assert found.ess > share * 4000
     class_prior = model.smooth_joint.prior(found.resample(1000, np.random.default_rng(4))[:, -1])[0]
     # The mean of the cells' rates, which the positives do not tell by themselves.
     assert class_prior.mean() == pytest.approx(float(shares[0] @ rate), abs=0.01)

@@ -1,5 +1,7 @@
 """Segments drawn where the sample sizes allow them, against draws that do not know the sizes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit, logsumexp
@@ -32,10 +34,11 @@ def test_tilted_cells_count_the_expected_positives_too() -> None:
     )
 
 
-def segments(class_prior):
+def segments(class_prior, power=0.35):
     data = truth("calibrated").scores((500, 5000), seed=1)
     problem = bc.pu_ece.plan(data, bc.pu_ece.Priors(class_prior)).cases[0].problem
-    return CaseControlAverage.joined(problem, CurveAverage(), class_prior, 0.5)._segments
+    average = CaseControlAverage.joined(problem, CurveAverage(), class_prior, 0.5)
+    return replace(average, power=power)._segments
 
 
 def weigh(own, draws):
@@ -44,7 +47,7 @@ def weigh(own, draws):
     normal = draws["segments_normal"]
     share = expit(own.cells(normal[:, None]).positive_logit(logit))
     weight = own.sizes.log_density(share, own.class_prior(normal)[0])
-    known = draws["segments_known"] - own.ends(normal)
+    known = draws["segments_known"] - own.beside(normal)
     return expit(logit) @ own.sizes.total / own.sizes.total.sum(), weight - known
 
 
@@ -74,6 +77,6 @@ def test_draws_and_evidence_are_those_of_many_draws_without_a_tilt(
 
 
 def test_where_enough_draws_count_none_are_tilted() -> None:
-    own = segments(bc.Beta(50, 50))
+    own = segments(bc.Beta(50, 50), power=1.0)
     found = own.draw(2000, np.random.default_rng(3))
-    np.testing.assert_array_equal(found["segments_known"], own.ends(found["segments_normal"]))
+    np.testing.assert_array_equal(found["segments_known"], own.beside(found["segments_normal"]))

@@ -1,0 +1,87 @@
+"""What counts of the class prior: its posterior is its prior times the evidence to a power."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from scipy.stats import binom, norm
+
+import bayescal as bc
+from bayescal.curves.average import POWER
+from bayescal.curves.priors import CurveAverage
+from bayescal.quantities.pu_ece.models.average import CaseControlAverage
+from bayescal.quantities.pu_ece.models.case_control import log_sizes_density
+from tests.quantities.pu_ece.made import of_counts, problem
+
+SMOOTH, BELIEF = CurveAverage(rough=0, segments=0), bc.Beta(20, 30)
+# Of the high scores few are events unless the class prior is .6: far from calibration below that.
+MADE = of_counts([10, 30], [60, 60], [0.1, 0.9])
+
+
+def average(class_prior=BELIEF, made=MADE, prior=SMOOTH, calibrated=0.0):
+    return CaseControlAverage.joined(made, prior, class_prior, calibrated)
+
+
+def log_evidence(model, class_prior, draws=200_000) -> np.ndarray:
+    """Log of the mean likelihood over the prior of the curve, by class prior."""
+    made, design = model.problem, model.smooth.regression.design
+    coef = np.random.default_rng(1).standard_normal((draws, design.shape[1]))
+    rate = expit(logit(made.cells.mean_score) + coef @ design.T)
+    ratio = made.n_positive / made.n_unlabeled
+    found = []
+    for pi in class_prior:
+        odds = ratio * rate / pi
+        law = binom.pmf(made.positive, made.total, odds / (1 + odds)).prod(axis=1)
+        sizes = log_sizes_density(rate, np.full(draws, pi), made.total, made.n_positive)
+        found.append(np.log((law * np.exp(sizes)).mean()))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("power", [0.2, POWER, 1.0])
+def test_the_posterior_is_the_prior_times_the_evidence_to_the_power(power) -> None:
+    model = replace(average(), power=power)
+    normal = np.linspace(-4, 4, 81)
+    class_prior = model.class_prior(normal)[0]
+    weight = norm.pdf(normal) * np.exp(power * log_evidence(model, class_prior))
+    mean = np.average(class_prior, weights=weight)
+    spread = np.sqrt(np.average((class_prior - mean) ** 2, weights=weight))
+    rng = np.random.default_rng(2)
+    draws = model.population(model.direct_posterior(4000, rng)).class_prior
+    # Laplace's approximation is off by a tenth of a unit of log evidence; 400 effective draws.
+    assert draws.mean() == pytest.approx(mean, abs=0.25 * spread)
+    assert draws.std() == pytest.approx(spread, rel=0.15)
+    prior = model.class_prior(np.zeros(1))[0].item()
+    # The evidence moves it, the less the lower the power.
+    assert mean - prior > 0.1 * power * spread
+
+
+def test_evidence_is_that_of_brute_force() -> None:
+    along = average().along
+    inside = np.abs(along.knots) < 3
+    found = along.evidence["smooth"][1][inside]
+    expected = log_evidence(average(), average().class_prior(along.knots[inside])[0])
+    np.testing.assert_allclose(found - found[2], expected - expected[2], atol=0.3)
+
+
+def test_a_class_prior_that_is_known_or_evidence_to_the_power_1_is_not_tempered() -> None:
+    for model in (average(0.4), replace(average(), power=1.0)):
+        assert not model.along.tempering.value.any()
+
+
+def test_a_sharp_peak_between_knots_of_nuts_is_moved_by_few_nats() -> None:
+    model = average(bc.Beta(2, 3), problem("over", (200_000, 2_000_000)), CurveAverage(), 0.5)
+    for member in model.members.values():
+        assert np.ptp(member.joint.along.value) <= 60
+
+
+def test_rows_at_0_and_1_alone_temper_the_class_prior() -> None:
+    model = average(
+        bc.Beta(30, 70), of_counts([2, 88], [900, 300], [0.0, 1.0]), CurveAverage(), 0.5
+    )
+    rng = np.random.default_rng(3)
+    found, exact = (
+        one.population(one.direct_posterior(4000, rng)).class_prior
+        for one in (model, replace(model, power=1.0))
+    )
+    assert found.std() > exact.std()
