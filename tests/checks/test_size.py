@@ -19,14 +19,14 @@ BUDGET = {
     "quantities/agnostic": 3950,
     "quantities/credal": 6780,
     "quantities/ece": 3370,
-    "quantities/pu_ece": 5880,
+    "quantities/pu_ece": 6050,
     "quantities/ssme": 5760,
     "quantities/temperature": 5050,
     "report": 3260,
     "results": 6260,
     "workflow": 2810,
 }
-MOST_FILES = 252
+MOST_FILES = 253
 LONGEST = 600
 TEST_LINES = 48_000
 

@@ -64,9 +64,10 @@ def build_model(
     In a cell of the score with U unlabelled rows, of which the share ``rate`` is positive, the
     positives' density is ``rate / pi`` times that of the unlabelled rows. Of the cell's P + U rows
     therefore ``P ~ Binomial(P + U, rho)``, ``logit rho = log(nP / nU) + log rate - log pi``: the
-    likelihood of a case-control study [1]_. What the sizes of the two samples add to it is part of
-    the density of ``events`` where the class prior is about known, and otherwise worked out from
-    the draws, as are the scores of exactly 0 and 1, segments and errors.
+    likelihood of a case-control study [1]_. The density of ``events`` has more of it: what the
+    scores of exactly 0 and 1 say of the class prior, what the sizes of the two samples do, and the
+    evidence by the class prior to the power -.65, so that it counts to the power .35. Segments and
+    errors are worked out from the draws.
 
     References
     ----------
