@@ -158,8 +158,9 @@ class DecisionRule:
         ndarray of shape (...), int
             Places in `names`.
         """
-        given = to_numpy(score, "score") if np.ndim(score) else np.asarray(score)
-        scores = at_ends(to_probabilities(score, "score"), self.thresholds, given.dtype)
+        scores = to_probabilities(score, "score")
+        given = to_numpy(score, "score") if scores.ndim else np.asarray(score)
+        scores = at_ends(scores, self.thresholds, given.dtype)
         return np.asarray(np.searchsorted(self.thresholds, scores, side="left"))
 
     def describe(self) -> str:
