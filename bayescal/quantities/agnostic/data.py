@@ -82,6 +82,12 @@ class RowFigures:
         """The mean cost that the unlabelled scores imply."""
         return estimated_cost(rule, self.unlabeled)
 
+    @property
+    def mark(self) -> str:
+        """What rows have in common in any order, but not with others."""
+        bits = self.task.score.astype(np.float64).view(np.int64)
+        return f"{bits.sum()} {bits[self.task.event == 1].sum()}"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountFigures:
@@ -127,6 +133,11 @@ class CountFigures:
     def unlabeled_cost(self, rule: DecisionRule) -> float:
         """The mean cost that the unlabelled scores imply."""
         return self._mean_cost(rule, self._implied)
+
+    @property
+    def mark(self) -> str:
+        """What rows have in common in any order, but not with others."""
+        return f"{self.measure} {self.auc()}"
 
     @property
     def _implied(self) -> Floats:
@@ -186,7 +197,7 @@ class IntervalProblem:
         """Hash of the counts and of the rules."""
         said = "; ".join(f"{name}: {rule}" for name, rule in rules.items())
         labels = fingerprint(self.labeled, self.labeled.cells.positives)
-        digest = hashlib.sha256(f"{said} {labels}".encode())
+        digest = hashlib.sha256(f"{said} {labels} {self.figures.mark}".encode())
         cells = self.cells
         for array in (cells.edges, cells.count, cells.mean_score, self.unlabeled_count):
             digest.update(array.tobytes())

@@ -182,6 +182,9 @@ def test_the_fingerprint_is_of_rule_labels_and_unlabelled_rows():
     # Seven digits differ, or one of many unlabelled scores: a checkpoint kept the other's costs.
     dear = [bc.agnostic.bayes_rule({"keep": (a, 0), "drop": (0, a)}) for a in (5e6, 5e6 + 4)]
     many = np.linspace(0.001, 0.999, 999)
+    # Two rows of one cell exchange their labels: the cells stay, and c and the AUC change.
+    label = np.arange(999) % 2
+    swapped = [bc.Scores(label, np.append(many[order], many[2:])) for order in ([0, 1], [1, 0])]
     prints = {
         plan(*given, **options).cases[0].fingerprint()
         for given, options in [
@@ -190,10 +193,10 @@ def test_the_fingerprint_is_of_rule_labels_and_unlabelled_rows():
             *(((rows(), DEFAULT), {"decision": rule}) for rule in dear),
             ((rows(), DEFAULT), {"unlabeled": [0.5]}),
             *(((rows(), DEFAULT), {"unlabeled": np.append(many, one)}) for one in (0.5, 0.5001)),
-            ((rows(seed=21), DEFAULT), {}),
+            *(((data, DEFAULT), {}) for data in (rows(seed=21), *swapped)),
         ]
     }
-    assert len(prints) == 8
+    assert len(prints) == 10
 
 
 @pytest.mark.parametrize(
