@@ -16,7 +16,7 @@ BUDGET = {
     "inference": 1500,
     "measures": 750,
     "plots": 3420,
-    "quantities/agnostic": 3950,
+    "quantities/agnostic": 3960,
     "quantities/credal": 6780,
     "quantities/ece": 3370,
     "quantities/pu_ece": 6050,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 253
 LONGEST = 600
-TEST_LINES = 48_000
+TEST_LINES = 48_100
 
 
 def lines(path: Path) -> int:
