@@ -225,7 +225,8 @@ class SSMECase:
     def _theory(self) -> dict[str, Bound]:
         """Bounds, of weighted rows those of the effective number of labels."""
         matrix = self.problem.matrix
-        n = round(matrix.effective_labels)
+        # Rounded down, but for the last digits, as a bound of more labels would not hold.
+        n = int(matrix.effective_labels * (1 + 1e-12))
         found = bounds(n, matrix.n_classifiers)._asdict()
         if matrix.weight is None:
             return found

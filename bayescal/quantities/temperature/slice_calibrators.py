@@ -70,7 +70,7 @@ class SliceCalibration(OfLogits):
         Predicted classes that share a calibrator; a class in none of them has its own. Without it
         every predicted class has its own.
     min_rows : int, default 1
-        A slice of fewer rows takes the calibrator of all rows.
+        A slice of fewer rows takes `shared_`, in which with a finite `gamma` it has no part.
     scale : {"logits", "probabilities"}, default "logits"
         What rows hold. Probabilities are taken as their logarithms.
     gamma : float, at least 0, default infinity
