@@ -317,8 +317,8 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
     if not stored:
         raise InputError(
             f"comparing classifiers needs the group {schema.ERROR_CORRELATION!r}, which this "
-            "result does not have. Fit them together, on the same rows, under one prior and "
-            "without groups: Scores.stack({name: y_prob, ...}, y_true=y)."
+            "result does not have; none of pu_ece does. Fit them together, on the same rows, "
+            "under one prior and without groups: Scores.stack({name: y_prob, ...}, y_true=y)."
         )
     held = tree[schema.ERROR_CORRELATION].dataset[name]
     sel = {dim: at for dim, at in cases[0].sel.items() if dim != schema.CLASSIFIER}

@@ -116,7 +116,7 @@ def plan(
     Returns
     -------
     Plan
-        A case a classifier. Classifiers are compared as if on rows of their own.
+        A case a classifier. How their errors correlate over shared rows is not worked out.
 
     Raises
     ------
