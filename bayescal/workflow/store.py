@@ -195,8 +195,7 @@ class Checkpoint:
     ) -> None:
         self._directory = checked_path(directory, "checkpoint")
         self._common = (quantity, priors, settings)
-        with writing_to(self._directory):
-            (self._directory / _CASES).mkdir(parents=True, exist_ok=True)
+        self._make()
         old = list(self._directory.glob(f"{quantity.NAME}-*.npz"))
         if old:
             warnings.warn(
@@ -215,7 +214,13 @@ class Checkpoint:
 
     def keep(self, case: Case, found: CaseArrays) -> None:
         """Write a finished case."""
+        self._make()
         write_bytes(self._path(case), archive.pack_case(found))
+
+    def _make(self) -> None:
+        """Make the directory, which another run that shares it removes when it ends."""
+        with writing_to(self._directory):
+            (self._directory / _CASES).mkdir(parents=True, exist_ok=True)
 
     def _path(self, case: Case) -> Path:
         quantity, priors, settings = self._common
