@@ -14,6 +14,7 @@ from bayescal.cli.options import MEASURE, ROWS, check_required, click_option, re
 from bayescal.cli.output import check_target, say_written
 from bayescal.cli.run import (
     RESULT,
+    check_of_result,
     checkpoint,
     in_terms_of,
     plan_options,
@@ -368,9 +369,7 @@ def _check_results(files: tuple[Path, ...], given: dict[str, Any]) -> None:
             f"a report takes results (.nc) or one table of scores; got {other.name!r} "
             "among results."
         )
-    for option in _OPTIONS:
-        if option.metavar == "COLUMN" and given[option.name]:
-            raise click.UsageError(f"{option.flag} names a column of a table; results have none.")
+    check_of_result(_QUANTITY.COMMAND, given, _WINDOW)
 
 
 def _of_results(files: Sequence[Path], output: Path, title: str, given: Given) -> int:

@@ -14,6 +14,7 @@ import click
 
 from bayescal.cli.options import (
     MEASURE,
+    SAMPLING,
     as_given,
     check_required,
     check_share,
@@ -114,7 +115,7 @@ def loaded_or_fitted(quantity: Quantity, given: Given) -> DataTree:
 
         if others:
             raise click.UsageError(f"a result comes alone; got {others[0].name!r} beside it.")
-        _check_of_result(command, given)
+        check_of_result(command, given)
         return load(first)
     check_required(command, given)
     data = command.read({**given, "estimate_only": False})
@@ -127,10 +128,11 @@ def loaded_or_fitted(quantity: Quantity, given: Given) -> DataTree:
         return fit(quantity, data, priors=priors, progress=update, **options)
 
 
-def _check_of_result(command: Command, given: Given) -> None:
+def check_of_result(command: Command, given: Given, *others: Option) -> None:
     """Refuse options of a table, and of its fit, beside a result."""
-    for option in (*command.options, command.prior):
-        if given[option.name] not in (None, (), False, option.default):
+    fit = (option for option in SAMPLING if option.name not in ("prob", "seed"))
+    for option in (*command.options, command.prior, *fit, *others):
+        if given.get(option.name) not in (None, (), False, option.default):
             about = "names a column of a table" if option.metavar == "COLUMN" else "is of a fit"
             raise click.UsageError(f"{option.flag} {about}, and FILE is a result. Leave it out.")
 

@@ -52,6 +52,9 @@ def test_a_failed_fit_is_said(kept: Path, tmp_path: Path) -> None:
     [
         (["ece.nc", "--label", "y"], "--label names a column of a table"),
         (["ece.nc", "--score", "p"], "--score names a column of a table"),
+        (["ece.nc", "--window", "w"], "--window names a column of a table"),
+        (["ece.nc", "--prior", "flat"], "--prior is of a fit, and FILE is a result"),
+        (["ece.nc", "--draws", "20"], "--draws is of a fit, and FILE is a result"),
         (["ece.nc", "scores.csv"], "'scores.csv' among results"),
         (
             ["one.csv", "two.csv", "--label", "y", "--score", "p"],
