@@ -331,12 +331,17 @@ def alike(tree: xr.DataTree, cases: Sequence[ResultSlice]) -> list[int]:
     """Of each case the first that has the same rows in the same cells, and so the same error."""
     if schema.SHARED_ROWS not in tree.children:
         return list(range(len(cases)))
-    rows = ((schema.SHARED_ROWS, "cell"), (schema.SHARED_ROWS, schema.LABEL))
-    held = [
-        [access.variable(tree, *at, case).values.tobytes() for at in (*rows, _SCORE)]
-        for case in cases
-    ]
-    return [held.index(one) for one in held]
+    names = (schema.CELL, schema.LABEL)
+    rows = [np.stack(access.values(tree, schema.SHARED_ROWS, case, *names)) for case in cases]
+    score = [access.variable(tree, *_SCORE, case).values for case in cases]
+
+    def same(k: int, one: int) -> bool:
+        # Scores in float32 are those in float64.
+        near = np.allclose(score[k], score[one], rtol=1e-6, atol=0, equal_nan=True)
+        return near and np.array_equal(rows[k], rows[one])
+
+    every = range(len(cases))
+    return [next(one for one in every if same(k, one)) for k in every]
 
 
 def shares_of_most(values: Floats) -> Floats:
