@@ -115,19 +115,31 @@ class AlongClassPrior:
             found[calibrated] = Tabulated(_GRID, ends + self.tempering(_GRID))
         return found
 
+    def with_sizes(self, name: str) -> Tabulated:
+        """What counts beside the cells: of the sizes what they say of a component on average."""
+        if self.known:
+            return FLAT
+        cells, sized = self.evidence[name]
+        sizes = self._limited(sized - cells, sized + self.beside[False](self.knots))
+        return Tabulated(_GRID, self.beside[False](_GRID) + sizes(_GRID))
+
     def for_nuts(self, joint: CurveAndClassPrior, name: str) -> CurveAndClassPrior:
         """Let a component know what counts, and the sizes on average unless it knows them."""
         if self.known:
             return joint
-        cells, sized = self.evidence[name]
-        beside = self.beside[False](self.knots)
-        along = beside if joint.sized else beside + sized - cells
-        value = self._limited(along, beside + sized)
-        at = value(KNOTS)
-        return replace(joint, along=Cubic(at, PchipInterpolator(KNOTS, at).derivative()(KNOTS)))
+        along = self.beside[False] if joint.sized else self.with_sizes(name)
+        sized = self.evidence[name][1] + self.beside[False](self.knots)
+        value = np.clip(along(KNOTS) - along(self._likeliest(sized)), -_MOST, _MOST)
+        slope = PchipInterpolator(KNOTS, value).derivative()(KNOTS)
+        return replace(joint, along=Cubic(value, slope))
 
     def _limited(self, value: Floats, log_evidence: Floats) -> Callable[[Floats], Floats]:
-        """Pass through values at the knots, limited about the posterior's largest."""
-        off = value - value[np.argmax(log_evidence - self.knots**2 / 2)]
+        """Pass through values at the knots, limited about that at the likeliest one."""
+        off = value - value[self.knots == self._likeliest(log_evidence)]
         through = PchipInterpolator(self.knots, np.clip(off, -_MOST, _MOST))
         return lambda normal: through(np.clip(normal, self.knots[0], self.knots[-1]))
+
+    def _likeliest(self, log_evidence: Floats) -> Floats:
+        """The knot where the posterior is largest, (1,)."""
+        place = np.argmax(log_evidence - self.knots**2 / 2)
+        return self.knots[place : place + 1]

@@ -263,10 +263,13 @@ class CaseControlAverage(Average):
 
     def _sizes(self, name: str, draws: Draws) -> Floats:
         """Log density of the sizes, by the interior cells, (...)."""
-        normal = draws[f"{name}_normal"]
+        logit = self.components[name].deviation(draws) + self._offset
+        return self._sizes_at(draws[f"{name}_normal"], logit)
+
+    def _sizes_at(self, normal: Floats, logit: Floats) -> Floats:
+        """The same at logits of the interior cells, (..., interior)."""
         class_prior = self.class_prior(normal)[0]
         log_odds = self.problem.log_ratio - np.log(class_prior)
-        logit = self.components[name].deviation(draws) + self._offset
         share = expit(log_odds[..., None] - softplus(-logit))
         return self.interior_sizes.log_density(share, class_prior)
 
@@ -351,12 +354,16 @@ class CaseControlAverage(Average):
         grid = np.linspace(-LAST, LAST, _FINE)
         for zoom in range(_ZOOMS):
             likelihood = self._interior(grid[:, None]).log_likelihood(offset).sum(axis=-1)
-            density = likelihood - grid**2 / 2 - _LOG_ROOT + self.along.beside[True](grid)
+            density = likelihood - grid**2 / 2 - _LOG_ROOT + self._calibrated_known(grid)
             kept = np.flatnonzero(density > density.max() - _NEGLIGIBLE)
             low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, _FINE - 1)]
             if zoom < _ZOOMS - 1:
                 grid = np.linspace(low, high, _FINE)
         return Nodes(grid, density + np.log(grid[1] - grid[0]))
+
+    def _calibrated_known(self, normal: Floats) -> Floats:
+        """Log density of the sizes and of all beside where the interior cells are calibrated."""
+        return self._sizes_at(normal, self._offset) + self.along.beside[True](normal)
 
     @cached_property
     def _segments(self) -> SegmentsByClassPrior:
@@ -372,14 +379,15 @@ class CaseControlAverage(Average):
             self._interior,
             self.class_prior,
             self.interior_sizes,
-            self.along.beside[False],
+            self.along.with_sizes(SMOOTH),
             normal,
         )
 
     def exact_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws of what is not sampled by NUTS."""
         normal = self._calibrated.draw(draws, rng)
-        found = {"calibrated_normal": normal, "calibrated_known": self.along.beside[True](normal)}
+        known = 0 * normal if self.class_prior.known else self._calibrated_known(normal)
+        found = {"calibrated_normal": normal, "calibrated_known": known}
         return {**found, **self._segments.draw(draws, rng)} if SEGMENTS in self.fitted else found
 
     def _interior(self, normal: Floats) -> CaseControlCells:

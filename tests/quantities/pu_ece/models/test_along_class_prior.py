@@ -85,3 +85,9 @@ def test_rows_at_0_and_1_alone_temper_the_class_prior() -> None:
         for one in (model, replace(model, power=1.0))
     )
     assert found.std() > exact.std()
+
+
+def test_all_components_count_under_a_flat_class_prior() -> None:
+    """Without the sizes, calibrated scores would be sought where the tempering is largest."""
+    model = average(bc.Beta(1, 1), problem("near", (150, 600)), CurveAverage(), 0.5)
+    assert model.direct_draws(1000, np.random.default_rng(1)).ess > 1000
