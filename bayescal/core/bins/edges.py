@@ -61,7 +61,7 @@ def place_in(
     edges: NDArray[np.float64], score: NDArray[np.floating], closed: str = "right"
 ) -> NDArray[np.int64]:
     """The bin of each score."""
-    inner = edges_as(edges[1:-1], score.dtype, closed)
+    inner = edges_as(edges[1:-1], np.result_type(np.asarray(score), np.float32), closed)
     return np.searchsorted(inner, score, side="left" if closed == "right" else "right")
 
 

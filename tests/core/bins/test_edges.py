@@ -14,6 +14,7 @@ from bayescal.core.bins.edges import (
     check_edges,
     number_and_width,
     optimal_number,
+    place_in,
     quantile_ranks,
     refine,
     strategy_name,
@@ -32,6 +33,11 @@ def umb(score, n_bins):
 @given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=50), st.integers(1, 60))
 def test_quantile_edges_are_the_order_statistics_of_the_paper(score, n_bins):
     assert bin_edges(np.array(score), n_bins, "quantile").tolist() == umb(score, n_bins)
+
+
+@pytest.mark.parametrize("score", [[0, 1], np.array([0, 1]), np.array([False, True]), [0.1, 0.9]])
+def test_scores_of_any_type_are_placed(score):
+    assert place_in(np.array([0, 0.5, 1]), score).tolist() == [0, 1]
 
 
 def test_quantile_edges_of_float32_are_those_floats():
