@@ -2,12 +2,14 @@
 
 python benchmarks/pu_sbc.py                         # 200 replications a model
 python benchmarks/pu_sbc.py --models "curve, class prior wide" --draws 250 --label wide
+python benchmarks/pu_sbc.py --models curve --exact --quick --label exact
 python benchmarks/pu_sbc.py --render
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -16,6 +18,7 @@ from _results import print_provenance, read, write
 
 import bayescal as bc
 from bayescal.core.health import MAX_RHAT, MIN_ESS
+from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.simulator import truth
 from bayescal.workflow.simulation import sbc
 
@@ -32,7 +35,15 @@ N_BINS = 6
 LEVEL = 0.01
 
 
-def run(name: str, replications: int, seed: int, draws: int) -> dict[str, Any]:
+def exact() -> None:
+    """Let evidence count in full: a power below 1 is not the posterior of what is simulated."""
+    joined = CaseControlAverage.joined
+    CaseControlAverage.joined = staticmethod(  # type: ignore[method-assign]
+        lambda *given, **more: replace(joined(*given, **more), power=1.0)
+    )
+
+
+def run(name: str, replications: int, seed: int, draws: int, method: str) -> dict[str, Any]:
     """Rank one model's quantities."""
     variables = ["tce", "ece", "label_rate"] + ["class_prior"] * (
         name != "curve, class prior known"
@@ -45,7 +56,7 @@ def run(name: str, replications: int, seed: int, draws: int) -> dict[str, Any]:
         seed=seed,
         priors=MODELS[name],
         variables=variables,
-        method="nuts",
+        method=method,
         draws=draws,
         n_bins=N_BINS,
     )
@@ -109,14 +120,19 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--draws", type=int, default=1000, help="of each of four chains")
     parser.add_argument("--models", nargs="+", choices=MODELS, default=[*MODELS])
+    parser.add_argument("--exact", action="store_true", help="evidence to the power 1")
+    parser.add_argument("--quick", action="store_true", help="without NUTS")
     parser.add_argument("--label", default="", help="ending of the figures' file")
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
     file = "_".join(filter(None, ("pu_sbc", given.label)))
     settings = {"replications": given.replications, "seed": given.seed, "draws": given.draws}
     models: list[dict[str, Any]] = []
+    if given.exact:
+        exact()
+    method = "direct" if given.quick else "nuts"
     for name in [] if given.render else given.models:
-        models.append(run(name, given.replications, given.seed, given.draws))
+        models.append(run(name, given.replications, given.seed, given.draws, method))
         write(file, **settings, models=models)
     render(file)
 
