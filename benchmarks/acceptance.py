@@ -82,7 +82,7 @@ def print_figures(tree: xr.DataTree) -> None:
 
 def differences(tree: xr.DataTree) -> None:
     """Print the difference of neighbours in the order of their errors."""
-    means = tree["model_average"]["tce_mean"]
+    means = tree["posterior"]["tce"].mean(["chain", "draw"])
     if "classifier" not in means.dims:
         return
     names = [str(name) for name in means.sortby(means).classifier.values]

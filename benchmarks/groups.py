@@ -50,7 +50,8 @@ def run_world(name: str, replications: int, seed: int) -> list[dict[str, Any]]:
         together = bc.fit(
             bc.ece, bc.Scores(y_true=label, y_prob=score, group=group), seed=index, method="direct"
         )
-        ends, means = bc.interval(together, "tce"), together["model_average"]["tce_mean"]
+        ends = bc.interval(together, "tce")
+        means = together["posterior"]["tce"].mean(["chain", "draw"])
         for world, (own_score, own_label) in zip(worlds, drawn, strict=True):
             low, high = ends.sel(group=world.name).to_numpy()
             mean = means.sel(group=world.name).item()
@@ -59,7 +60,7 @@ def run_world(name: str, replications: int, seed: int) -> list[dict[str, Any]]:
                 bc.ece, bc.Scores(y_true=own_label, y_prob=own_score), seed=index, method="direct"
             )
             low, high = bc.interval(apart, "tce").to_numpy()
-            mean = apart["model_average"]["tce_mean"].item()
+            mean = apart["posterior"]["tce"].mean().item()
             rows.setdefault((world.name, "apart"), []).append((low, high, mean))
     return [
         figures(name, world, n, {how: rows[world.name, how] for how in ("together", "apart")})

@@ -53,7 +53,7 @@ def run(data: Path, draws: int, seed: int) -> None:
             ends = bc.interval(fit, "ece")
             for classifier in names:
                 low, high = ends.sel(classifier=classifier).to_numpy()
-                mean = fit["model_average"]["ece_mean"].sel(classifier=classifier).item()
+                mean = fit["posterior"]["ece"].sel(classifier=classifier).mean().item()
                 plug_in = fit["point_estimate"]["ece"].sel(classifier=classifier).item()
                 pi = fit["posterior"]["class_prior"].sel(classifier=classifier).mean().item()
                 rows.setdefault((classifier, name), []).append((low, high, mean, plug_in, pi))

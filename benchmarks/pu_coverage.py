@@ -63,9 +63,8 @@ def by_curve(data: bc.PUScores, belief: Any, rng: np.random.Generator) -> Any:
             chains=1,
         )
     lower, upper = bc.interval(fit, "tce", prob=1 - 2 * TAIL).to_numpy().ravel()
-    averaged = fit["model_average"]
-    mean, p = averaged["tce_mean"].item(), averaged["p_calibrated"].item()
-    return lower, upper, mean, p, fit["posterior"]["class_prior"].mean().item()
+    mean, pi = (fit["posterior"][name].mean().item() for name in ("tce", "class_prior"))
+    return lower, upper, mean, fit["model_average"]["p_calibrated"].item(), pi
 
 
 def by_bootstrap(

@@ -57,7 +57,7 @@ def of_ece(data: bc.Scores, world: Any, seed: int) -> Interval:
     """Interval of the true calibration error."""
     result = bc.fit(bc.ece, data, seed=seed, method="direct")
     low, high = bc.interval(result, "tce").to_numpy()
-    return Interval(low, high, result["model_average"]["tce_mean"].item(), world.tce)
+    return Interval(low, high, result["posterior"]["tce"].mean().item(), world.tce)
 
 
 def of_credal(data: bc.Scores, world: Any, seed: int) -> Interval:

@@ -23,7 +23,7 @@ def average(class_prior=BELIEF, made=MADE, prior=SMOOTH, calibrated=0.0):
     return CaseControlAverage.joined(made, prior, class_prior, calibrated)
 
 
-def log_evidence(model, class_prior, draws=200_000) -> np.ndarray:
+def log_evidence(model, class_prior, draws=50_000) -> np.ndarray:
     """Log of the mean likelihood over the prior of the curve, by class prior."""
     made, design = model.problem, model.smooth.regression.design
     coef = np.random.default_rng(1).standard_normal((draws, design.shape[1]))
@@ -38,12 +38,19 @@ def log_evidence(model, class_prior, draws=200_000) -> np.ndarray:
     return np.array(found)
 
 
+NORMAL = np.linspace(-4, 4, 41)
+
+
+@pytest.fixture(scope="module")
+def evidence() -> np.ndarray:
+    return log_evidence(average(), average().class_prior(NORMAL)[0])
+
+
 @pytest.mark.parametrize("power", [0.2, POWER, 1.0])
-def test_the_posterior_is_the_prior_times_the_evidence_to_the_power(power) -> None:
+def test_the_posterior_is_the_prior_times_the_evidence_to_the_power(power, evidence) -> None:
     model = replace(average(), power=power)
-    normal = np.linspace(-4, 4, 81)
-    class_prior = model.class_prior(normal)[0]
-    weight = norm.pdf(normal) * np.exp(power * log_evidence(model, class_prior))
+    class_prior = model.class_prior(NORMAL)[0]
+    weight = norm.pdf(NORMAL) * np.exp(power * evidence)
     mean = np.average(class_prior, weights=weight)
     spread = np.sqrt(np.average((class_prior - mean) ** 2, weights=weight))
     rng = np.random.default_rng(2)
