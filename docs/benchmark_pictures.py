@@ -116,13 +116,14 @@ def pu() -> None:
         "basic bootstrap": "simulated: basic bootstrap, known",
     }
     rows = {w: [c["methods"][n]["coverage"] for c in simulated] for n, w in names.items()}
-    real = [c["coverage"] for c in read("pu_real_coverage_report")["cells"]]
-    rows["Adult, digits: sd .005"] = real
+    for spread, file in ((".005", ""), (".05", "_spread_05"), (".11", "_spread_11")):
+        real = read("pu_real_coverage_report" + file)["cells"]
+        rows["Adult, digits: sd " + spread] = [c["coverage"] for c in real]
     for belief in ("known", "sd .02", "25% off, sd .02"):
         words = f"comments: {belief}".replace("25% off", "25 % too high")
         rows[words] = [c["coverage"] for c in comments if c["belief"] == belief]
-    figure, axes = plt.subplots(figsize=(8, 4.6))
-    dots(axes, rows, [OURS] * 4 + ["0.5"] + [OTHER] * 4)
+    figure, axes = plt.subplots(figsize=(8, 5.2))
+    dots(axes, rows, [OURS] * 4 + ["0.5"] + [OTHER] * 6)
     axes.set(xlabel=CELLS, xlim=(-0.02, 1.02))
     save(figure, "pu_ece")
 
