@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3960,
     "quantities/credal": 6780,
     "quantities/ece": 3370,
-    "quantities/pu_ece": 6070,
+    "quantities/pu_ece": 6060,
     "quantities/ssme": 5760,
     "quantities/temperature": 5050,
     "report": 3260,

@@ -152,3 +152,11 @@ def test_a_csv_of_few_rows_is_read_at_once(tmp_path: Path, monkeypatch) -> None:
     assert isinstance(reading.read(options(tmp_path / "a.csv", "p")), bc.Scores)
     monkeypatch.setattr(reading, "MOST_VALUES", 3)
     assert isinstance(reading.read(options(tmp_path / "a.csv", "p")), bc.CountTable)
+
+
+def test_temperatures_without_labels_are_refused_also_without_a_posterior() -> None:
+    from bayescal.quantities.temperature.command import COMMAND
+
+    scores = bc.Scores(y_true=[np.nan, np.nan], y_prob=[0.2, 0.7])
+    with pytest.raises(bc.InputError, match="at least one label; all 2 rows"):
+        COMMAND.estimates(scores, {})

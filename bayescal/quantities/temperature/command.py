@@ -47,11 +47,13 @@ def _read(given: Given) -> Scores | CountedRows:
 
 def _estimates(scores: Scores | CountedRows, given: Given) -> Estimates:
     from bayescal.core.scores import Scores
-    from bayescal.quantities.temperature.data import Problem, Rows, data_warnings
+    from bayescal.quantities.temperature.data import Problem, Rows, check_labels, data_warnings
     from bayescal.quantities.temperature.estimator import estimate_of
 
     rows: list[Row] = []
     warnings: list[str] = []
+    if isinstance(scores, Scores):
+        check_labels(scores)
     problems: list[Rows] = (
         [Problem.of(scores, name) for name in scores.classifiers]
         if isinstance(scores, Scores)

@@ -40,6 +40,15 @@ _BY_GROUP: Final = "bayescal.fit_many(bayescal.temperature, scores.by_group())"
 _SURE: Final = 0.95
 
 
+def check_labels(data: Scores) -> None:
+    """Refuse rows of which none has a label."""
+    if data.n_labeled == 0:
+        raise InputError(
+            f"y_true must hold at least one label; all {data.n_obs} rows are missing. Label some "
+            "rows: temperatures cannot be estimated without."
+        )
+
+
 class Facts(NamedTuple):
     """What is said of rows beside their posterior; those of two parts add up."""
 

@@ -28,7 +28,7 @@ from bayescal.core.quantity import (
 )
 from bayescal.core.scores import Scores
 from bayescal.quantities.temperature.bounds import bounds
-from bayescal.quantities.temperature.data import Problem, Rows, data_warnings
+from bayescal.quantities.temperature.data import Problem, Rows, check_labels, data_warnings
 from bayescal.quantities.temperature.estimator import (
     BINNING,
     STAGES,
@@ -345,11 +345,7 @@ def plan(
         return _of_counted(data, priors, calibration_bins)
     remedy = "Scores(y_true=..., y_prob=..., from_logits=True), or temperature.count_rows(...)"
     check_data(data, (Scores,), "temperature", remedy)
-    if data.n_labeled == 0:
-        raise InputError(
-            f"y_true must hold at least one label; all {data.n_obs} rows are missing. Label some "
-            "rows: temperatures cannot be estimated without."
-        )
+    check_labels(data)
     cases = [
         TemperatureCase.of(Problem.of(data, name), priors, calibration_bins)
         for name in data.classifiers

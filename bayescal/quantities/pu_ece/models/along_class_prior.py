@@ -39,8 +39,9 @@ class AlongClassPrior:
     holds likely: a classifier far from calibration looks better under another class prior. Evidence
     therefore counts for the class prior as it does for the components, to the `power` of the
     average: the posterior of the class prior is its prior times the evidence to this power. The
-    evidence is the sum of those of calibration, of the smooth component and of the rough one at its
-    likely roughness, by Laplace's approximation.
+    evidence is the sum of those of the smooth component and of the rough one at its likely
+    roughness, by Laplace's approximation. That of calibration, a spike where the class prior is the
+    mean score, would leave the others a dent there.
     """
 
     joints: Mapping[str, CurveAndClassPrior]  # components that NUTS samples, by cells and sizes
@@ -77,25 +78,10 @@ class AlongClassPrior:
         """What lets the evidence count to the power."""
         if self.known or self.power == 1:
             return FLAT
-        patterns = self.patterns(self.knots)
-        ends = {
-            calibrated: logsumexp(patterns + self.boundary.log_prior(calibrated), axis=-1)
-            for calibrated in (True, False)
-        }
-        terms = [ends[False] + sized for _, sized in self.evidence.values()]
-        if self.boundary.interior_calibrated:
-            terms.append(ends[True] + self._calibrated)
-        evidence = logsumexp(terms, axis=0)
+        ends = self.patterns(self.knots) + self.boundary.log_prior(interior_calibrated=False)
+        fitted = [sized for _, sized in self.evidence.values()] or [np.zeros(len(self.knots))]
+        evidence = logsumexp(ends, axis=-1) + logsumexp(fitted, axis=0)
         return Tabulated(_GRID, self._limited((self.power - 1) * evidence, evidence)(_GRID))
-
-    @property
-    def _calibrated(self) -> Floats:
-        """Log evidence that the scores between 0 and 1 are calibrated, (knot,)."""
-        if SMOOTH not in self.joints:
-            return np.zeros(len(self.knots))
-        joint = self.joints[SMOOTH]
-        none = np.zeros((len(self.knots), joint.regression.design.shape[-1]))
-        return joint.log_likelihood(np.column_stack([none, self.knots]))
 
     @cached_property
     def beside(self) -> dict[bool, Tabulated]:

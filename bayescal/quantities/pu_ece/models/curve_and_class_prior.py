@@ -298,10 +298,12 @@ class CurveAndClassPrior:
         weight = cells.total * share * (1 - share)
         cross = rise * regression.design.T @ (weight * expit(-logit))
         path = own.root @ (own.root.T @ cross)
-        precision = 1 + rise**2 * weight.sum() - cross @ path - self.along.at(normal, 2)
+        low, middle, high = self.along.at(normal + np.array([-1.0, 0.0, 1.0]))
+        # Over one standard deviation of the prior: what counts may have a dent.
+        precision = 1 + rise**2 * weight.sum() - cross @ path - (low - 2 * middle + high)
         slope = -rise * (cells.positive - cells.total * share).sum() - normal
         # The data make the class prior no less certain, but for rounding and approximation.
-        return float(slope + self.along.at(normal, 1)), float(max(precision, 1)), np.asarray(path)
+        return float(slope + (high - low) / 2), float(max(precision, 1)), np.asarray(path)
 
 
 def _stacked(gaussians: Sequence[Gaussian]) -> Gaussian:
