@@ -326,8 +326,10 @@ def rough_inputs(
     }
 
 
-def rough_logit(data: dict[str, Any]) -> Any:
+def rough_logit(data: dict[str, Any], wider: Any = 1.0) -> Any:
     """Add ``z`` and ``roughness`` to the model in context; return the cells' logits, (interior,).
+
+    The whitening is this much wider than its root, (interior,).
 
     Notes
     -----
@@ -346,6 +348,6 @@ def rough_logit(data: dict[str, Any]) -> Any:
     ratio = spread / data["likely_spread"]
     narrower = (1 + data["precision"]) / (1 + data["precision"] * ratio**2)
     centre = data["centre"] * ratio * narrower
-    scale = pm.math.sqrt(narrower)
+    scale = wider * pm.math.sqrt(narrower)
     z = whitened_normal("z", centre, data["root"], dims="interior", scale=scale)
     return data["offset"] + product(data["vectors"], spread * z)

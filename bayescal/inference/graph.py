@@ -208,7 +208,9 @@ def _draw(
     return generator.standard_normal((*(size or ()), mean.shape[-1]))
 
 
-def whitened_normal(name: str, mean: Any, root: Any, dims: str, scale: Any = None) -> Any:
+def whitened_normal(
+    name: str, mean: Any, root: Any, dims: str | None = None, scale: Any = None
+) -> Any:
     """Add independent Normal(0, 1) variables, sampled as ``mean + scale * (root @ value)``.
 
     With 1e8 rows the posterior of a curve's coefficients is a needle in 30 dimensions, with 100

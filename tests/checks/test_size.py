@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3960,
     "quantities/credal": 6780,
     "quantities/ece": 3370,
-    "quantities/pu_ece": 6060,
+    "quantities/pu_ece": 6150,
     "quantities/ssme": 5760,
     "quantities/temperature": 5050,
     "report": 3260,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 253
 LONGEST = 600
-TEST_LINES = 48_100
+TEST_LINES = 48_200
 
 
 def lines(path: Path) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,10 +14,13 @@ from bayescal.core.quantity import Floats
 from bayescal.curves.average import log_posterior_weights
 from bayescal.curves.boundary import BoundaryErrors
 from bayescal.curves.priors import ROUGH, SMOOTH
+from bayescal.inference.direct import Gaussian
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
     FLAT,
+    NOTHING,
     CurveAndClassPrior,
     Tabulated,
+    Whitening,
 )
 from bayescal.quantities.pu_ece.models.moving_gaussian import NEGLIGIBLE, MovingGaussian
 from bayescal.quantities.pu_ece.priors import KNOTS, LAST, Cubic
@@ -62,16 +65,23 @@ class AlongClassPrior:
         return self._smooth.quantiles.normal if SMOOTH in self.joints else KNOTS
 
     @cached_property
-    def evidence(self) -> dict[str, tuple[Floats, Floats]]:
-        """Log evidence by component at the knots: of cells, and of cells and sizes."""
+    def _by_cells(self) -> dict[str, Gaussian]:
+        """Gaussians of each component's curve at the knots, by the cells."""
         if SMOOTH not in self.joints:
             return {}
-        smooth, *both = self.joints[SMOOTH].evidence_at(self.knots, self._smooth.gaussians)
-        found = {SMOOTH: (both[0], both[1])}
+        smooth, _ = self.joints[SMOOTH].by_cells(self.knots, self._smooth.gaussians)
+        found = {SMOOTH: smooth}
         if ROUGH in self.joints:
-            near = self.joints[ROUGH].follow(self.knots, smooth.mean @ self.guide)
-            found[ROUGH] = self.joints[ROUGH].evidence_at(self.knots, near)[1:]
+            joint = self.joints[ROUGH]
+            near = joint.follow(self.knots, smooth.mean @ self.guide)
+            found[ROUGH], _ = joint.by_cells(self.knots, near)
         return found
+
+    @cached_property
+    def evidence(self) -> dict[str, Floats]:
+        """Log evidence of cells and sizes by component, (knot,)."""
+        own = self._by_cells.items()
+        return {name: self.joints[name].with_sizes(self.knots, one)[1] for name, one in own}
 
     @cached_property
     def tempering(self) -> Tabulated:
@@ -79,7 +89,7 @@ class AlongClassPrior:
         if self.known or self.power == 1:
             return FLAT
         ends = self.patterns(self.knots) + self.boundary.log_prior(interior_calibrated=False)
-        fitted = [sized for _, sized in self.evidence.values()] or [np.zeros(len(self.knots))]
+        fitted = list(self.evidence.values()) or [np.zeros(len(self.knots))]
         evidence = logsumexp(ends, axis=-1) + logsumexp(fitted, axis=0)
         return Tabulated(_GRID, self._limited((self.power - 1) * evidence, evidence)(_GRID))
 
@@ -101,23 +111,22 @@ class AlongClassPrior:
             found[calibrated] = Tabulated(_GRID, ends + self.tempering(_GRID))
         return found
 
-    def with_sizes(self, name: str) -> Tabulated:
-        """What counts beside the cells: of the sizes what they say of a component on average."""
+    @cached_property
+    def in_nuts(self) -> Cubic:
+        """What NUTS knows beside cells and sizes, where the scores in between are off."""
         if self.known:
-            return FLAT
-        cells, sized = self.evidence[name]
-        sizes = self._limited(sized - cells, sized + self.beside[False](self.knots))
-        return Tabulated(_GRID, self.beside[False](_GRID) + sizes(_GRID))
+            return NOTHING
+        along = self.beside[False]
+        likeliest = self._likeliest(logsumexp([*self.evidence.values()], axis=0))
+        value = np.clip(along(KNOTS) - along(likeliest), -_MOST, _MOST)
+        return Cubic(value, PchipInterpolator(KNOTS, value).derivative()(KNOTS))
 
-    def for_nuts(self, joint: CurveAndClassPrior, name: str) -> CurveAndClassPrior:
-        """Let a component know what counts, and the sizes on average unless it knows them."""
-        if self.known:
-            return joint
-        along = self.beside[False] if joint.sized else self.with_sizes(name)
-        sized = self.evidence[name][1] + self.beside[False](self.knots)
-        value = np.clip(along(KNOTS) - along(self._likeliest(sized)), -_MOST, _MOST)
-        slope = PchipInterpolator(KNOTS, value).derivative()(KNOTS)
-        return replace(joint, along=Cubic(value, slope))
+    def whitening(self, name: str) -> Whitening:
+        """Find where NUTS has a component."""
+        joint = self.joints[name].for_nuts()
+        curve, evidence = joint.with_sizes(self.knots, self._by_cells[name])
+        density = evidence + self.beside[False](self.knots) - self.knots**2 / 2
+        return Whitening.along(self.knots, density, curve)
 
     def _limited(self, value: Floats, log_evidence: Floats) -> Callable[[Floats], Floats]:
         """Pass through values at the knots, limited about that at the likeliest one."""

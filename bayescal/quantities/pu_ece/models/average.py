@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -85,8 +85,8 @@ class CaseControlAverage(Average):
     Draws are those of `Average`, but for the scores 0 and 1, and a standard normal of the class
     prior under each component, ``smooth_normal`` to ``calibrated_normal``. Direct draws take into
     account what the interior cells say of the sample sizes, and what counts of the class prior
-    beside them: the log density of it is ``smooth_known`` to ``calibrated_known``. NUTS takes of
-    the sizes what they say on average, unless the class prior is about known.
+    beside them: the log density of it is ``smooth_known`` to ``calibrated_known``. NUTS takes the
+    sizes for less certain than they are, unless the class prior is about known.
     """
 
     problem: PUProblem
@@ -228,13 +228,17 @@ class CaseControlAverage(Average):
     def members(self) -> Mapping[str, LabelModel]:
         """Components that NUTS samples."""
         found: dict[str, LabelModel] = {}
+        whitening = self.along.whitening
         if SMOOTH in self.fitted:
-            found[SMOOTH] = SmoothMember(
-                self.along.for_nuts(self.smooth_joint, SMOOTH), self.smooth
-            )
+            found[SMOOTH] = SmoothMember(self._in_nuts, partial(whitening, SMOOTH), self.smooth)
         if ROUGH in self.fitted:
-            found[ROUGH] = RoughMember(self.along.for_nuts(self.smooth_joint, ROUGH), self.rough)
+            found[ROUGH] = RoughMember(self._in_nuts, partial(whitening, ROUGH), self.rough)
         return found
+
+    @cached_property
+    def _in_nuts(self) -> CurveAndClassPrior:
+        """What NUTS knows of the smooth component's curve and the class prior."""
+        return replace(self.smooth_joint.for_nuts(), along=self.along.in_nuts)
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Interior cells under every component, importance sampling and quadrature; evidence."""
@@ -246,9 +250,11 @@ class CaseControlAverage(Average):
         if ROUGH in weighted:
             own = weighted[ROUGH].resample(draws, rng)
             found |= {"z": own[:, :-2], "rough_normal": own[:, -2], "roughness": own[:, -1]}
+        exact, segments = self._exactly(draws, rng)
+        weighted |= segments
+        found |= exact
         found |= {f"{name}_known": self._known(name, found) for name in weighted}
-        drawn = {**found, **self.exact_draws(draws, rng)}
-        return self._of_states(drawn, weighted, rng)
+        return self._of_states(found, weighted, rng)
 
     def shortened(self, name: str, draws: Draws, number: int, rng: np.random.Generator) -> Draws:
         """Resample long chains of a member by what they left out."""
@@ -259,41 +265,37 @@ class CaseControlAverage(Average):
 
     def _known(self, name: str, draws: Draws) -> Floats:
         """Log density of the sizes, by the interior cells, and of all beside, (...)."""
-        return self._sizes(name, draws) + self.along.beside[False](draws[f"{name}_normal"])
+        beside = self.along.beside[False](draws[f"{name}_normal"])
+        return self._sizes(name, draws, self.interior_sizes) + beside
 
-    def _sizes(self, name: str, draws: Draws) -> Floats:
+    def _sizes(self, name: str, draws: Draws, sizes: SampleSizes) -> Floats:
         """Log density of the sizes, by the interior cells, (...)."""
         logit = self.components[name].deviation(draws) + self._offset
-        return self._sizes_at(draws[f"{name}_normal"], logit)
+        return self._sizes_at(draws[f"{name}_normal"], logit, sizes)
 
-    def _sizes_at(self, normal: Floats, logit: Floats) -> Floats:
+    def _sizes_at(self, normal: Floats, logit: Floats, sizes: SampleSizes) -> Floats:
         """The same at logits of the interior cells, (..., interior)."""
         class_prior = self.class_prior(normal)[0]
         log_odds = self.problem.log_ratio - np.log(class_prior)
         share = expit(log_odds[..., None] - softplus(-logit))
-        return self.interior_sizes.log_density(share, class_prior)
+        return sizes.log_density(share, class_prior)
 
     def completed(self, draws: Draws, rng: np.random.Generator) -> Draws:
         """Take apart what NUTS joined and padded, and add what is drawn exactly."""
         found = dict(draws)
         for name in (SMOOTH, ROUGH):
-            if _JOINED[name] in found and f"{name}_normal" not in found:
+            if _JOINED[name] in found and f"{name}_known" not in found:
                 found |= self._apart(name, draws)
         return found if "calibrated_normal" in found else found | self.beside_nuts(found, rng)
 
     def _apart(self, name: str, draws: Draws) -> dict[str, Floats]:
-        """Parameters of a member and the class prior's normal, which NUTS draws as one vector.
-
-        With what the draws know beside the cells.
-        """
+        """Parameters of a member as NUTS draws them, without padding; what they know beside."""
         key, cells = _JOINED[name], len(self.interior)
         size = {SMOOTH: self.basis.size, ROUGH: cells}[name] if cells else 0
         own = {other: draws[other] for other in _VARIABLES[name]}
-        own |= {key: draws[key][..., :size], f"{name}_normal": draws[key][..., -1]}
-        joint = self.along.for_nuts(self.smooth_joint, name)
-        known = joint.along.at(draws[key][..., -1])
-        if joint.sized:
-            known = known + self._sizes(name, own)
+        own |= {key: draws[key][..., :size], f"{name}_normal": draws[f"{name}_normal"][..., 0]}
+        joint = self._in_nuts
+        known = self._sizes(name, own, joint.sizes) + joint.along.at(own[f"{name}_normal"])
         return {**own, f"{name}_known": known}
 
     def _proposed(self, draws: int, rng: np.random.Generator) -> dict[str, Weighted]:
@@ -363,7 +365,8 @@ class CaseControlAverage(Average):
 
     def _calibrated_known(self, normal: Floats) -> Floats:
         """Log density of the sizes and of all beside where the interior cells are calibrated."""
-        return self._sizes_at(normal, self._offset) + self.along.beside[True](normal)
+        beside = self.along.beside[True](normal)
+        return self._sizes_at(normal, self._offset, self.interior_sizes) + beside
 
     @cached_property
     def _segments(self) -> SegmentsByClassPrior:
@@ -379,16 +382,26 @@ class CaseControlAverage(Average):
             self._interior,
             self.class_prior,
             self.interior_sizes,
-            self.along.with_sizes(SMOOTH),
+            self.along.beside[False],
             normal,
         )
 
     def exact_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws of what is not sampled by NUTS."""
+        found, segments = self._exactly(draws, rng)
+        return found | {f"{name}_known": self._known(name, found) for name in segments}
+
+    def _exactly(
+        self, draws: int, rng: np.random.Generator
+    ) -> tuple[dict[str, Floats], dict[str, Weighted]]:
+        """Draws of what is not sampled by NUTS, and what those of segments were chosen from."""
         normal = self._calibrated.draw(draws, rng)
         known = 0 * normal if self.class_prior.known else self._calibrated_known(normal)
         found = {"calibrated_normal": normal, "calibrated_known": known}
-        return {**found, **self._segments.draw(draws, rng)} if SEGMENTS in self.fitted else found
+        if SEGMENTS not in self.fitted:
+            return found, {}
+        drawn, weighted = self._segments.draw(draws, rng)
+        return {**found, **drawn}, {SEGMENTS: weighted}
 
     def _interior(self, normal: Floats) -> CaseControlCells:
         """Likelihood of the interior cells at class priors given by their normals."""
@@ -569,6 +582,9 @@ def resampled_places(
     """
     chains, found = log_weight.shape
     number = number or found
+    if np.isfinite(log_weight.max()):
+        flat = Weighted(np.zeros((log_weight.size, 0)), log_weight.ravel()).smoothed()
+        log_weight = flat.log_weights.reshape(chains, found)
     top = log_weight.max(axis=1, keepdims=True)
     weight = np.where(np.isfinite(top), np.exp(log_weight - np.where(np.isfinite(top), top, 0)), 1)
     ladder = (np.arange(number) + rng.random((chains, 1))) / number

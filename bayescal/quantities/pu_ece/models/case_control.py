@@ -142,6 +142,7 @@ class SampleSizes:
     n_positive: float
     share: float
     variance: float = 1.0
+    wider: float = 1.0  # how many times the variance counts
 
     def at(self, cells: NDArray[Any], positive: NDArray[Any]) -> SampleSizes:
         """Take some of the cells; the others hold about the `positive` that were seen there."""
@@ -150,7 +151,8 @@ class SampleSizes:
         # Seen counts are Poisson, of variance their mean, at most one more.
         spread = (rows * np.square(seen / rows - self.share)).sum() + (seen + 1).sum()
         rest = self.n_positive - float(seen.sum())
-        return SampleSizes(self.total[cells], rest, self.share, self.variance + float(spread))
+        variance = self.variance + float(spread)
+        return SampleSizes(self.total[cells], rest, self.share, variance, self.wider)
 
     def log_density(self, share: Floats, class_prior: Floats) -> Floats:
         """Log density of the sizes given shares of positives (..., cell), without constants."""
@@ -160,7 +162,8 @@ class SampleSizes:
 
     def spread(self, share: Floats) -> Floats:
         """Variance of the expected number of positives, (...)."""
-        return np.asarray(self.variance + np.square(share - self.share) @ self.total)
+        spread = self.variance + np.square(share - self.share) @ self.total
+        return np.asarray(self.wider * spread)
 
 
 def log_sizes_density(

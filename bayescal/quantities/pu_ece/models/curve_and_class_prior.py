@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
 from scipy.linalg import cholesky, inv
 from scipy.special import expit, logsumexp
 
@@ -82,11 +83,11 @@ _NEWTON_STEPS = 8
 # From a Gaussian nearby fewer do. Whole steps would go back and forth.
 _FEW_STEPS, _SHARE = 3, 0.7
 _SIZES_STEPS = 3
-# Newton's steps of the whitening: to the mode of the class prior's normal, in units of its prior,
-# and for the curve at each of them.
-_STEPS, _FULL_STEPS, _CLOSE, _LONGEST = 12, 100, 0.05, 1.0
 # The class prior has longer tails than a Gaussian, where few positives bound it.
 _WIDER = 1.3
+# Under an uncertain class prior the sizes leave NUTS a narrow bent ridge. Of so much more variance
+# it is wide enough, and most of its draws count by what is left out.
+_WIDER_SIZES = 9.0
 # By how many standard deviations that the sizes leave to the number of positives a class prior that
 # is about known moves it. From three on one fit in ten would have divergences.
 _ABOUT_KNOWN = 1.0
@@ -98,7 +99,7 @@ class CurveAndClassPrior:
 
     The regression may be a stack, as of one roughness each. `beside` is what else counts of the
     class prior, in logarithms: the scores 0 and 1, and its tempering. `along` stands for it in
-    NUTS, and for what the sizes say on average.
+    NUTS.
     """
 
     regression: Regression
@@ -136,31 +137,11 @@ class CurveAndClassPrior:
         moved = derivative / class_prior * (self.cells.total * share * (1 - share)).sum()
         return bool(moved < _ABOUT_KNOWN * np.sqrt(self.sizes.spread(share)))
 
-    def gaussian(self) -> Gaussian:
-        """Find about where the posterior is that NUTS samples: what it whitens by.
-
-        Notes
-        -----
-        The curve's Gaussian at the mode of the class prior's normal, along which it moves on a
-        straight line: the direction, and the normal's variance, are those of the joint expected
-        information.
-        """
-        mean, normal = None, 0.0
-        for _ in range(_STEPS):
-            cells = self._cells(self.prior(np.asarray([normal]))[0])
-            regression = replace(self.regression, cells=cells)
-            own = variational_gaussian(regression, _FULL_STEPS, mean)
-            mean = own.mean
-            slope, precision, path = self._path(regression, own, normal)
-            step = float(np.clip(slope / precision, -_LONGEST, _LONGEST))
-            if self.prior.known or abs(step) < _CLOSE:
-                break
-            mean, normal = mean + step * path, normal + step
-        own = self._sized(own, np.asarray(normal)) if self.sized else own
-        size, spread = len(own.mean), _WIDER * precision**-0.5
-        root = np.zeros((size + 1, size + 1))
-        root[:size, :size], root[:size, -1], root[-1, -1] = own.root, spread * path, spread
-        return Gaussian(np.append(own.mean, normal), root)
+    def for_nuts(self) -> CurveAndClassPrior:
+        """Let the sizes say less than they do, but of a class prior that is about known."""
+        if self.sized:
+            return self
+        return replace(self, sizes=replace(self.sizes, wider=_WIDER_SIZES))
 
     def moving_gaussian(self, negligible: float = NEGLIGIBLE) -> MovingGaussian:
         """Find the curve's Gaussian wherever the class prior's normal may be."""
@@ -173,16 +154,22 @@ class CurveAndClassPrior:
         own = self._sized(self._given(normal, start), normal)
         return normal, self._log_density(own, normal), own.mean, own.root
 
-    def evidence_at(self, normal: Floats, near: Gaussian) -> tuple[Gaussian, Floats, Floats]:
-        """Gaussians by the cells at class priors by their normals (knot,), and the log evidence.
+    def by_cells(self, normal: Floats, near: Gaussian) -> tuple[Gaussian, Floats]:
+        """Find the curve's Gaussians by the cells, and their log evidence, (knot,), from `near`.
 
-        Laplace's approximation: of the cells, and of cells and sizes. `near` is about there.
+        At class priors by their normals (knot,); evidence by Laplace's approximation.
         """
-        own, cells = self._given(normal, near), self._given_cells(normal)
-        regression, sized = replace(self.regression, cells=cells), self._sized(own, normal)
+        own = self._given(normal, near)
+        regression = replace(self.regression, cells=self._given_cells(normal))
+        return own, laplace_evidence(regression, own)
+
+    def with_sizes(self, normal: Floats, own: Gaussian) -> tuple[Gaussian, Floats]:
+        """Find the same by cells and sizes, from those by the cells."""
+        cells, sized = self._given_cells(normal), self._sized(own, normal)
+        regression = replace(self.regression, cells=cells)
         share = expit(cells.positive_logit(regression.logit(sized.mean[:, None, :])))
         sizes = self.sizes.log_density(share[:, 0], self.prior(normal)[0])
-        return own, laplace_evidence(regression, own), laplace_evidence(regression, sized) + sizes
+        return sized, laplace_evidence(regression, sized) + sizes
 
     def follow(
         self, normal: Floats, guide: Floats, start: Floats | Gaussian | None = None
@@ -286,25 +273,6 @@ class CurveAndClassPrior:
         """Hold the class prior."""
         return replace(self.cells, log_odds=self.log_ratio - np.log(class_prior))
 
-    def _path(
-        self, regression: Regression, own: Gaussian, normal: float
-    ) -> tuple[float, float, Floats]:
-        """Slope and precision of the normal with the curve integrated out, and the curve's path."""
-        cells, logit = regression.cells, regression.logit(own.mean)
-        assert isinstance(cells, CaseControlCells)
-        class_prior, derivative = self.prior(np.asarray(normal))
-        rise = float(derivative / class_prior)
-        share = expit(cells.positive_logit(logit))
-        weight = cells.total * share * (1 - share)
-        cross = rise * regression.design.T @ (weight * expit(-logit))
-        path = own.root @ (own.root.T @ cross)
-        low, middle, high = self.along.at(normal + np.array([-1.0, 0.0, 1.0]))
-        # Over one standard deviation of the prior: what counts may have a dent.
-        precision = 1 + rise**2 * weight.sum() - cross @ path - (low - 2 * middle + high)
-        slope = -rise * (cells.positive - cells.total * share).sum() - normal
-        # The data make the class prior no less certain, but for rounding and approximation.
-        return float(slope + (high - low) / 2), float(max(precision, 1)), np.asarray(path)
-
 
 def _stacked(gaussians: Sequence[Gaussian]) -> Gaussian:
     return Gaussian(
@@ -329,13 +297,72 @@ class _Placed:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Whitening:
+    """Where NUTS finds a component: the class prior's normal, and the curve along it.
+
+    Notes
+    -----
+    Where the class prior rises, high label rates come near 1: the path of the curve's mean bends,
+    and its spread changes. Its mean, and the logs of its standard deviations over those of one
+    root, are functions of the normal on a grid.
+    """
+
+    normal: Gaussian  # of the class prior's normal, (1,)
+    grid: Floats  # (knot,), evenly spaced
+    centre: Floats  # (knot, basis)
+    log_scale: Floats  # (knot, basis)
+    root: Floats  # (basis, basis)
+
+    @classmethod
+    def along(cls, normal: Floats, log_density: Floats, curve: Gaussian) -> Whitening:
+        """Pass through the curve's Gaussians where the normal has a log density, (knot,) each."""
+        grid = np.linspace(normal[0], normal[-1], len(KNOTS))
+        density = PchipInterpolator(normal, log_density)(grid)
+        weight = np.exp(density - logsumexp(density))
+        mean = weight @ grid
+        spread = _WIDER * np.sqrt(weight @ (grid - mean) ** 2)
+        middle = np.argmin(np.abs(normal - mean))
+        scale = np.log(np.linalg.norm(curve.root, axis=-1))
+        centre, log_scale = (
+            PchipInterpolator(normal, values)(grid)
+            for values in (curve.mean, scale - scale[middle])
+        )
+        own = Gaussian(mean.reshape(1), spread.reshape(1, 1))
+        return cls(own, grid, centre, log_scale, curve.root[middle])
+
+    @property
+    def middle(self) -> Gaussian:
+        """The curve's Gaussian about where the normal is likeliest."""
+        near = np.argmin(np.abs(self.grid - self.normal.mean))
+        return Gaussian(self.centre[near], self.root)
+
+    def inputs(self, size: int) -> dict[str, NDArray[Any]]:
+        """Arrays of the model, padded to so many coefficients."""
+        found = {
+            "normal_mean": self.normal.mean,
+            "normal_root": self.normal.root,
+            "first": self.grid[0],
+            "step": self.grid[1] - self.grid[0],
+            "root": np.eye(size),
+        }
+        found["root"][: len(self.root), : len(self.root)] = self.root
+        for name in ("centre", "log_scale"):
+            values = getattr(self, name)
+            slope = PchipInterpolator(self.grid, values).derivative()(self.grid)
+            for key, table in ((name, values), (f"{name}_slope", slope)):
+                found[key] = pad(table, len(self.grid), size)
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Member(BaseModel):
-    """A component of the interior cells as NUTS samples it; the class prior comes last.
+    """A component of the interior cells and the class prior, as NUTS samples them.
 
     The average draws all components at once, so that there are no direct draws of one.
     """
 
     joint: CurveAndClassPrior
+    whitening: Callable[[], Whitening]  # only NUTS needs it
     # The whitening follows the roughness only about: smaller steps, and longer trajectories.
     target_accept: ClassVar[float] = 0.95
     name: ClassVar[str]
@@ -344,8 +371,8 @@ class _Member(BaseModel):
 
     @property
     def size(self) -> int:
-        """Number of cells and of the class prior's coefficient, padded."""
-        return padded_size(len(self.joint.cells.total), self.least_cells) + 1
+        """Number of cells, padded."""
+        return padded_size(len(self.joint.cells.total), self.least_cells)
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
@@ -364,10 +391,10 @@ class _Member(BaseModel):
         return {
             **{name: pad(values, self.size) for name, values in cells.items()},
             "log_ratio": np.asarray(self.joint.log_ratio),
-            "sized": np.asarray(float(self.joint.sized)),
             "n_positive": np.asarray(float(sizes.n_positive)),
             "usual_share": np.asarray(sizes.share),
             "least_variance": np.asarray(sizes.variance),
+            "wider": np.asarray(sizes.wider),
             "prior_logit": self.joint.prior.value,
             "prior_slope": self.joint.prior.slope,
             "along": self.joint.along.value,
@@ -382,18 +409,16 @@ class SmoothMember(_Member):
     smooth: Smooth
     name: ClassVar[str] = SMOOTH
     least_cells: ClassVar[int] = CELLS
-    variables: ClassVar[tuple[str, ...]] = ("coef",)
+    variables: ClassVar[tuple[str, ...]] = ("coef", "smooth_normal")
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, offset and design, and the Gaussian that whitens."""
         regression = self.joint.regression
-        gaussian = _spread_out(self.joint.gaussian(), BASIS + 1)
         return {
             **self.counts(),
             "offset": pad(regression.offset, self.size),
-            "design": pad(regression.design, self.size, BASIS + 1),
-            "centre": gaussian.mean,
-            "root": gaussian.root,
+            "design": pad(regression.design, self.size, BASIS),
+            **self.whitening().inputs(BASIS),
         }
 
     def add_to_model(self) -> Any:
@@ -401,9 +426,10 @@ class SmoothMember(_Member):
         from bayescal.inference.graph import product, whitened_normal
 
         data = _add_data(self.inputs(), _SMOOTH_DIMS)
-        coef = whitened_normal("coef", data["centre"], data["root"], dims="basis")
+        normal, centre, scale = _add_class_prior("smooth_normal", data)
+        coef = whitened_normal("coef", centre, data["root"], "basis", scale)
         logit = data["offset"] + product(data["design"], coef)
-        return _observe(data, logit, coef[-1])
+        return _observe(data, logit, normal)
 
     def log_prior(self, draws: Draws) -> Draws:
         """Log prior density of the component."""
@@ -417,40 +443,43 @@ class RoughMember(_Member):
     rough: Rough
     name: ClassVar[str] = ROUGH
     least_cells: ClassVar[int] = ROUGH_CELLS
-    variables: ClassVar[tuple[str, ...]] = VARIABLES
+    variables: ClassVar[tuple[str, ...]] = (*VARIABLES, "rough_normal")
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, directions, and the Gaussian that whitens."""
-        likely = self.rough.likely_roughness()
-        joint = replace(self.joint, regression=self.rough.at(likely))
-        gaussian = _spread_out(joint.gaussian(), self.size)
-        return {**self.counts(), **rough_inputs(self.rough, likely, gaussian, self.size)}
+        likely, whitening = self.rough.likely_roughness(), self.whitening()
+        rough = rough_inputs(self.rough, likely, whitening.middle, self.size)
+        return {**self.counts(), **rough, **whitening.inputs(self.size)}
 
     def add_to_model(self) -> Any:
         """``positive ~ Binomial(total, odds rate / class_prior)``, and the sizes."""
-        import pymc as pm
-
-        data = _add_data(self.inputs(), {**_COUNT_DIMS, **DIMS})
-        logit = rough_logit(data)
-        return _observe(data, logit, pm.modelcontext(None)["z"][-1])
+        data = _add_data(self.inputs(), {**DIMS, **_dims("interior")})
+        normal, centre, scale = _add_class_prior("rough_normal", data)
+        logit = rough_logit({**data, "centre": centre}, scale)
+        return _observe(data, logit, normal)
 
     def log_prior(self, draws: Draws) -> Draws:
         """Log prior density of the component."""
         return {"curve": self.rough.log_prior_excess(draws)}
 
 
-def _spread_out(gaussian: Gaussian, size: int) -> Gaussian:
-    """Put idle coefficients before the last one."""
-    place = np.append(np.arange(len(gaussian.mean) - 1), size - 1)
-    centre, root = np.zeros(size), np.eye(size)
-    centre[place], root[np.ix_(place, place)] = gaussian.mean, gaussian.root
-    return Gaussian(centre, root)
-
-
 def _add_data(inputs: dict[str, NDArray[Any]], dims: dict[str, Any]) -> dict[str, Any]:
     import pymc as pm
 
     return {name: pm.Data(name, values, dims=dims.get(name)) for name, values in inputs.items()}
+
+
+def _add_class_prior(name: str, data: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """Add the class prior's normal; return it, and centre and scale of the curve's whitening."""
+    import pytensor.tensor as pt
+
+    from bayescal.inference.graph import whitened_normal
+
+    normal = whitened_normal(name, data["normal_mean"], data["normal_root"])[0]
+    grid = data["first"], data["step"]
+    centre = cubic_in_graph(normal, data["centre"], data["centre_slope"], *grid)
+    log_scale = cubic_in_graph(normal, data["log_scale"], data["log_scale_slope"], *grid)
+    return normal, centre, pt.exp(log_scale)
 
 
 def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
@@ -469,7 +498,8 @@ def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
     odds = pt.exp(data["log_ratio"] - log_prior) * pt.sigmoid(pt.maximum(logit, LOWEST))
     share = odds / (1 + odds)
     off = (total * share).sum() - data["n_positive"]
-    variance = data["least_variance"] + (total * (share - data["usual_share"]) ** 2).sum()
+    spread = data["least_variance"] + (total * (share - data["usual_share"]) ** 2).sum()
+    variance = data["wider"] * spread
     sizes = -(off**2) / (2 * variance) - pt.log(variance) / 2 - log_prior
     pm.CustomDist(
         "events",
@@ -477,7 +507,7 @@ def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
         odds,
         data["log_coefficient"],
         # A potential would make PyMC warn of draws before the data.
-        (data["sized"] * sizes + along) / total.shape[0],
+        (sizes + along) / total.shape[0],
         logp=_log_density,
         random=_draw_counts,
         observed=data["positive"],
@@ -505,31 +535,32 @@ def _draw_counts(
     return generator.binomial(count, odds / (1 + odds), size=size)
 
 
-_COUNT_DIMS: dict[str, Any] = {
-    "total": "interior",
-    "positive": "interior",
-    "log_coefficient": "interior",
-    "prior_logit": "knot",
-    "prior_slope": "knot",
-    "along": "knot",
-    "along_slope": "knot",
-}
+def _dims(coefficients: str) -> dict[str, Any]:
+    table = ("knot", coefficients)
+    return {
+        **dict.fromkeys(("total", "positive", "log_coefficient"), "interior"),
+        **dict.fromkeys(("prior_logit", "prior_slope", "along", "along_slope"), "knot"),
+        **dict.fromkeys(("centre", "centre_slope", "log_scale", "log_scale_slope"), table),
+        "root": (coefficients, f"{coefficients}_"),
+    }
+
+
 _SMOOTH_DIMS: dict[str, Any] = {
-    **_COUNT_DIMS,
+    **_dims("basis"),
     "offset": "interior",
     "design": ("interior", "basis"),
-    "centre": "basis",
-    "root": ("basis", "basis_"),
 }
 
 
-def cubic_in_graph(normal: Any, value: Any, slope: Any) -> Any:
-    """Compute a `Cubic` in a PyTensor graph."""
+def cubic_in_graph(
+    normal: Any, value: Any, slope: Any, first: Any = -LAST_NORMAL, step: Any = STEP
+) -> Any:
+    """Compute a `Cubic`, or a table of cubics (knot, ...) on another grid, in a PyTensor graph."""
     import pytensor.tensor as pt
 
-    place = pt.clip((normal + LAST_NORMAL) / STEP, 0, INTERVALS)
+    place = pt.clip((normal - first) / step, 0, INTERVALS)
     left = pt.clip(pt.floor(place), 0, INTERVALS - 1).astype("int64")
     t = place - left
-    low = (1 + 2 * t) * value[left] + t * STEP * slope[left]
-    high = (3 - 2 * t) * value[left + 1] - (1 - t) * STEP * slope[left + 1]
+    low = (1 + 2 * t) * value[left] + t * step * slope[left]
+    high = (3 - 2 * t) * value[left + 1] - (1 - t) * step * slope[left + 1]
     return (1 - t) ** 2 * low + t**2 * high

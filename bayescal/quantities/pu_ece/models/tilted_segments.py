@@ -24,6 +24,10 @@ _ENOUGH = 0.2
 _ROUNDS, _FARTHEST = 8, 3.0
 # A tilt that moves the mean by less, in standard deviations, is as good as the next.
 _CLOSE = 0.1
+# The mean density of the sizes is of so many draws at every third node.
+_PILOT, _EVERY = 200, 3
+# Where it leaves less than half of the draws, so many more are drawn, and chosen from.
+_MORE = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,9 +62,9 @@ class _Drawn(NamedTuple):
     spread: float  # mean variance of the expected number given the sizes
 
     @property
-    def enough(self) -> bool:
-        """Whether the sizes leave enough of the draws."""
-        return Weighted(self.expected, self.log_weight).ess >= _ENOUGH * len(self.expected)
+    def weighted(self) -> Weighted:
+        """Weights, and places to find the draws by."""
+        return Weighted(np.arange(len(self.expected), dtype=float), self.log_weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +74,10 @@ class SegmentsByClassPrior:
     Notes
     -----
     Segments are summed cell by cell, and the density of the sample sizes is one of all cells: draws
-    of segments do not know it. Where it leaves few of them, as under a known class prior, cells
-    are tilted by ``exp(t n)``, where n is the expected number of positives, a sum over cells. The
-    tilt t moves the mean of n, by Newton's method, to where the sizes' normal density would. Draws
-    say what they know of the sizes, so that the weights count nothing twice.
+    of segments do not know it. A node of the class prior counts by its mean over segments drawn
+    there, and draws are weighed by it. Where it leaves few of them, as under a known class prior,
+    cells are tilted by ``exp(t n)``, where n is the expected number of positives, a sum over cells.
+    The tilt t moves the mean of n, by Newton's method, to where the sizes' normal density would.
     """
 
     segments: Segments
@@ -83,15 +87,35 @@ class SegmentsByClassPrior:
     beside: Tabulated
     normal: Floats  # (node,)
     _found: dict[tuple[float, float], Segments] = field(default_factory=dict)
+    _nodes: dict[float, tuple[Nodes, Floats]] = field(default_factory=dict)
 
-    def nodes(self, tilt: float = 0.0) -> Nodes:
-        """Log evidence at the nodes, with the prior's weights."""
-        evidence = [self._at(normal, tilt).log_evidence for normal in self.normal.tolist()]
-        if self.class_prior.known:
-            return Nodes(self.normal, np.array(evidence))
-        width = np.log(np.gradient(self.normal))
-        known = self.beside(self.normal) - self.normal**2 / 2 - _LOG_ROOT + width
-        return Nodes(self.normal, evidence + known)
+    def nodes(self) -> Nodes:
+        """Log evidence of cells and sizes at the nodes, with the prior's weights."""
+        return self._tilted(0.0)[0]
+
+    def _tilted(self, tilt: float) -> tuple[Nodes, Floats]:
+        """Nodes under a tilt, and at each the log mean of the weights of its draws, (node,)."""
+        if tilt not in self._nodes:
+            own = [self._at(normal, tilt).log_evidence for normal in self.normal.tolist()]
+            sizes = self._mean_sizes(tilt)
+            known = np.zeros(len(self.normal))
+            if not self.class_prior.known:
+                width = np.log(np.gradient(self.normal))
+                known = self.beside(self.normal) - self.normal**2 / 2 - _LOG_ROOT + width
+            self._nodes[tilt] = Nodes(self.normal, own + sizes + known), sizes
+        return self._nodes[tilt]
+
+    def _mean_sizes(self, tilt: float) -> Floats:
+        """Log mean weight of a few draws at some of the nodes, and between these, (node,)."""
+        places = np.unique(np.r_[: len(self.normal) : _EVERY, len(self.normal) - 1])
+        rng, found = np.random.default_rng(0), []
+        for normal in self.normal[places].tolist():
+            if np.isfinite(self._at(normal, tilt).log_evidence):
+                drawn = self._drawn(np.full(_PILOT, normal), tilt, rng)
+                found.append(drawn.weighted.log_evidence)
+            else:
+                found.append(0.0)
+        return np.interp(self.normal, self.normal[places], found)
 
     def _at(self, normal: float, tilt: float) -> Segments:
         """Segments at one class prior, near those worked out before."""
@@ -103,24 +127,23 @@ class SegmentsByClassPrior:
             self._found[normal, tilt] = replace(self.segments, cells=own, near=near)
         return self._found[normal, tilt]
 
-    def draw(self, number: int, rng: np.random.Generator) -> Draws:
-        """Shifts, normals of the class prior, and the log density that they know."""
-        tilt, first = 0.0, self.nodes()
-        nodes, found = first, self._draw(first, tilt, number, rng)
-        for _ in range(_ROUNDS if np.isfinite(first.log_evidence) else 0):
+    def draw(self, number: int, rng: np.random.Generator) -> tuple[Draws, Weighted]:
+        """Shifts and normals of the class prior, and what they were chosen from."""
+        tilt, found = 0.0, self._draw(0.0, number, rng)
+        for _ in range(_ROUNDS if np.isfinite(self.nodes().log_evidence) else 0):
             step = self._step(found, tilt)
-            if found.enough or abs(step) * found.expected.std() < _CLOSE:
+            enough = found.weighted.ess >= _ENOUGH * number
+            if enough or abs(step) * found.expected.std() < _CLOSE:
                 break
-            further = self.nodes(tilt + step)
             # Under such a tilt no segment would have a shift.
-            if not np.isfinite(further.log_evidence):
+            if not np.isfinite(self._tilted(tilt + step)[0].log_evidence):
                 break
-            tilt, nodes = tilt + step, further
-            found = self._draw(nodes, tilt, number, rng)
-        known = self.beside(found.draws["segments_normal"]) + tilt * found.expected
-        # The evidence stays that of the nodes without a tilt.
-        gain = nodes.log_evidence - first.log_evidence if tilt else 0.0
-        return {**found.draws, "segments_known": known - gain}
+            tilt += step
+            found = self._draw(tilt, number, rng)
+        if found.weighted.ess < number / 2:
+            found = self._draw(tilt, _MORE * number, rng)
+        places = found.weighted.resampled_places(number, rng)
+        return {name: one[places] for name, one in found.draws.items()}, found.weighted
 
     def _step(self, found: _Drawn, tilt: float) -> float:
         """Newton's step to the tilt under which the expected number has the mean that it needs."""
@@ -129,16 +152,23 @@ class SegmentsByClassPrior:
         limit = _FARTHEST / max(found.expected.std(), 1e-9)
         return float(np.clip(step, -limit, limit))
 
-    def _draw(self, nodes: Nodes, tilt: float, number: int, rng: np.random.Generator) -> _Drawn:
-        """Draw under one tilt."""
-        normal = np.sort(nodes.draw(number, rng))
+    def _draw(self, tilt: float, number: int, rng: np.random.Generator) -> _Drawn:
+        """Draw under one tilt; the mean weight is the evidence."""
+        nodes, sizes = self._tilted(tilt)
+        normal = rng.permutation(nodes.draw(number, rng))
+        found = self._drawn(normal, tilt, rng)
+        mean = np.interp(normal, self.normal, sizes)
+        return found._replace(log_weight=found.log_weight - mean + nodes.log_evidence)
+
+    def _drawn(self, normal: Floats, tilt: float, rng: np.random.Generator) -> _Drawn:
+        """Draw under one tilt at given class priors; without shift where the data leave none."""
+        number = len(normal)
         shift, prior = np.zeros((number, len(self.segments.offset))), np.zeros(number)
-        for at in np.unique(normal) if np.isfinite(nodes.log_evidence) else ():
-            rows = normal == at
-            drawn = self._at(float(at), tilt).draws(int(rows.sum()), rng)
-            shift[rows], prior[rows] = drawn.shift, drawn.log_prior
-        order = rng.permutation(number)
-        normal, shift, prior = normal[order], shift[order], prior[order]
+        for at in np.unique(normal).tolist():
+            own, rows = self._at(at, tilt), normal == at
+            if np.isfinite(own.log_evidence):
+                drawn = own.draws(int(rows.sum()), rng)
+                shift[rows], prior[rows] = drawn.shift, drawn.log_prior
         share = expit(self.cells(normal[:, None]).positive_logit(self.segments.offset + shift))
         expected = share @ self.sizes.total
         weight = self.sizes.log_density(share, self.class_prior(normal)[0]) - tilt * expected

@@ -99,16 +99,18 @@ def test_long_chains_are_shortened_by_what_the_sizes_say(average) -> None:
     rng = np.random.default_rng(2)
     size = average.basis.size
     long = {"coef": 0.3 * rng.standard_normal((2, 40_000, 12))}
+    long["smooth_normal"] = 0.3 * rng.standard_normal((2, 40_000, 1))
     short = average.shortened("smooth", long, 2000, rng)
     assert short["coef"].shape == (2, 2000, size)
     # By the density itself, at the interior cells, which here are all cells with rows.
-    class_prior = average.class_prior(long["coef"][..., -1])[0]
+    normal = long["smooth_normal"][..., 0]
+    class_prior = average.class_prior(normal)[0]
     rate = expit(average.smooth.regression.logit(long["coef"][..., :size]))
     assert len(average.interior) == len(MADE.total)
     log_weight = log_sizes_density(rate, class_prior, MADE.total, MADE.n_positive)
+    log_weight -= wide_sizes_density(rate, class_prior)
     weight = np.exp(log_weight - log_weight.max())
     weight /= weight.sum(axis=1, keepdims=True)
-    normal = long["coef"][..., -1]
     expected = (weight * normal).sum(axis=1)
     spread = np.sqrt((weight * normal**2).sum(axis=1) - expected**2)
     found = short["smooth_normal"].mean(axis=1)
@@ -119,6 +121,7 @@ def test_long_chains_are_shortened_by_what_the_sizes_say(average) -> None:
 def test_chains_that_know_the_sizes_are_not_weighed_by_them(known) -> None:
     rng = np.random.default_rng(3)
     drawn = {"z": rng.standard_normal((2, 50, known.members["rough"].size))}
+    drawn["rough_normal"] = rng.standard_normal((2, 50, 1))
     drawn["roughness"] = np.full((2, 50), 0.3)
     own = known.completed(drawn, rng)
     # All cells with rows are interior, so that nothing is left to weigh by.
@@ -287,9 +290,20 @@ def log_likelihood(average, name, rate, normal) -> float:
     odds = MADE.n_positive / MADE.n_unlabeled * rate / pi
     cells = binom.logpmf(MADE.positive, MADE.total, odds / (1 + odds)).sum()
     if not average.class_prior.known:
-        # In place of the sizes, which these draws are weighed by.
-        return float(cells + average.members[name].joint.along.at(normal))
+        beside = average.members[name].joint.along.at(normal)
+        return float(cells + wide_sizes_density(rate, pi) + beside)
     return float(cells + log_sizes_density(rate, pi, MADE.total, MADE.n_positive))
+
+
+def wide_sizes_density(rate, class_prior):
+    """Log density of the sizes with nine times their variance, as chains know them."""
+    odds = MADE.n_positive / MADE.n_unlabeled * rate / np.asarray(class_prior)[..., None]
+    share, usual = odds / (1 + odds), MADE.n_positive / MADE.total.sum()
+    variance = 9 * (1 + np.square(share - usual) @ MADE.total)
+    spread = np.sqrt(variance)
+    # The normal density's constant is left out.
+    density = norm.logpdf(share @ MADE.total, MADE.n_positive, spread) + np.log(2 * np.pi) / 2
+    return density - np.log(class_prior)
 
 
 @pytest.mark.parametrize("made", ["average", "known"])
@@ -299,10 +313,10 @@ def test_the_smooth_density_is_that_of_binomial_cells_and_known_sizes(made, requ
     density = model.compile_logp(jacobian=False, mode=PLAIN)
     for seed in (1, 2):
         point = point_of(model, seed)
-        (coef,) = values_at(model, point, ["coef"])
-        used = coef[: average.basis.size]
-        rate = expit(average.smooth.regression.logit(used))
-        expected = norm.logpdf(coef).sum() + log_likelihood(average, "smooth", rate, coef[-1])
+        coef, normal = values_at(model, point, ["coef", "smooth_normal"])
+        rate = expit(average.smooth.regression.logit(coef[: average.basis.size]))
+        expected = norm.logpdf(coef).sum() + norm.logpdf(normal.item())
+        expected += log_likelihood(average, "smooth", rate, normal.item())
         assert float(density(point)) == pytest.approx(expected, rel=1e-8)
 
 
@@ -311,13 +325,14 @@ def test_the_rough_density_is_that_of_binomial_cells_and_known_sizes(made, reque
     average = request.getfixturevalue(made)
     model = member_model(average.members, "rough")
     point = point_of(model, 3)
-    z, roughness = values_at(model, point, ["z", "roughness"])
+    z, roughness, normal = values_at(model, point, ["z", "roughness", "rough_normal"])
     regression = average.rough.at(float(roughness))
     rate = expit(regression.logit(z[:3]))
     expected = norm.logpdf(z).sum() + halfnorm.logpdf(roughness, scale=1.5)
+    expected += norm.logpdf(normal.item())
     density = model.compile_logp(jacobian=False, mode=PLAIN)(point)
     assert float(density) == pytest.approx(
-        expected + log_likelihood(average, "rough", rate, z[-1]), rel=1e-8
+        expected + log_likelihood(average, "rough", rate, normal.item()), rel=1e-8
     )
 
 

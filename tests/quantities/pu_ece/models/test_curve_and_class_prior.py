@@ -9,6 +9,7 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.curves.cells import Problem
 from bayescal.curves.priors import CurveAverage
+from bayescal.inference.direct import Weighted
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.plan import plan
@@ -75,21 +76,63 @@ def test_a_known_class_prior_has_one_gaussian() -> None:
     np.testing.assert_allclose(log_volume, np.linalg.slogdet(root[1])[1])
 
 
+def conditional(found, normal):
+    """The curve's Gaussian at one class prior by the whitening, as NUTS does it."""
+    at = [np.interp(normal, found.grid, one) for one in (*found.centre.T, *found.log_scale.T)]
+    centre, log_scale = np.split(np.array(at), 2)
+    return centre, np.exp(log_scale)[:, None] * found.root
+
+
 @pytest.mark.parametrize("class_prior", [0.4, bc.Beta(4000, 6000)])
 def test_a_class_prior_that_is_about_known_leaves_a_gaussian_that_knows_the_sizes(
     class_prior,
 ) -> None:
-    joint, rng = average("less", (200, 1500), class_prior).smooth_joint, np.random.default_rng(6)
+    model, rng = average("less", (200, 1500), class_prior), np.random.default_rng(6)
+    joint = model.smooth_joint
     assert joint.sized
-    gaussian = joint.gaussian()
-    coef = gaussian.mean + rng.standard_normal((4000, len(gaussian.mean))) @ gaussian.root.T
-    share = expit(joint.cells.positive_logit(joint.regression.logit(coef[:, :-1])))
-    off = share @ joint.cells.total - joint.sizes.n_positive
+    assert joint.for_nuts() is joint
+    found = model.along.whitening("smooth")
+    normal = found.normal.mean.item()
+    mean, root = conditional(found, normal)
+    coef = mean + rng.standard_normal((4000, len(mean))) @ root.T
+    odds = joint.log_ratio - np.log(joint.prior(np.asarray(normal))[0])
+    cells = replace(joint.cells, log_odds=odds)
+    share = expit(cells.positive_logit(joint.regression.logit(coef)))
+    off = share @ cells.total - joint.sizes.n_positive
     # Whatever the cells say, the posterior is hardly wider than the density of the sizes; of a
     # number that is linear in the curve it would be narrower.
     allowed = np.sqrt(joint.sizes.spread(share).mean())
     assert off.std() < 1.5 * allowed
     assert abs(off.mean()) < allowed
+
+
+def share_of_effective(joint, whitening) -> float:
+    """Of draws of a whitening, weighed by the density that NUTS has."""
+    rng, log_weight = np.random.default_rng(8), []
+    for value in rng.standard_normal(2000):
+        at = whitening.normal.mean + whitening.normal.root[0] * value
+        mean, root = conditional(whitening, at.item())
+        own = rng.standard_normal(len(mean))
+        coef = np.append(mean + root @ own, at)
+        log_proposal = -(own @ own + value**2) / 2 - np.linalg.slogdet(root)[1]
+        log_weight.append(joint.log_likelihood(coef[None])[0] - coef @ coef / 2 - log_proposal)
+    return Weighted(np.zeros(2000), np.array(log_weight)).smoothed().ess / 2000
+
+
+@pytest.mark.parametrize("name", ["over", "near"])
+def test_the_whitening_follows_the_curve_along_a_wide_class_prior(name) -> None:
+    model = average(name, (500, 5000))
+    joint, found = model.smooth_joint.for_nuts(), model.along.whitening("smooth")
+    middle = found.middle.mean
+    still = replace(found, centre=0 * found.centre + middle, log_scale=0 * found.log_scale)
+    rise = np.gradient(found.centre, found.grid, axis=0)[len(found.grid) // 2]
+    line = middle + np.outer(found.grid - found.normal.mean, rise)
+    curved, straight, none = (
+        share_of_effective(joint, one) for one in (found, replace(still, centre=line), still)
+    )
+    # Of 2000 draws each share is within a fifth of itself.
+    assert curved > 0.2
+    assert curved > 4 * straight > 4 * none
 
 
 def test_the_sizes_count_for_more_the_more_rows_there_are() -> None:

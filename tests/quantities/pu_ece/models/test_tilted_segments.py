@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.special import expit, logsumexp
+from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.curves.priors import CurveAverage
-from bayescal.inference.direct import Weighted
-from bayescal.quantities.pu_ece.models import tilted_segments
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells
+from bayescal.quantities.pu_ece.models.curve_and_class_prior import Nodes
 from bayescal.quantities.pu_ece.models.tilted_segments import TiltedCells
 from bayescal.quantities.pu_ece.simulator import truth
 
@@ -41,42 +41,50 @@ def segments(class_prior, power=0.35):
     return replace(average, power=power)._segments
 
 
-def weigh(own, draws):
-    """Mean label rate of the rows, and log weights of what the draws do not know of the sizes."""
-    logit = own.segments.offset + draws["shift"]
-    normal = draws["segments_normal"]
-    share = expit(own.cells(normal[:, None]).positive_logit(logit))
-    weight = own.sizes.log_density(share, own.class_prior(normal)[0])
-    known = draws["segments_known"] - own.beside(normal)
-    return expit(logit) @ own.sizes.total / own.sizes.total.sum(), weight - known
+def logits(own, drawn):
+    return own.segments.offset + drawn["shift"]
 
 
-def estimate(rate, log_weight):
-    """Log evidence of the sizes, weighted mean, its standard error, and effective draws."""
-    weight = np.exp(log_weight - logsumexp(log_weight))
+def mean_rate(own, drawn):
+    """Mean label rate of the rows, (draw,)."""
+    return expit(logits(own, drawn)) @ own.sizes.total / own.sizes.total.sum()
+
+
+def plainly(own, number, rng):
+    """Draws that do not know the sizes: log evidence, weighted mean, its error, effective draws."""
+    evidence = np.array([own._at(normal, 0.0).log_evidence for normal in own.normal.tolist()])
+    if len(own.normal) > 1:
+        width = np.gradient(own.normal)
+        evidence = evidence + own.beside(own.normal) + norm.logpdf(own.normal) + np.log(width)
+    first = Nodes(own.normal, evidence)
+    found = own._drawn(rng.permutation(first.draw(number, rng)), 0.0, rng)
+    rate = mean_rate(own, found.draws)
+    weight = np.exp(found.log_weight - logsumexp(found.log_weight))
     mean = weight @ rate
     error = np.sqrt(np.square(weight) @ np.square(rate - mean))
-    ess = Weighted(rate, log_weight).ess
-    return logsumexp(log_weight) - np.log(len(rate)), mean, error, ess
+    log_evidence = first.log_evidence + found.weighted.log_evidence
+    return log_evidence, mean, error, found.weighted.ess
 
 
-@pytest.mark.parametrize(("class_prior", "few"), [(0.55, 0.1), (bc.Beta(11_000, 9_000), 0.15)])
-def test_draws_and_evidence_are_those_of_many_draws_without_a_tilt(
-    monkeypatch, class_prior, few
-) -> None:
-    own = segments(class_prior)
-    tilted = estimate(*weigh(own, own.draw(4000, np.random.default_rng(1))))
-    monkeypatch.setattr(tilted_segments, "_ROUNDS", 0)
-    number = 40_000
-    plain = estimate(*weigh(own, own.draw(number, np.random.default_rng(2))))
-    assert plain[3] < few * number
-    assert tilted[3] > 0.2 * 4000
+@pytest.mark.parametrize(
+    ("class_prior", "few"), [(0.55, 0.1), (bc.Beta(11_000, 9_000), 0.15), (bc.Beta(4, 6), 0.3)]
+)
+def test_draws_and_evidence_are_those_of_many_draws_without_a_tilt(class_prior, few) -> None:
+    own, number = segments(class_prior), 40_000
+    drawn, weighted = own.draw(4000, np.random.default_rng(1))
+    rate = mean_rate(own, drawn)
+    log_evidence, mean, error, ess = plainly(own, number, np.random.default_rng(2))
+    assert ess < few * number
+    assert weighted.ess > 0.2 * len(weighted.log_weights)
     # Four standard errors; of a log mean of weights that is the root of one over their number.
-    assert abs(tilted[0] - plain[0]) < 4 * np.sqrt(1 / tilted[3] + 1 / plain[3])
-    assert abs(tilted[1] - plain[1]) < 4 * np.hypot(tilted[2], plain[2])
+    apart = 4 * np.sqrt(1 / weighted.ess + 1 / ess)
+    assert abs(weighted.log_evidence - log_evidence) < apart
+    own_error = rate.std() / np.sqrt(min(weighted.ess, len(rate)))
+    assert abs(rate.mean() - mean) < 4 * np.hypot(own_error, error)
 
 
 def test_where_enough_draws_count_none_are_tilted() -> None:
     own = segments(bc.Beta(50, 50), power=1.0)
-    found = own.draw(2000, np.random.default_rng(3))
-    np.testing.assert_array_equal(found["segments_known"], own.beside(found["segments_normal"]))
+    _, weighted = own.draw(2000, np.random.default_rng(3))
+    assert weighted.ess > 0.2 * len(weighted.log_weights)
+    assert set(own._nodes) == {0.0}
