@@ -111,22 +111,29 @@ class AlongClassPrior:
             found[calibrated] = Tabulated(_GRID, ends + self.tempering(_GRID))
         return found
 
-    @cached_property
-    def in_nuts(self) -> Cubic:
-        """What NUTS knows beside cells and sizes, where the scores in between are off."""
+    def in_nuts(self, name: str) -> Cubic:
+        """What NUTS knows of a component beside cells and the sizes as it takes them.
+
+        And what their other variance takes from the evidence, so that the class prior is where all
+        of the sizes leave it.
+        """
         if self.known:
             return NOTHING
-        along = self.beside[False]
-        likeliest = self._likeliest(logsumexp([*self.evidence.values()], axis=0))
-        value = np.clip(along(KNOTS) - along(likeliest), -_MOST, _MOST)
+        evidence, beside = self.evidence[name], self.beside[False]
+        log_density = evidence + beside(self.knots)
+        sizes = self._limited(evidence - self._in_nuts(name)[1], log_density)
+        along = beside(KNOTS) - beside(self._likeliest(log_density)) + sizes(KNOTS)
+        value = np.clip(along, -_MOST, _MOST)
         return Cubic(value, PchipInterpolator(KNOTS, value).derivative()(KNOTS))
 
     def whitening(self, name: str) -> Whitening:
         """Find where NUTS has a component."""
-        joint = self.joints[name].for_nuts()
-        curve, evidence = joint.with_sizes(self.knots, self._by_cells[name])
-        density = evidence + self.beside[False](self.knots) - self.knots**2 / 2
-        return Whitening.along(self.knots, density, curve)
+        density = self.evidence[name] + self.beside[False](self.knots) - self.knots**2 / 2
+        return Whitening.along(self.knots, density, self._in_nuts(name)[0])
+
+    def _in_nuts(self, name: str) -> tuple[Gaussian, Floats]:
+        """The curve's Gaussians by cells and sizes as NUTS takes them, and their log evidence."""
+        return self.joints[name].for_nuts().with_sizes(self.knots, self._by_cells[name])
 
     def _limited(self, value: Floats, log_evidence: Floats) -> Callable[[Floats], Floats]:
         """Pass through values at the knots, limited about that at the likeliest one."""

@@ -230,15 +230,16 @@ class CaseControlAverage(Average):
         found: dict[str, LabelModel] = {}
         whitening = self.along.whitening
         if SMOOTH in self.fitted:
-            found[SMOOTH] = SmoothMember(self._in_nuts, partial(whitening, SMOOTH), self.smooth)
+            joint = self._in_nuts(SMOOTH)
+            found[SMOOTH] = SmoothMember(joint, partial(whitening, SMOOTH), self.smooth)
         if ROUGH in self.fitted:
-            found[ROUGH] = RoughMember(self._in_nuts, partial(whitening, ROUGH), self.rough)
+            joint = self._in_nuts(ROUGH)
+            found[ROUGH] = RoughMember(joint, partial(whitening, ROUGH), self.rough)
         return found
 
-    @cached_property
-    def _in_nuts(self) -> CurveAndClassPrior:
-        """What NUTS knows of the smooth component's curve and the class prior."""
-        return replace(self.smooth_joint.for_nuts(), along=self.along.in_nuts)
+    def _in_nuts(self, name: str) -> CurveAndClassPrior:
+        """What NUTS knows of the class prior and the smooth component's curve."""
+        return replace(self.smooth_joint.for_nuts(), along=self.along.in_nuts(name))
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Interior cells under every component, importance sampling and quadrature; evidence."""
@@ -294,7 +295,7 @@ class CaseControlAverage(Average):
         size = {SMOOTH: self.basis.size, ROUGH: cells}[name] if cells else 0
         own = {other: draws[other] for other in _VARIABLES[name]}
         own |= {key: draws[key][..., :size], f"{name}_normal": draws[f"{name}_normal"][..., 0]}
-        joint = self._in_nuts
+        joint = self._in_nuts(name)
         known = self._sizes(name, own, joint.sizes) + joint.along.at(own[f"{name}_normal"])
         return {**own, f"{name}_known": known}
 

@@ -140,7 +140,7 @@ class SegmentsByClassPrior:
                 break
             tilt += step
             found = self._draw(tilt, number, rng)
-        if found.weighted.ess < number / 2:
+        if found.weighted.ess < number / 4:
             found = self._draw(tilt, _MORE * number, rng)
         places = found.weighted.resampled_places(number, rng)
         return {name: one[places] for name, one in found.draws.items()}, found.weighted

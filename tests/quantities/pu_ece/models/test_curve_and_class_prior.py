@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 
 import bayescal as bc
 from bayescal.curves.cells import Problem
@@ -12,6 +12,7 @@ from bayescal.curves.priors import CurveAverage
 from bayescal.inference.direct import Weighted
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
+from bayescal.quantities.pu_ece.models.curve_and_class_prior import FLAT
 from bayescal.quantities.pu_ece.plan import plan
 from bayescal.quantities.pu_ece.simulator import truth
 from tests.quantities.pu_ece.made import problem
@@ -115,14 +116,17 @@ def share_of_effective(joint, whitening) -> float:
         own = rng.standard_normal(len(mean))
         coef = np.append(mean + root @ own, at)
         log_proposal = -(own @ own + value**2) / 2 - np.linalg.slogdet(root)[1]
-        log_weight.append(joint.log_likelihood(coef[None])[0] - coef @ coef / 2 - log_proposal)
+        likelihood = joint.log_likelihood(coef[None])[0] + joint.along.at(at.item())
+        log_weight.append(likelihood - coef @ coef / 2 - log_proposal)
     return Weighted(np.zeros(2000), np.array(log_weight)).smoothed().ess / 2000
 
 
 @pytest.mark.parametrize("name", ["over", "near"])
 def test_the_whitening_follows_the_curve_along_a_wide_class_prior(name) -> None:
     model = average(name, (500, 5000))
-    joint, found = model.smooth_joint.for_nuts(), model.along.whitening("smooth")
+    joint, found = model.members["smooth"].joint, model.along.whitening("smooth")
+    # NUTS has what counts beside cells and sizes in `along`.
+    joint = replace(joint, beside=FLAT)
     middle = found.middle.mean
     still = replace(found, centre=0 * found.centre + middle, log_scale=0 * found.log_scale)
     rise = np.gradient(found.centre, found.grid, axis=0)[len(found.grid) // 2]
@@ -133,6 +137,25 @@ def test_the_whitening_follows_the_curve_along_a_wide_class_prior(name) -> None:
     # Of 2000 draws each share is within a fifth of itself.
     assert curved > 0.2
     assert curved > 4 * straight > 4 * none
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_chains_leave_out_of_the_sizes_moves_the_class_prior_little(seed) -> None:
+    """With nine times the variance alone they go to a peak that the sizes rule out."""
+    data = truth("over").scores((500, 5000), seed)
+    model = plan(data, bc.pu_ece.Priors(bc.Beta(2, 8))).cases[0].model
+    joint, found = model.members["smooth"].joint, model.along.whitening("smooth")
+    rng, mean_weight = np.random.default_rng(9), []
+    for at in np.linspace(-1, 1, 5) * found.normal.root.item() + found.normal.mean.item():
+        mean, root = conditional(found, at)
+        own = rng.standard_normal((2000, len(mean)))
+        coef = np.column_stack([mean + own @ root.T, np.full(2000, at)])
+        in_nuts = replace(joint, beside=FLAT).log_likelihood(coef) + joint.along.at(at)
+        near = in_nuts - np.square(coef).sum(axis=1) / 2 + np.square(own).sum(axis=1) / 2
+        left = model.smooth_joint.log_likelihood(coef) - in_nuts
+        mean_weight.append(logsumexp(near + left) - logsumexp(near))
+    # Laplace's approximation of the two is off by less; without it they differ by several units.
+    assert np.ptp(mean_weight) < 1
 
 
 def test_the_sizes_count_for_more_the_more_rows_there_are() -> None:
