@@ -1,4 +1,4 @@
-"""Every figure of docs/benchmarks.md, one program after the other; about 39 hours on two cores.
+"""Every figure of docs/benchmarks.md, one program after the other; about 33 hours on two cores.
 
 python benchmarks/all.py --list                    # programs by section, with their hours
 python benchmarks/all.py                           # all; begun again, it goes on where it stopped
