@@ -91,7 +91,7 @@ class CaseControlAverage(Average):
 
     problem: PUProblem
     class_prior: PriorMap
-    # Wide class priors leave a peak and a plateau, between which chains seldom go.
+    # Wide class priors leave a peak and a plateau: chains of some must be longer.
     lengths: ClassVar[tuple[int, ...]] = (1, 4, 16)
     # The same problem at a class prior nearby, both known: saves most steps to the rough component.
     near: CaseControlAverage | None = None
