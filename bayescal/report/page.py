@@ -176,6 +176,8 @@ def _answer(series: Sequence[Series], order: Sequence[str], prob: float) -> Mark
     hidden = len(series) - MOST_PANELS
     levels = {one.change.alarm for one in series if one.change is not None}
     notes = [_ABOUT_ALARMS.format(level) for level in levels]
+    if len(series) > _MOST_SENTENCES:
+        notes.append(f"In words: the {_MOST_SENTENCES} series with alarms, or the largest errors.")
     if hidden > 0:
         shown = f"The {MOST_PANELS} series with alarms, or with the largest errors"
         notes.append(f"{shown}; the table has {hidden} more.")

@@ -122,8 +122,8 @@ def _measure(view: View) -> Markup:
     ]
     text = (
         "The interval calibration error c is the largest miscount of positives in any interval of "
-        "scores, as a share of all rows; c_emp is that of the labelled rows. The bound and the "
-        "probabilities are posterior ones."
+        "scores, as a share of all rows; c_emp is that of the labelled rows. The probabilities are "
+        "posterior ones; the bound is conservative, that of the credible interval."
     )
     note = Markup('<p class="note">{}</p>').format(text)
     return table("Calibration over all score intervals", columns) + note

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
@@ -24,8 +24,10 @@ from bayescal.quantities.pu_ece.models.case_control import (
     BoundaryFit,
     CaseControlCells,
     SampleSizes,
+    choose_rates,
     draw_joint_masses,
     fit_boundary,
+    log_density_of_patterns,
     log_sizes_density,
 )
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
@@ -56,6 +58,8 @@ _EVERY = 2
 # Few curves of the prior have a mean label rate near the class prior.
 _PRIOR_PROPOSALS = 16
 _FEWEST_PRIOR_PROPOSALS = 4000
+# Error rates of 0 and 1 that are tried for each draw.
+_TRIES = 8
 # Parameters of the components, beside the class prior and the scores 0 and 1.
 _VARIABLES: dict[str, tuple[str, ...]] = {
     CALIBRATED: (),
@@ -214,7 +218,7 @@ class CaseControlAverage(Average):
     def _patterns(self, normal: Floats) -> Floats:
         """Log evidence of each pattern of errors at 0 and 1 at class priors, (..., pattern)."""
         fits = self._boundary_fits(self.problem.log_ratio - np.log(self.class_prior(normal)[0]))
-        return _log_density_of_patterns(self.boundary.patterns, fits, normal.shape)
+        return log_density_of_patterns(self.boundary.patterns, fits, normal.shape)
 
     def _boundary_fits(self, log_odds: Floats) -> list[BoundaryFit]:
         """The scores 0 and 1 at class priors given by the log odds of a positive."""
@@ -419,26 +423,35 @@ class CaseControlAverage(Average):
     def weighted(self, name: str, draws: Draws, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw error rates of 0 and 1, (..., boundary), and weigh all but the interior cells.
 
-        The log weight, (..., pattern), is for each pattern of errors at 0 and 1.
+        The log weight, (..., pattern), is for each pattern of errors at 0 and 1. Rates do not know
+        the sample sizes: of several for each draw one is chosen by them.
         """
-        normal, total = draws[f"{name}_normal"], self.problem.total
+        normal = draws[f"{name}_normal"]
         class_prior = self.class_prior(normal)[0]
         fits = self._boundary_fits(self.problem.log_ratio - np.log(class_prior))
-        boundary = np.zeros((*normal.shape, len(fits)))
-        for column, one in enumerate(fits):
-            boundary[..., column] = one.draw(rng)
-        patterns = self.boundary.patterns
-        weight = _log_density_of_patterns(patterns, fits, normal.shape)
-        weight += self.along.tempering(normal)[..., None]
-        placed = {**draws, f"{name}_boundary": boundary, "boundary": boundary}
-        for column, pattern in enumerate(patterns):
-            rates = self.rates(name, placed, np.broadcast_to(pattern, boundary.shape))
-            weight[..., column] += log_sizes_density(
-                rates, class_prior, total, self.problem.n_positive
-            )
+        density = log_density_of_patterns(self.boundary.patterns, fits, normal.shape)
+        density += self.along.tempering(normal)[..., None]
         if (known := draws.get(f"{name}_known")) is not None:
-            weight -= known[..., None]
-        return boundary, weight
+            density -= known[..., None]
+        tries = []
+        for _ in range(_TRIES if fits else 1):
+            boundary = np.zeros((*normal.shape, len(fits)))
+            for column, one in enumerate(fits):
+                boundary[..., column] = one.draw(rng)
+            sizes = self._sizes_of_patterns(name, draws, boundary, class_prior)
+            tries.append((boundary, density + sizes))
+        return choose_rates(tries, self.boundary.log_prior(interior_calibrated=False), rng)
+
+    def _sizes_of_patterns(
+        self, name: str, draws: Draws, boundary: Floats, class_prior: Floats
+    ) -> Floats:
+        """Log density of the sizes for each pattern of errors at 0 and 1, (..., pattern)."""
+        total, number = self.problem.total, self.problem.n_positive
+        placed, found = {**draws, f"{name}_boundary": boundary, "boundary": boundary}, []
+        for pattern in self.boundary.patterns:
+            rates = self.rates(name, placed, np.broadcast_to(pattern, boundary.shape))
+            found.append(log_sizes_density(rates, class_prior, total, number))
+        return np.stack(found, axis=-1)
 
     def log_likelihood_of_states(self, evidence: Mapping[str, Any]) -> Floats:
         """Log evidence of the states, (state,), from that of each component's patterns."""
@@ -551,17 +564,6 @@ class CaseControlAverage(Average):
         """Logit of the probability that a row is one of the positives, (..., cell)."""
         odds = self.problem.log_ratio - np.log(population.class_prior)
         return np.asarray(odds[..., None] + np.log(np.maximum(population.rates, 1e-300)))
-
-
-def _log_density_of_patterns(
-    patterns: NDArray[np.bool_], fits: Sequence[BoundaryFit], shape: tuple[int, ...]
-) -> Floats:
-    """Log evidence of each pattern of errors at 0 and 1, (..., pattern)."""
-    found = np.zeros((*shape, len(patterns)))
-    for column, one in enumerate(fits):
-        right, wrong = one.log_right[..., None], one.log_wrong[..., None]
-        found += np.where(patterns[:, column], wrong, right)
-    return found
 
 
 def _until_effective(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -111,6 +112,34 @@ def fit_boundary(score: BoundaryScore, cells: CaseControlCells) -> BoundaryFit:
     log_wrong = logsumexp(density, axis=0) + np.log(spread * (_GRID[1] - _GRID[0]) / score.spread)
     right = cells.log_likelihood(np.full(shape, score_logit(np.array(score.score))))
     return BoundaryFit(right, log_wrong - np.log(2 * np.pi) / 2, mode, spread, density)
+
+
+def log_density_of_patterns(
+    patterns: NDArray[np.bool_], fits: Sequence[BoundaryFit], shape: tuple[int, ...]
+) -> Floats:
+    """Log evidence of each pattern of errors at 0 and 1, (..., pattern)."""
+    found = np.zeros((*shape, len(patterns)))
+    for column, one in enumerate(fits):
+        right, wrong = one.log_right[..., None], one.log_wrong[..., None]
+        found += np.where(patterns[:, column], wrong, right)
+    return found
+
+
+def choose_rates(
+    tries: Sequence[tuple[Floats, Floats]], log_prior: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Choose one of several (boundary, log weight of patterns) for each draw, by its weight."""
+    if len(tries) == 1:
+        return tries[0]
+    boundary, weight = (np.stack(parts) for parts in zip(*tries, strict=True))
+    each = logsumexp(weight + log_prior, axis=-1)
+    place = np.argmax(each + rng.gumbel(size=each.shape), axis=0)[None]
+    mean = logsumexp(each, axis=0) - np.log(len(tries))
+    own = np.take_along_axis(each, place, axis=0)[0]
+    boundary, weight = (
+        np.take_along_axis(one, place[..., None], axis=0)[0] for one in (boundary, weight)
+    )
+    return boundary, weight + np.where(np.isfinite(own), mean - own, 0)[..., None]
 
 
 _TILTS = 60

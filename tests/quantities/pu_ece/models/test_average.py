@@ -2,17 +2,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 from scipy.stats import binom, halfnorm, norm
 
 import bayescal as bc
 from bayescal.core.bins.binning import Binning
 from bayescal.curves.average import member_model
 from bayescal.curves.priors import CurveAverage, SmoothCurve
+from bayescal.inference.direct import Weighted
 from bayescal.quantities.pu_ece.data import problems
+from bayescal.quantities.pu_ece.models import average as averages
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.models.case_control import log_sizes_density
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import Tabulated
+from bayescal.quantities.pu_ece.plan import plan
 from bayescal.quantities.pu_ece.simulator import truth
 from tests.interpreted import PLAIN
 from tests.quantities.pu_ece.made import of_counts, problem
@@ -207,6 +210,25 @@ def test_few_valued_scores_with_wrong_ends_are_not_bent() -> None:
     low, high = bc.interval(fit, "tce").to_numpy()
     assert low <= 0.4 * 0.03 <= high
     assert high < 0.05
+
+
+def test_several_rates_of_the_scores_0_and_1_are_tried_by_the_sizes(monkeypatch) -> None:
+    rng = np.random.default_rng(23)
+    score = truth("less").scores((900, 7000), 3)
+    positive, unlabeled = (
+        np.where(rng.random(len(one)) < 0.3, np.round(one), one)
+        for one in (np.ravel(score.positive), np.ravel(score.unlabeled))
+    )
+    data = bc.PUScores(positive=positive, unlabeled=unlabeled)
+    model = plan(data, bc.pu_ece.Priors(bc.Beta(60, 60))).cases[0].model
+    drawn = model.direct_draws(2000, rng).draws
+    several = Weighted(rng, logsumexp(model.weighted("smooth", drawn, rng)[1], axis=-1))
+    monkeypatch.setattr(averages, "_TRIES", 1)
+    one = Weighted(rng, logsumexp(model.weighted("smooth", drawn, rng)[1], axis=-1))
+    assert several.ess > 1.25 * one.ess
+    # Four standard errors of the difference of two logs of means.
+    error = 4 * np.sqrt(1 / several.ess + 1 / one.ess)
+    assert abs(several.log_evidence - one.log_evidence) < error
 
 
 def test_rows_at_0_and_1_alone_are_weighed_without_a_curve() -> None:

@@ -17,6 +17,7 @@ from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.models.case_control import (
     CaseControlCells,
     SampleSizes,
+    choose_rates,
     draw_joint_masses,
     fit_boundary,
     log_sizes_density,
@@ -167,3 +168,17 @@ def test_cells_that_are_left_out_stand_at_their_counts() -> None:
     share = np.array([0.05, 0.2, 0.25])
     ours = whole.log_density(np.append(0, share), np.asarray(0.4))
     assert same.log_density(share, np.asarray(0.4)) == pytest.approx(ours)
+
+
+def test_the_chosen_rate_and_its_weight_are_worth_all_that_were_tried() -> None:
+    rng, draws = np.random.default_rng(4), 100_000
+    rate, weight = rng.normal(size=(3, 1)), rng.normal(size=(3, 2))
+    tries = [
+        (np.tile(r, (draws, 1)), np.tile(w, (draws, 1))) for r, w in zip(rate, weight, strict=True)
+    ]
+    boundary, found = choose_rates(tries, np.log([0.3, 0.7]), rng)
+    for values, expected in ((1, np.exp(weight)), (boundary, rate * np.exp(weight))):
+        each = values * np.exp(found)
+        # Four standard errors of a mean.
+        error = 4 * each.std(axis=0) / np.sqrt(draws)
+        np.testing.assert_array_less(np.abs(each.mean(axis=0) - expected.mean(axis=0)), error)
