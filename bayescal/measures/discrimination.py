@@ -30,9 +30,10 @@ def auprc(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     xp = functions_for(rate)
     positive = mass * rate
     full = mass + 0 * positive
-    above = full.sum(axis=-1)[..., None] - xp.cumsum(full, axis=-1) + full
+    # Light rows at the top may round to no mass.
+    above = xp.maximum(full.sum(axis=-1)[..., None] - xp.cumsum(full, axis=-1), 0.0) + full
     hits = positive.sum(axis=-1)[..., None] - xp.cumsum(positive, axis=-1) + positive
-    return (positive * hits / above).sum(axis=-1) / positive.sum(axis=-1)
+    return (positive * hits / xp.where(above > 0, above, 1.0)).sum(axis=-1) / positive.sum(axis=-1)
 
 
 def accuracy(rate: Tensor, score: Tensor, mass: Tensor, threshold: float = 0.5) -> Tensor:

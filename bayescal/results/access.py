@@ -247,7 +247,7 @@ def variable(
             f"the result must hold {name!r} in its group {group!r}; it holds {there} there."
         )
     found = tree[group].dataset[name]
-    if group in schema.DRAW_GROUPS:
+    if group in (*schema.DRAW_GROUPS, schema.PAIRED):
         # Of a chain, or a draw, that was selected there is one.
         found = found.expand_dims([dim for dim in schema.DRAW_DIMS if dim not in found.dims])
     return found if case is None else at(found, case)

@@ -22,6 +22,14 @@ def test_ranks_of_rows(name, seed):
     assert value(name, *cells) == pytest.approx(expected, abs=ROUNDING)
 
 
+@pytest.mark.parametrize("name", RANKS)
+def test_cells_without_mass_above_all_others_change_nothing(name):
+    # Drawn masses of light rows round to 0.
+    rate, score, mass = curve(3)
+    more = [np.append(part, one) for part, one in ((rate, 0.5), (score / 2, 0.9), (mass, 0.0))]
+    assert value(name, *more) == pytest.approx(value(name, rate, score, mass), abs=ROUNDING)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("at", ["a score", "between", 0.3])
 def test_rates_at_a_threshold(at, seed):

@@ -391,6 +391,13 @@ def test_rows_are_kept_by_files_and_selections(tree: xr.DataTree, tmp_path: Path
     np.testing.assert_array_equal(one["shared_rows"]["cell"], few["shared_rows"]["cell"][0])
 
 
+def test_classifiers_are_compared_by_rows_in_one_chain_as_in_all(tree: xr.DataTree) -> None:
+    one = bc.difference(tree.isel(chain=0), "over", "less", "brier")
+    of_all = bc.difference(tree, "over", "less", "brier").draws
+    np.testing.assert_allclose(one.draws, of_all[:500], atol=1e-12)
+    assert bc.best(tree.isel(chain=0), "brier").name == bc.best(tree, "brier").name
+
+
 def test_slopes_are_the_derivatives() -> None:
     rng = np.random.default_rng(1)
     rate, mass = rng.uniform(0.2, 0.8, (200, 5)), rng.dirichlet(np.full(5, 30.0), 200)
