@@ -30,7 +30,6 @@ def auprc(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     xp = functions_for(rate)
     positive = mass * rate
     full = mass + 0 * positive
-    # Light rows at the top may round to no mass.
     above = xp.maximum(full.sum(axis=-1)[..., None] - xp.cumsum(full, axis=-1), 0.0) + full
     hits = positive.sum(axis=-1)[..., None] - xp.cumsum(positive, axis=-1) + positive
     return (positive * hits / xp.where(above > 0, above, 1.0)).sum(axis=-1) / positive.sum(axis=-1)
