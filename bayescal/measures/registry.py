@@ -101,7 +101,7 @@ OWN: Final = (
     _measure("Brier, discrimination", scores.brier_discrimination, MURPHY, MORE, MISCALIBRATED),
     _measure("Brier, uncertainty", scores.brier_uncertainty, MURPHY, None, ROWS),
     _measure("scaled Brier score", scores.scaled_brier, MURPHY, MORE, ROWS, _ONE_LABEL),
-    _measure("log loss", scores.log_loss, MURPHY, LESS, MISCALIBRATED, _WRONG_END),
+    _measure("log loss", scores.log_loss, MURPHY, LESS, ROWS, _WRONG_END),
     _measure(
         "log loss, miscalibration", scores.log_loss_miscalibration, MURPHY, undefined=_WRONG_END
     ),

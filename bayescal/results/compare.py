@@ -305,6 +305,11 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
     """Correlation matrix of the classifiers of one class and group."""
     own = is_coupled(tree, var)
     if var in access.measure_names(tree) and not own:
+        if schema.SHARED_ROWS in tree.children:
+            raise InputError(
+                f"classifiers must be compared by what rows tell apart; {var!r} of each rests on "
+                "the prior of its own curve. Choose 'auc', 'brier' or 'log_loss'."
+            )
         raise InputError(
             "comparing classifiers by a measure needs the rows that they share, which this result "
             "does not hold. Fit them together, with this version of bayescal, on the same rows, "

@@ -333,7 +333,7 @@ def _correlations(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
     shape = tuple(map(len, coords.values()))
     found = {}
     for one in wanted:
-        if one.components != ROWS:
+        if one.components == ALL:
             values = [measure_correlation(tree, one.function, cases) for cases in sets]
             found[one.name] = xr.DataArray(np.reshape(values, shape), coords, list(coords))
     return found

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy.optimize import minimize
+from scipy.special import expit
 
 import bayescal as bc
 from bayescal.core.errors import InputError
@@ -121,7 +122,7 @@ def test_what_reads_a_result_reads_a_measure(key: str, name: str) -> None:
 @pytest.mark.parametrize("key", ["ece", "agnostic"])
 def test_classifiers_are_compared_by_it(key: str) -> None:
     tree = result_of(key)
-    for name in ("brier_discrimination", "e90", "brier"):
+    for name in ("mean_gap", "e90", "brier"):
         apart = bc.difference(tree, *NAMES[:2], name)
         draws = [bc.measure(tree, name).sel(classifier=one) for one in NAMES[:2]]
         # The same draws; those of a measure of rows are others, of common weights.
@@ -131,6 +132,9 @@ def test_classifiers_are_compared_by_it(key: str) -> None:
     assert float(bc.best(tree, "brier").prob_best.sum()) == pytest.approx(1)
     with pytest.raises(bc.InputError, match="whether more of 'slope' is better"):
         bc.best(tree, "slope")
+    for compare in (bc.best, lambda *given: bc.difference(given[0], *NAMES[:2], given[1])):
+        with pytest.raises(bc.InputError, match="by what rows tell apart"):
+            compare(tree, "brier_discrimination")
 
 
 def test_the_mean_over_classes() -> None:
@@ -451,7 +455,7 @@ def test_a_weight_of_two_is_a_row_twice() -> None:
 @pytest.mark.parametrize("quantity", [bc.ece, bc.agnostic])
 def test_classifiers_are_compared_by_any_measure(quantity: object) -> None:
     result = fit(SCORES, quantity)
-    for name in ("log_loss", "e90"):
+    for name in ("slope", "e90"):
         found = bc.difference(result, "less", "over", name)
         other = bc.difference(result, "over", "less", name)
         assert found.lower <= found.mean <= found.upper
@@ -461,9 +465,21 @@ def test_classifiers_are_compared_by_any_measure(quantity: object) -> None:
         )
         assert found.correlation == pytest.approx(pair[0, 1])
     apart = bc.difference(result, "less", "over", "log_loss")
-    # Given miscalibration there is no draw at 0: the interval is that of the coupled draws.
+    # A mean over rows: the interval is that of the paired draws.
     assert apart.lower == pytest.approx(np.quantile(apart.draws, 0.05))
     assert float(bc.best(result, "log_loss").prob_best.sum()) == pytest.approx(1)
+
+
+def test_near_copies_differ_in_log_loss_as_their_rows_do() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=2000)
+    label = rng.random(2000) < expit(2 * x)
+    copies = {"a": expit(2 * x), "b": expit(2.05 * x)}
+    loss = [-np.log(np.where(label, p, 1 - p)) for p in copies.values()]
+    error = np.std(loss[0] - loss[1]) / 2000**0.5
+    found = bc.difference(fit(bc.Scores.stack(copies, y_true=label)), "a", "b", "log_loss")
+    assert found.mean == pytest.approx(np.mean(loss[0] - loss[1]), abs=error / 4)
+    assert found.upper - found.lower == pytest.approx(2 * 1.645 * error, rel=0.2)
 
 
 def test_classifiers_are_compared_by_a_function(tree: xr.DataTree) -> None:
