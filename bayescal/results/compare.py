@@ -317,8 +317,10 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
         )
     name = var if own else "correlation"
     stored = access.has_variable(tree, schema.ERROR_CORRELATION, name)
-    if not stored and schema.SHARED_ROWS in tree.children and var in measures():
-        return measure_correlation(tree, resolve(var).function, cases)
+    if not stored and schema.SHARED_ROWS in tree.children:
+        # That of the main error stands for errors in bins, as where it is stored.
+        named = var if var in measures() else access.main(tree).name
+        return measure_correlation(tree, resolve(named).function, cases)
     if not stored:
         raise InputError(
             f"comparing classifiers needs the group {schema.ERROR_CORRELATION!r}, which this "

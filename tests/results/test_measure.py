@@ -499,7 +499,7 @@ def test_stored_correlations_are_kept(tree: xr.DataTree) -> None:
 
 def test_classes_are_compared_by_errors_and_measures() -> None:
     result = fit(classes(), multiclass="class-wise")
-    for name in ("tce", "brier"):
+    for name in ("tce", "ece", "mce", "brier"):
         assert np.isfinite(bc.difference(result, "a", "b", name, class_="1").correlation)
         assert bc.best(result, name).prob_best.sizes == {"class": 3, "classifier": 2}
 
