@@ -23,7 +23,7 @@ BUDGET = {
     "quantities/ssme": 5760,
     "quantities/temperature": 5050,
     "report": 3270,
-    "results": 6260,
+    "results": 6270,
     "workflow": 2810,
 }
 MOST_FILES = 253
