@@ -165,7 +165,7 @@ def _nuts_draws(
 
 def _sample_stats(model: LabelModel, sampled: Mapping[str, NutsDraws]) -> dict[str, Any]:
     """Statistics of all members."""
-    first = next(iter(members(model)), "")
+    first = next(iter(members(model)), "") if sampled else ""
     return {
         key if name == first else f"{name}_{key}": values
         for name, one in sampled.items()

@@ -69,12 +69,12 @@ class AlongClassPrior:
         """Gaussians of each component's curve at the knots, by the cells."""
         if SMOOTH not in self.joints:
             return {}
-        smooth, _ = self.joints[SMOOTH].by_cells(self.knots, self._smooth.gaussians)
+        smooth = self.joints[SMOOTH].by_cells(self.knots, self._smooth.gaussians)
         found = {SMOOTH: smooth}
         if ROUGH in self.joints:
             joint = self.joints[ROUGH]
             near = joint.follow(self.knots, smooth.mean @ self.guide)
-            found[ROUGH], _ = joint.by_cells(self.knots, near)
+            found[ROUGH] = joint.by_cells(self.knots, near)
         return found
 
     @cached_property
@@ -121,7 +121,7 @@ class AlongClassPrior:
             return NOTHING
         evidence, beside = self.evidence[name], self.beside[False]
         log_density = evidence + beside(self.knots)
-        sizes = self._limited(evidence - self._in_nuts(name)[1], log_density)
+        sizes = self._limited(evidence - self._in_nuts[name][1], log_density)
         along = beside(KNOTS) - beside(self._likeliest(log_density)) + sizes(KNOTS)
         value = np.clip(along, -_MOST, _MOST)
         return Cubic(value, PchipInterpolator(KNOTS, value).derivative()(KNOTS))
@@ -129,11 +129,13 @@ class AlongClassPrior:
     def whitening(self, name: str) -> Whitening:
         """Find where NUTS has a component."""
         density = self.evidence[name] + self.beside[False](self.knots) - self.knots**2 / 2
-        return Whitening.along(self.knots, density, self._in_nuts(name)[0])
+        return Whitening.along(self.knots, density, self._in_nuts[name][0])
 
-    def _in_nuts(self, name: str) -> tuple[Gaussian, Floats]:
-        """The curve's Gaussians by cells and sizes as NUTS takes them, and their log evidence."""
-        return self.joints[name].for_nuts().with_sizes(self.knots, self._by_cells[name])
+    @cached_property
+    def _in_nuts(self) -> dict[str, tuple[Gaussian, Floats]]:
+        """Gaussians by cells and sizes as NUTS takes them, and their log evidence, (knot,)."""
+        own = self._by_cells.items()
+        return {n: self.joints[n].for_nuts().with_sizes(self.knots, one) for n, one in own}
 
     def _limited(self, value: Floats, log_evidence: Floats) -> Callable[[Floats], Floats]:
         """Pass through values at the knots, limited about that at the likeliest one."""

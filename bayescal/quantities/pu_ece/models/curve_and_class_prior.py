@@ -154,17 +154,15 @@ class CurveAndClassPrior:
         own = self._sized(self._given(normal, start), normal)
         return normal, self._log_density(own, normal), own.mean, own.root
 
-    def by_cells(self, normal: Floats, near: Gaussian) -> tuple[Gaussian, Floats]:
-        """Find the curve's Gaussians by the cells, and their log evidence, (knot,), from `near`.
-
-        At class priors by their normals (knot,); evidence by Laplace's approximation.
-        """
-        own = self._given(normal, near)
-        regression = replace(self.regression, cells=self._given_cells(normal))
-        return own, laplace_evidence(regression, own)
+    def by_cells(self, normal: Floats, near: Gaussian) -> Gaussian:
+        """Find the curve's Gaussians by the cells at class priors by their normals, (knot,)."""
+        return self._given(normal, near)
 
     def with_sizes(self, normal: Floats, own: Gaussian) -> tuple[Gaussian, Floats]:
-        """Find the same by cells and sizes, from those by the cells."""
+        """Find the same by cells and sizes from those by the cells, and the log evidence, (knot,).
+
+        By Laplace's approximation.
+        """
         cells, sized = self._given_cells(normal), self._sized(own, normal)
         regression = replace(self.regression, cells=cells)
         share = expit(cells.positive_logit(regression.logit(sized.mean[:, None, :])))

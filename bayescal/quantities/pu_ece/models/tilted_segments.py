@@ -26,7 +26,7 @@ _ROUNDS, _FARTHEST = 8, 3.0
 _CLOSE = 0.1
 # The mean density of the sizes is of so many draws at every third node.
 _PILOT, _EVERY = 200, 3
-# Where it leaves less than half of the draws, so many more are drawn, and chosen from.
+# Where it leaves less than a quarter of the draws, so many more are drawn, and chosen from.
 _MORE = 4
 
 
