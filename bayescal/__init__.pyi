@@ -2,9 +2,9 @@ from . import datasets as datasets
 from . import measures as measures
 from . import plots as plots
 from ._version import __version__ as __version__
-from .core.bins.bin_counts import BinCounts as BinCounts
-from .core.bins.binning import Binning as Binning
-from .core.bins.binning import bin_scores as bin_scores
+from .core.bin_counts import BinCounts as BinCounts
+from .core.binning import Binning as Binning
+from .core.binning import bin_scores as bin_scores
 from .core.count_table import CountTable as CountTable
 from .core.counts import Counts as Counts
 from .core.counts_sql import counts_sql as counts_sql

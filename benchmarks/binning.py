@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from _common import print_machine, print_table, time_best
 
-from bayescal.core.bins.binning import count_into, fine_counts
-from bayescal.core.bins.edges import bin_edges
+from bayescal.core.bin_edges import bin_edges
+from bayescal.core.binning import count_into, fine_counts
 from bayescal.core.scores import Task
 from bayescal.quantities.ece.estimator import estimate
 
@@ -126,7 +126,7 @@ def write_parquet(path: Path, n: int) -> None:
 _READ = """
 import sys, time
 import bayescal as bc
-from bayescal.core.partial_sums import batches_of
+from bayescal.core.many_rows import batches_of
 from bayescal.core.tables import open_table
 def peak():
     # Linux: unlike ru_maxrss, it does not hand down the peak of the parent process.

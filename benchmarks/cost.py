@@ -18,7 +18,7 @@ from _common import Timing, print_machine, print_table, time_best
 from binning import write_parquet
 
 import bayescal as bc
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bin_counts import BinCounts
 from bayescal.quantities.ece.simulator import Truth, sample_panel, truth
 
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)

@@ -23,7 +23,7 @@ import numpy as np
 from _common import print_table
 
 import bayescal as bc
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bin_counts import BinCounts
 from bayescal.core.counts import Counts
 from bayescal.quantities.credal.data import RowCounts, counting
 from bayescal.quantities.pu_ece.data import PUCounts, _counted

@@ -25,7 +25,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from bayescal.core.bins.edges import bin_edges, optimal_number
+from bayescal.core.bin_edges import bin_edges, optimal_number
 from bayescal.core.functionals import sigmoid
 from bayescal.plots.style import BLUE, GREY, INK, ORANGE, VERMILLION
 from bayescal.quantities.ece.bounds import optimal_n_bins

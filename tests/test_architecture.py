@@ -30,7 +30,7 @@ def test_importing_bayescal_loads_nothing_but_the_lazy_loader() -> None:
 @pytest.mark.mcmc
 def test_the_arithmetic_loads_nothing_heavy() -> None:
     code = """
-import bayescal.core.scores, bayescal.core.bins.binning, bayescal.core.functionals
+import bayescal.core.scores, bayescal.core.binning, bayescal.core.functionals
 import bayescal.core.tables, bayescal.core.many_rows, bayescal.core.priors
 import bayescal.datasets, bayescal.quantities.ece.estimator, bayescal.quantities.ece.bounds
 import bayescal.cli.main, bayescal.quantities.ssme.flow

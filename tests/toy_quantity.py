@@ -9,8 +9,16 @@ from scipy import stats
 from bayescal import Beta, Scores
 from bayescal.core import quantity
 from bayescal.core.checks import check_data
-from bayescal.core.command import Command, estimates_of, prior_in_words
-from bayescal.core.score_options import FROM_LOGITS, LABEL, POS_LABEL, SCORE, read_labeled
+from bayescal.core.command import (
+    FROM_LOGITS,
+    LABEL,
+    POS_LABEL,
+    SCORE,
+    Command,
+    estimates_of,
+    prior_in_words,
+    read_labeled,
+)
 from bayescal.core.variables import METRIC, MORE, Variable
 from bayescal.quantities import base
 

@@ -14,12 +14,11 @@ from bayescal.cli.options import PATH, ROWS, VERBOSE, click_option
 from bayescal.cli.output import TABLES, check_target, say_written, write_rows
 from bayescal.cli.run import carry_out, in_terms_of, status_code
 from bayescal.cli.terminal import print_table, say
-from bayescal.core import score_options as shared
+from bayescal.core import command as shared
 from bayescal.core.checks import listing
-from bayescal.core.command import Given, Option
+from bayescal.core.command import COUNTS, Given, Option, are_counts, files_of, read_counts
 from bayescal.core.errors import InputError
 from bayescal.core.progress import terminal_bar
-from bayescal.core.score_options import COUNTS, are_counts, files_of, read_counts
 from bayescal.report import ENDINGS
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def calibrate(
     Each row gets the posterior-predictive probabilities of the classes. The most probable class
     stays the same, unless vector scaling has a weight in RESULT.
     """
-    from bayescal.core.score_options import matching
+    from bayescal.core.command import matching
     from bayescal.core.tables import open_table
     from bayescal.quantities import quantity_named
     from bayescal.results.access import json_attribute

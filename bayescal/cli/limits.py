@@ -263,7 +263,7 @@ def _check(**given: Any) -> int:
 
 def _conditions(given: Given) -> list[Condition]:
     """What is to hold; names are checked before a table is read."""
-    from bayescal.core.score_options import files_of
+    from bayescal.core.command import files_of
     from bayescal.measures import resolve
 
     found: list[Condition] = []

@@ -14,9 +14,8 @@ from typing import Any, Final
 
 import click
 
-from bayescal.core.command import Command, Given, Option
+from bayescal.core.command import Command, Given, Option, are_counts, check_no_columns
 from bayescal.core.errors import InputError
-from bayescal.core.score_options import are_counts, check_no_columns
 
 DASH: Final = "-"
 _NAME: Final = "standard input"

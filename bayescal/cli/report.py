@@ -24,9 +24,8 @@ from bayescal.cli.run import (
 )
 from bayescal.cli.terminal import FAILED, NOT_CONVERGED, OK, warn
 from bayescal.core.checks import check_known, check_number, check_whole
-from bayescal.core.command import Command, Given, Option
+from bayescal.core.command import COUNTS, Command, Given, Option, are_counts
 from bayescal.core.errors import InputError
-from bayescal.core.score_options import COUNTS, are_counts
 from bayescal.quantities import of_tables
 from bayescal.report import ENDINGS
 
@@ -127,8 +126,8 @@ def _read(table: Any, given: Given) -> _Windows:
     """Split the rows of a table by group and window, or by group alone."""
     import numpy as np
 
+    from bayescal.core.command import labeled_scores, score_columns
     from bayescal.core.intake import Column, code_groups
-    from bayescal.core.score_options import labeled_scores, score_columns
     from bayescal.core.scores import select_rows
 
     names = [name for name in (given["group"], given["window"]) if name is not None]
@@ -164,8 +163,8 @@ def _read(table: Any, given: Given) -> _Windows:
 def _counted(given: Given) -> _Windows:
     """Add up the counts of each window, by group and window, or by group alone."""
     from bayescal.core.checks import check_unique
+    from bayescal.core.command import files_of, sum_of
     from bayescal.core.count_table import CountTable
-    from bayescal.core.score_options import files_of, sum_of
 
     files, data = files_of(given), dict[Any, dict[str, CountTable]]()
     check_unique([path.stem for path in files], "window")
@@ -287,7 +286,7 @@ def _provenance(given: Given, found: _Windows, command: Command) -> dict[str, st
 
 
 def _data(given: Given) -> str:
-    from bayescal.core.score_options import files_of
+    from bayescal.core.command import files_of
 
     files = files_of(given)
     return files[0].name if len(files) == 1 else f"{files[0].name} to {files[-1].name}"

@@ -42,10 +42,9 @@ from bayescal.cli.terminal import (
     width,
     with_short_names,
 )
-from bayescal.core.command import Command, Given, Option
+from bayescal.core.command import Command, Given, Option, files_of
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ScarWarning
 from bayescal.core.progress import terminal_bar
-from bayescal.core.score_options import files_of
 from bayescal.results.text import capital
 
 if TYPE_CHECKING:

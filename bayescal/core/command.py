@@ -1,16 +1,21 @@
-"""What the command line needs of a quantity: its files, options, and how to read them.
-
-Nothing here imports click or NumPy: the layer `cli` turns a `Command` into subcommands.
-"""
+"""What the command line needs of a quantity: its files, its options and those of several."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from bayescal.core.errors import InputError
+
+if TYPE_CHECKING:
+    from bayescal.core.count_table import CountTable
+    from bayescal.core.intake import Column
+    from bayescal.core.scores import Scores
+    from bayescal.core.tables import Table
 
 type Given = Mapping[str, Any]
 """Values of the options by `Option.name`, and paths by the argument's name in lower case."""
@@ -164,3 +169,375 @@ def in_words[T](
         raise InputError(f"--prior {given or text}: {error}") from None
     except (KeyError, TypeError, ValueError):
         raise InputError(f"--prior must be {known}; got {given or text!r}.") from None
+
+
+# Numbers that are read at once; beyond it a file is read in batches, where that can be done.
+MOST_NUMBERS: Final = 50_000_000
+
+LABEL = Option(
+    flags=("--label",), required=True, metavar="COLUMN", help="Column of the true labels."
+)
+BINARY_SCORE = Option(
+    flags=("--score",),
+    multiple=True,
+    metavar="COLUMN",
+    help="Column of a classifier's scores, or a pattern such as 'p_*'; repeat it for several "
+    "classifiers on the same rows.",
+)
+SCORE = replace(
+    BINARY_SCORE,
+    help=f"{BINARY_SCORE.help[:-1]} (or, with --multiclass, for the classes of one classifier).",
+)
+GROUP = Option(
+    flags=("--group",), metavar="COLUMN", help="Column that splits the rows into groups."
+)
+WEIGHT = Option(
+    flags=("--weight",),
+    metavar="COLUMN",
+    help="Column of sample weights: the inverse of the probability that a row was drawn.",
+    phrases={
+        "Pass the weights of the rows, or none.": "Name another column, or leave out --weight.",
+        "Pass method='direct'.": "Add --quick.",
+    },
+)
+POS_LABEL = Option(
+    flags=("--pos-label",), default="1", metavar="VALUE", help="Label of the positive class."
+)
+FROM_LOGITS = Option(
+    flags=("--from-logits",), is_flag=True, help="The scores are logits, not probabilities."
+)
+ONE_CLASSIFIER = Option(
+    flags=("--multiclass",),
+    is_flag=True,
+    help="Take the --score columns as the classes of one classifier. A class is named by its "
+    "column, or by what the * of a pattern stands for.",
+    phrases={
+        "Pass y_prob of shape (obs, class)": "Pass --multiclass and a --score for each class",
+        "name every class in classes=[...]": "name the columns of scores after the labels",
+    },
+)
+MULTICLASS = replace(
+    ONE_CLASSIFIER,
+    is_flag=False,
+    choices=("top-label", "class-wise", "marginal"),
+    help=f"{ONE_CLASSIFIER.help} Measures the calibration of its top label, of each class, or the "
+    "mean of the classes.",
+)
+CLASSIFIER = Option(
+    flags=("--classifier",),
+    multiple=True,
+    metavar="NAME=PATTERN",
+    help="One of several classifiers with several classes each: a column a class, whose name is "
+    "what the * of the pattern stands for. Repeat it instead of --score.",
+    phrases={"several classifiers: Scores.stack": "several classifiers: --classifier"},
+)
+
+
+def _number(word: str) -> int | str:
+    """Read a whole number; other words are left to the check, which knows one of them."""
+    try:
+        return int(word)
+    except ValueError:
+        return word
+
+
+def _checked(value: int | str) -> int | str:
+    from bayescal.core.bin_edges import check_number
+
+    check_number(value)
+    return value
+
+
+N_BINS = Option(
+    flags=("--bins", "--n-bins"),
+    type=_number,
+    default=15,
+    metavar="NUMBER",
+    read=_checked,
+    help="Number of bins; optimal for the one whose order makes the bias of the estimate least.",
+)
+STRATEGY = Option(
+    flags=("--strategy",),
+    default="quantile",
+    choices=("quantile", "uniform"),
+    help="Bins of equal counts, or of equal widths.",
+)
+CLOSED = Option(
+    flags=("--closed",),
+    default="right",
+    choices=("right", "left"),
+    help="Which edge belongs to a bin.",
+)
+BINNING = (N_BINS, STRATEGY, CLOSED)
+
+
+def binning_of(given: Given) -> dict[str, Any]:
+    """The fields of a `Binning`."""
+    return {option.name: given[option.name] for option in BINNING}
+
+
+class Columns(NamedTuple):
+    """Which columns hold whose scores: one each, or one a class."""
+
+    by_classifier: dict[str, list[str]]
+    classes: tuple[str, ...] | None
+
+    @property
+    def names(self) -> list[str]:
+        """All columns, each once."""
+        return list(dict.fromkeys(name for names in self.by_classifier.values() for name in names))
+
+
+def score_columns(given: Given, table: Table) -> Columns:
+    """Find the columns that --score or --classifier name, none of which has another use."""
+    from bayescal.core.checks import check_columns
+
+    find = _several_with_classes if given.get("classifier") else _one_each
+    found = find(given, table)
+    check_columns(found.names, **{name: given.get(name) for name in _OTHER_COLUMNS})
+    return found
+
+
+def _one_each(given: Given, table: Table) -> Columns:
+    from bayescal.core.checks import check_unique
+
+    if not given["score"]:
+        raise InputError("--score must name a column of scores, or a pattern of names; got none.")
+    taken = taken_columns(given)
+    found = [pair for pattern in given["score"] for pair in matching(pattern, table, taken)]
+    names = [column for column, _ in found]
+    check_unique(names, "--score")
+    if not given.get("multiclass"):
+        return Columns({name: [name] for name in names}, None)
+    if len(names) < 3:
+        raise InputError(
+            f"--multiclass needs a --score for each of three classes or more; got {len(names)}. "
+            "With two classes, give the column of the positive one, without --multiclass."
+        )
+    return Columns({table.path.stem: names}, tuple(class_ for _, class_ in found))
+
+
+def _several_with_classes(given: Given, table: Table) -> Columns:
+    if given["score"]:
+        raise InputError("--classifier cannot be combined with --score. Leave one out.")
+    found: dict[str, dict[str, str]] = {}
+    for text in given["classifier"]:
+        name, equals, pattern = text.partition("=")
+        if not (name and equals and pattern):
+            raise InputError(f"--classifier must be NAME=PATTERN; got {text!r}.")
+        if name in found:
+            raise InputError(f"--classifier names must differ; got {name!r} twice.")
+        pairs = matching(pattern, table, taken_columns(given))
+        found[name] = {class_: column for column, class_ in pairs}
+    classes = tuple(next(iter(found.values())))
+    for name, columns in found.items():
+        if set(columns) != set(classes) or len(classes) < 3:
+            raise InputError(
+                "every --classifier must have the same three classes or more; "
+                f"got {', '.join(columns)} for {name}."
+            )
+    return Columns({name: [found[name][k] for k in classes] for name in found}, classes)
+
+
+def taken_columns(given: Given) -> list[str]:
+    """Columns that patterns leave out: those of labels, groups, weights and windows."""
+    return [given[name] for name in _OTHER_COLUMNS if given.get(name)]
+
+
+_OTHER_COLUMNS: Final = ("label", "group", "weight", "window")
+
+
+def matching(pattern: str, table: Table, taken: Sequence[str]) -> list[tuple[str, str]]:
+    """Columns that a shell-style pattern matches, in the file's order, each with its class."""
+    if pattern in table.columns:
+        return [(pattern, pattern)]
+    if not any(sign in pattern for sign in "*?["):
+        from bayescal.core.checks import check_known
+
+        check_known(pattern, table.columns, "column", table.path.name)
+    others = [name for name in table.columns if name not in taken]
+    found = [name for name in others if fnmatchcase(name, pattern)]
+    if not found:
+        near = get_close_matches(pattern, others, n=3, cutoff=0.0)
+        near.sort(key=others.index)
+        raise InputError(
+            f"{table.path.name} has no column that matches {pattern!r}; the nearest are "
+            f"{', '.join(map(repr, near))}. Quote the pattern, so that the shell leaves it alone."
+        )
+    return [(name, _starred(pattern, name)) for name in found]
+
+
+def _starred(pattern: str, name: str) -> str:
+    """What the one * of a pattern stands for; the whole name under other patterns."""
+    before, star, after = pattern.partition("*")
+    if not star or any(sign in before + after for sign in "*?["):
+        return name
+    return name[len(before) : len(name) - len(after)]
+
+
+def open_columns(given: Given, argument: str = "file") -> tuple[Table, Columns]:
+    """Open a file, and find its columns of scores."""
+    from bayescal.core.tables import open_table
+
+    table = open_table(given[argument])
+    return table, score_columns(given, table)
+
+
+def too_large(table: Table, n_columns: int, most: int | None = None) -> bool:
+    """Whether so many columns of a table are too much to be read at once."""
+    return table.has_more_rows((most or MOST_NUMBERS) // n_columns)
+
+
+def counted[T](
+    count_rows: Callable[..., T], given: Given, table: Table, score: Any, **others: Any
+) -> T:
+    """Go through a table in batches, with the columns that the options name."""
+    named = {name: given[name] for name in ("label", "pos_label", "from_logits")}
+    return count_rows(table, score=score, **named, **others)
+
+
+def read_labeled(given: Given) -> Scores:
+    """Read the scores and labels of a file."""
+    return labeled_scores(given, *open_columns(given))
+
+
+def labeled_scores(
+    given: Given, table: Table, columns: Columns, codes: Column | None = None
+) -> Scores:
+    """Read the columns of a table, labels among them; `codes` are groups that are no column."""
+    from bayescal.core.intake import Column
+
+    label, weight = given["label"], given.get("weight")
+    group = given.get("group") if codes is None else None
+    others = [name for name in (group, weight) if name is not None]
+    values = table.read(list(dict.fromkeys([label, *columns.names, *others])))
+
+    def column(name: str) -> Column:
+        return Column(f"column {name!r} of {table.path.name}", values[name])
+
+    return _collected(
+        values,
+        table,
+        columns,
+        column(label),
+        group=codes if group is None else column(group),
+        pos_label=given["pos_label"],
+        from_logits=given["from_logits"],
+        classes=columns.classes,
+        weight=None if weight is None else column(weight),
+    )
+
+
+def unlabeled_scores(
+    given: Given, table: Table, columns: Columns, classes: Sequence[object]
+) -> Scores:
+    """Read the same columns of a table without labels."""
+    from bayescal.core.intake import Column
+
+    values = table.read(columns.names)
+    return _collected(
+        values,
+        table,
+        columns,
+        Column("no labels", [None] * len(values[columns.names[0]])),
+        group=None,
+        pos_label=classes[-1],
+        from_logits=given["from_logits"],
+        classes=classes,
+    )
+
+
+def _collected(
+    values: dict[str, Any], table: Table, columns: Columns, label: Column, **options: Any
+) -> Scores:
+    """Scores of each classifier's column, or of its columns side by side."""
+    import numpy as np
+
+    from bayescal.core.intake import Column, collect
+    from bayescal.core.scores import from_parts
+
+    found = {}
+    for classifier, names in columns.by_classifier.items():
+        if columns.classes is None:
+            name, array = f"column {names[0]!r} of {table.path.name}", values[names[0]]
+        else:
+            name = f"the table of columns {names[0]!r} to {names[-1]!r} of {table.path.name}"
+            array = np.column_stack([values[name] for name in names])
+        found[classifier] = Column(name, array)
+    return from_parts(collect(found, label, **options))
+
+
+COUNTS: Final = ".counts"
+"""How the names of files of counts end."""
+_OF_COLUMNS: Final = (
+    LABEL,
+    SCORE,
+    CLASSIFIER,
+    GROUP,
+    WEIGHT,
+    POS_LABEL,
+    FROM_LOGITS,
+    ONE_CLASSIFIER,
+)
+
+
+def files_of(given: Given) -> tuple[Path, ...]:
+    """The files given, also where it is one; rows of one that is given twice would count twice."""
+    files = given["file"]
+    every = (files,) if isinstance(files, Path) else tuple(files)
+    seen: dict[Path, Path] = {}
+    for path in every:
+        if seen.setdefault(path.resolve(), path) is not path:
+            raise InputError(f"each file must be given once; got {path} twice. Leave one out.")
+    return every
+
+
+def are_counts(given: Given) -> bool:
+    """Whether files hold counts, which have no columns; a table comes alone."""
+    files = files_of(given)
+    tables = [path.name for path in files if path.suffix.casefold() != COUNTS]
+    if tables and len(tables) < len(files):
+        raise InputError(
+            f"files of counts go without others; got {tables[0]!r} among them. Count it first: "
+            f"bayescal count {tables[0]} -o DAY{COUNTS}."
+        )
+    if len(tables) > 1:
+        raise InputError(
+            f"FILE must be one table, or files of counts ({COUNTS}); got {len(tables)} tables. "
+            "Count them with bayescal count, and pass the counts."
+        )
+    if not tables:
+        check_no_columns(given, _OF_COLUMNS)
+    return not tables
+
+
+def check_no_columns(given: Given, options: Iterable[Option]) -> None:
+    """Refuse options that counts have no columns for."""
+    for option in options:
+        if given.get(option.name) not in (None, (), False, option.default):
+            raise InputError(
+                f"{option.flag} is about columns of a table, and counts have none. Leave it out."
+            )
+
+
+def sum_of(given: Given) -> CountTable:
+    """Add up files of counts."""
+    first, *others = files_of(given)
+    total = read_counts(first)
+    for path in others:
+        found = read_counts(path)
+        try:
+            total += found
+        except InputError as error:
+            raise InputError(f"{path.name} cannot be added to {first.name}: {error}") from None
+    return total
+
+
+def read_counts(path: Path) -> CountTable:
+    """Read a file of counts, of one classifier or of several."""
+    from bayescal.core.count_table import CountTable
+    from bayescal.core.counts import Counts
+    from bayescal.core.counts_sql import ALONE
+
+    found = Counts.load(path)
+    return CountTable({ALONE: found}) if isinstance(found, Counts) else found

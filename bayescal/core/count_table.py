@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.binning import Binning
+from bayescal.core.binning import Binning
 from bayescal.core.cell_sums import ONE, PER_LOGIT, ZERO, SharedCounts, units_of
 from bayescal.core.checks import check_call, check_is, check_known, listing, shown
 from bayescal.core.columns import arrow_to_numpy

@@ -11,9 +11,9 @@ from typing import Any, Final, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts, TiedRows
-from bayescal.core.bins.binning import Binning
-from bayescal.core.bins.edges import resolved_number, strategy_name
+from bayescal.core.bin_counts import BinCounts, TiedRows
+from bayescal.core.bin_edges import resolved_number, strategy_name
+from bayescal.core.binning import Binning
 from bayescal.core.cell_sums import (
     NEGATIVE,
     ONE,

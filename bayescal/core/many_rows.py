@@ -11,7 +11,7 @@ from typing import Any, Final, Unpack, cast
 
 import numpy as np
 
-from bayescal.core.bins.binning import Binning, BinningFields
+from bayescal.core.binning import Binning, BinningFields
 from bayescal.core.cell_sums import CountedColumns, SharedCounts, check_together
 from bayescal.core.checks import (
     check_columns,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bin_counts import BinCounts
 from bayescal.core.functionals import (
     expected_calibration_error,
     log_binomial_coefficient,

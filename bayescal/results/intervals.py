@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescal.core.bins.edges import place_in
+from bayescal.core.bin_edges import place_in
 from bayescal.core.checks import check_choice, check_number
 from bayescal.core.errors import InputError
 from bayescal.core.if_calibrated import SIMULATIONS, IfCalibrated, compared, of_cells

@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 
 from bayescal._version import __version__
-from bayescal.core.bins.binning import BINNING_FIELDS, Binning
+from bayescal.core.binning import BINNING_FIELDS, Binning
 from bayescal.core.checks import check_call, check_flag, class_name, listing
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError
 from bayescal.core.health import problems, remedy

@@ -11,8 +11,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescal.core.bins.binning import Binning
-from bayescal.core.bins.edges import STRATEGIES
+from bayescal.core.bin_edges import STRATEGIES
+from bayescal.core.binning import Binning
 from bayescal.core.checks import (
     MOST_DRAWN,
     check_call,

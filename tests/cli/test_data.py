@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bayescal as bc
-from bayescal.core.score_options import read_labeled
+from bayescal.core.command import read_labeled
 from bayescal.quantities.ece import command as reading
 
 

@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 import bayescal as bc
 from bayescal.cli.main import cli
-from bayescal.core import score_options
+from bayescal.core import command
 from bayescal.quantities.ece.command import priors_from_text
 from bayescal.quantities.ece.estimator import estimate
 
@@ -57,7 +57,7 @@ def rows(*arguments: object) -> list[dict[str, object]]:
 @pytest.mark.parametrize("streamed", [False, True])
 def test_the_numbers_are_those_of_the_estimator(files: Path, kind, streamed, monkeypatch) -> None:
     if streamed:
-        monkeypatch.setattr(score_options, "too_large", lambda *_: True)
+        monkeypatch.setattr(command, "too_large", lambda *_: True)
     file = files / f"scores.{kind}"
     scores = bc.read_scores(file, label="y", score=["honest", "bold"])
     expected = estimate(scores, n_bins=8, strategy="uniform", closed="left")
@@ -74,7 +74,7 @@ def test_the_optimal_number_of_bins_is_that_of_the_labelled_rows(
     files: Path, streamed, monkeypatch
 ) -> None:
     if streamed:
-        monkeypatch.setattr(score_options, "too_large", lambda *_: True)
+        monkeypatch.setattr(command, "too_large", lambda *_: True)
     found = rows(files / "scores.csv", *BOTH, "--bins", "optimal")
     nine = rows(files / "scores.csv", *BOTH, "--n-bins", 9)  # 8^3 = 512 < 570 <= 9^3
     assert found == nine
@@ -162,7 +162,7 @@ def run_weighted(*arguments: object) -> Result:
 @pytest.mark.parametrize("streamed", [False, True])
 def test_estimates_are_those_of_weighted_scores(file: Path, streamed, monkeypatch) -> None:
     if streamed:
-        monkeypatch.setattr(score_options, "too_large", lambda *_: True)
+        monkeypatch.setattr(command, "too_large", lambda *_: True)
     result = run_weighted("ece", file, *WEIGHTED, "--estimate-only", "--json")
     assert result.exit_code == 0, result.output
     (row,) = json.loads(result.stdout)["results"]
@@ -178,7 +178,7 @@ def test_estimates_are_those_of_weighted_scores(file: Path, streamed, monkeypatc
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_fit_shows_rows_and_effective_rows(file: Path, streamed, monkeypatch, tmp_path) -> None:
     if streamed:
-        monkeypatch.setattr(score_options, "too_large", lambda *_: True)
+        monkeypatch.setattr(command, "too_large", lambda *_: True)
     page = tmp_path / "weighted.html"
     result = run_weighted("ece", file, *WEIGHTED, "--quick", "-o", page)
     assert result.exit_code == 0, result.output

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import bayescal as bc
 from bayescal.cli.main import cli
-from bayescal.core import score_options
+from bayescal.core import command
 from bayescal.quantities.credal.data import CalibrationSplit
 from bayescal.quantities.temperature.many_rows import CountedRows
 
@@ -21,7 +21,7 @@ def estimates(*words):
 
 def assert_same_in_batches(monkeypatch, *words):
     whole = estimates(*words)
-    monkeypatch.setattr(score_options, "MOST_NUMBERS", 10)
+    monkeypatch.setattr(command, "MOST_NUMBERS", 10)
     batched = estimates(*words)
     assert [row.keys() for row in batched] == [row.keys() for row in whole]
     for one, other in zip(batched, whole, strict=True):

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bayescal as bc
-from bayescal.core.bins.binning import Binning, bin_scores, fine_counts
+from bayescal.core.binning import Binning, bin_scores, fine_counts
 from bayescal.core.cell_sums import ONE, ZERO, cell_of
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError

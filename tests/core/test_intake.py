@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.core import intake
-from bayescal.core.bins.binning import Binning, bin_scores, fine_counts
+from bayescal.core.binning import Binning, bin_scores, fine_counts
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescal as bc
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import Binning
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.binning import Binning
 from bayescal.curves.cells import (
     Problem,
     draw_masses,

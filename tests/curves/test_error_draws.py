@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logit
 from scipy.stats import dirichlet
 
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bin_counts import BinCounts
 from bayescal.curves.cells import POINTS, Problem, curve_scores, draw_masses, error_draws
 from tests.quantities.ece.made import of_counts, problem
 

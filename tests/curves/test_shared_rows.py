@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.core.bins.binning import fine_counts
+from bayescal.core.binning import fine_counts
 from bayescal.curves.shared_rows import MOST, shared_rows
 
 RNG = np.random.default_rng(3)

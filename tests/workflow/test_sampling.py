@@ -13,7 +13,7 @@ from scipy.special import expit
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bayescal as bc
-from bayescal.core.bins.binning import Binning
+from bayescal.core.binning import Binning
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import members
 from bayescal.curves.priors import COMPONENTS

@@ -6,10 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bayescal.core import score_options as shared
-from bayescal.core.command import Command, Estimates, Given, Option, in_words, row_of
+from bayescal.core import command as shared
+from bayescal.core.command import (
+    Command,
+    Estimates,
+    Given,
+    Option,
+    are_counts,
+    in_words,
+    row_of,
+    sum_of,
+)
 from bayescal.core.errors import InputError
-from bayescal.core.score_options import are_counts, sum_of
 
 if TYPE_CHECKING:
     from bayescal.core.counts import Counts

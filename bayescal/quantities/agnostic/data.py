@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts, TiedRows
-from bayescal.core.bins.binning import fine_counts
+from bayescal.core.bin_counts import BinCounts, TiedRows
+from bayescal.core.binning import fine_counts
 from bayescal.core.checks import check_rows, shown
 from bayescal.core.columns import MISSING, to_numpy
 from bayescal.core.counts import Counts

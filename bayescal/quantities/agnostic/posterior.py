@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bin_counts import BinCounts
 from bayescal.core.checks import check_choice, check_data, check_is
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts

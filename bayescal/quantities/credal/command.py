@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from bayescal.core import score_options as shared
+from bayescal.core import command as shared
 from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts, TiedRows, rows_per_weight
-from bayescal.core.bins.binning import fine_counts
-from bayescal.core.bins.edges import effective_number
+from bayescal.core.bin_counts import BinCounts, TiedRows, rows_per_weight
+from bayescal.core.bin_edges import effective_number
+from bayescal.core.binning import fine_counts
 from bayescal.core.checks import check_is, listing
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError

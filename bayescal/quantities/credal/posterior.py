@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.edges import optimal_number
+from bayescal.core.bin_edges import optimal_number
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import log_binomial

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final, override
 
-from bayescal.core.bins.edges import OPTIMAL
+from bayescal.core.bin_edges import OPTIMAL
 from bayescal.core.checks import check_is, check_number, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import BasePriors

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.edges import STRATEGIES, Strategy, number_and_width, optimal_number
+from bayescal.core.bin_edges import STRATEGIES, Strategy, number_and_width, optimal_number
 from bayescal.core.checks import check_choice, check_number, check_whole
 from bayescal.core.quantity import Bound
 

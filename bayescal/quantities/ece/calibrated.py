@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bin_counts import BinCounts
 from bayescal.curves.cells import score_logit
 
 

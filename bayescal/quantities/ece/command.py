@@ -6,12 +6,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from bayescal.core import score_options as shared
-from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words, row_of
-from bayescal.core.score_options import are_counts, sum_of
+from bayescal.core import command as shared
+from bayescal.core.command import (
+    Command,
+    Estimates,
+    Given,
+    Option,
+    Row,
+    are_counts,
+    in_words,
+    row_of,
+    sum_of,
+)
 
 if TYPE_CHECKING:
-    from bayescal.core.bins.bin_counts import BinCounts
+    from bayescal.core.bin_counts import BinCounts
     from bayescal.core.count_table import CountTable
     from bayescal.core.counts import Counts
     from bayescal.core.scores import Scores, Task
@@ -59,7 +68,7 @@ def priors_from_text(text: str) -> Priors:
 def read(given: Given) -> Data:
     """Read the file, or count its rows in batches where they are too many to hold."""
     if are_counts(given):
-        from bayescal.core.bins.binning import Binning
+        from bayescal.core.binning import Binning
 
         binning = Binning.of(None, **shared.binning_of(given))
         return sum_of(given).each(lambda counts: replace(counts, binning=binning))
@@ -85,7 +94,7 @@ def read(given: Given) -> Data:
 
 def estimates(data: Data, given: Given) -> Estimates:
     """Estimate each classifier's calibration error, class by class and group by group."""
-    from bayescal.core.bins.binning import Binning, bin_scores
+    from bayescal.core.binning import Binning, bin_scores
     from bayescal.core.count_table import CountTable
     from bayescal.core.plausibility import label_signs, signs_of_scores
     from bayescal.core.scores import Scores

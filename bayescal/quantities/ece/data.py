@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import Binning, fine_counts
-from bayescal.core.bins.edges import strategy_name
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_edges import strategy_name
+from bayescal.core.binning import Binning, fine_counts
 from bayescal.core.checks import check_rows
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import Binning, BinningFields, bin_scores
-from bayescal.core.bins.edges import effective_number
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_edges import effective_number
+from bayescal.core.binning import Binning, BinningFields, bin_scores
 from bayescal.core.checks import check_data, check_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.counts import Counts

@@ -8,8 +8,8 @@ from typing import Unpack
 
 import numpy as np
 
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import Binning, BinningFields
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.binning import Binning, BinningFields
 from bayescal.core.checks import (
     MOST_DRAWN,
     check_data,

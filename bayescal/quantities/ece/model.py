@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import Binning, BinningFields
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.binning import Binning, BinningFields
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import Binning
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.binning import Binning
 from bayescal.core.checks import check_data, check_is, check_rows
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.count_table import CountTable

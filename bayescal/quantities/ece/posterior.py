@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core import quantity
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.edges import STRATEGIES
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_edges import STRATEGIES
 from bayescal.core.functionals import log_binomial
 from bayescal.core.plausibility import contradiction
 from bayescal.core.quantity import (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.edges import (
+from bayescal.core.bin_edges import (
     STRATEGIES,
     Strategy,
     check_n_bins,

@@ -17,18 +17,19 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from bayescal.core.checks import check_call, check_choice, check_flag, check_number
-from bayescal.core.classifiers import MostProbable, warn_unfinished
-from bayescal.core.columns import to_doubles
-from bayescal.core.errors import InputError
-from bayescal.core.network import (
+from bayescal.core.classifiers import (
     Layers,
+    MostProbable,
     Trained,
     check_settings,
     first_weights,
     forward,
     penalty,
     train,
+    warn_unfinished,
 )
+from bayescal.core.columns import to_doubles
+from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.pu_ece.estimator import check_class_prior
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from bayescal.core import score_options as shared
+from bayescal.core import command as shared
 from bayescal.core.checks import check_number
-from bayescal.core.command import Command, Estimates, Given, Option
+from bayescal.core.command import Command, Estimates, Given, Option, are_counts, sum_of
 from bayescal.core.errors import InputError
-from bayescal.core.score_options import are_counts, sum_of
 
 if TYPE_CHECKING:
     from bayescal.core.priors import Beta
@@ -53,7 +52,7 @@ def _read(given: Given) -> PUScores | dict[str, PUCounts]:
 
 def _of_counts(given: Given) -> dict[str, PUCounts]:
     """Counts of positive rows and of rows without a label, in bins."""
-    from bayescal.core.bins.binning import Binning
+    from bayescal.core.binning import Binning
     from bayescal.quantities.pu_ece.many_rows import binned
 
     binning = Binning.of(None, **shared.binning_of(given))

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import Binning, count_into
-from bayescal.core.bins.edges import bin_edges, cell_edges, strategy_name
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_edges import bin_edges, cell_edges, strategy_name
+from bayescal.core.binning import Binning, count_into
 from bayescal.core.checks import check_is, check_known, check_same_length
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, alike, probabilities

@@ -7,7 +7,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.binning import Binning, BinningFields, count_into
+from bayescal.core.binning import Binning, BinningFields, count_into
 from bayescal.core.checks import check_data, check_number, check_whole
 from bayescal.core.functionals import (
     calibration_gap,

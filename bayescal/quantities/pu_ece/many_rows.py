@@ -9,9 +9,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from bayescal.core.bins.bin_counts import TiedRows
-from bayescal.core.bins.binning import Binning, BinningFields
-from bayescal.core.bins.edges import cell_edges, strategy_name
+from bayescal.core.bin_counts import TiedRows
+from bayescal.core.bin_edges import cell_edges, strategy_name
+from bayescal.core.binning import Binning, BinningFields
 from bayescal.core.cell_sums import NEGATIVE, POSITIVE, UNLABELED, CellSums
 from bayescal.core.checks import check_columns, check_rows, checked_words
 from bayescal.core.columns import to_numpy

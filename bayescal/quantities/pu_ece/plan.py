@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
-from bayescal.core.bins.binning import Binning, BinningFields
-from bayescal.core.bins.edges import resolved_number
+from bayescal.core.bin_edges import resolved_number
+from bayescal.core.binning import Binning, BinningFields
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.counts import Counts
 from bayescal.core.counts_sql import ALONE

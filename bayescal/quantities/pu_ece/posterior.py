@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core import quantity
-from bayescal.core.bins.edges import STRATEGIES
+from bayescal.core.bin_edges import STRATEGIES
 from bayescal.core.plausibility import contradiction, reversed_signs
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
 from bayescal.curves.cells import (

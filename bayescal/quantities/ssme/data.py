@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core import quantity
-from bayescal.core.bins.edges import effective_number
+from bayescal.core.bin_edges import effective_number
 from bayescal.core.checks import (
     MOST_DRAWN,
     check_choice,

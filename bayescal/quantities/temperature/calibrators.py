@@ -13,7 +13,7 @@ from scipy.special import log_expit, logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from bayescal.core.bins.binning import Binning
+from bayescal.core.binning import Binning
 from bayescal.core.checks import check_choice, check_same_length, listing
 from bayescal.core.classifiers import positive_weights
 from bayescal.core.columns import MISSING, Label, column_names, factorize, to_numpy

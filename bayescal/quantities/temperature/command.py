@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bayescal.core import score_options as shared
+from bayescal.core import command as shared
 from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, logsumexp, xlog1py, xlogy
 
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import Binning, count_into
-from bayescal.core.bins.edges import place_in
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_edges import place_in
+from bayescal.core.binning import Binning, count_into
 from bayescal.core.checks import check_choice, check_data, check_is, check_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError

@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import softmax
 
-from bayescal.core.bins.binning import Binning
+from bayescal.core.binning import Binning
 from bayescal.core.checks import check_choice, check_data, check_is, check_known, listing
 from bayescal.core.columns import MISSING, column_names
 from bayescal.core.errors import InputError

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal.core.bins.binning import Binning
-from bayescal.core.bins.edges import place_in
+from bayescal.core.bin_edges import place_in
+from bayescal.core.binning import Binning
 from bayescal.core.checks import (
     MOST_SIMULATED,
     check_is,

@@ -9,7 +9,7 @@ from scipy.special import betaincinv, expit, logit
 from scipy.stats import norm
 
 import bayescal as bc
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bin_counts import BinCounts
 from bayescal.curves.average import Average, in_chains
 from bayescal.curves.cells import Problem
 from bayescal.curves.posterior import CurvePosterior

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import Binning
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.binning import Binning
 from bayescal.curves.cells import Problem
 from bayescal.quantities.ece.data import problem_of
 from bayescal.quantities.ece.simulator import truth

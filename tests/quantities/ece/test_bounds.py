@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from bayescal.core.bins.binning import bin_scores
+from bayescal.core.binning import bin_scores
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Task
 from bayescal.quantities.ece.bounds import bounds, least_bound_n_bins, optimal_n_bins

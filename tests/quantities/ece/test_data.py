@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.core.bins.binning import Binning
+from bayescal.core.binning import Binning
 from bayescal.core.errors import InputError
 from bayescal.quantities.ece.data import CELLS, problem_of, problems
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors

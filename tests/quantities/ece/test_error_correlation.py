@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.core.bins.binning import fine_counts
+from bayescal.core.binning import fine_counts
 from bayescal.core.scores import Task
 from bayescal.quantities.ece.plan import influence
 from bayescal.quantities.ece.simulator import sample_panel

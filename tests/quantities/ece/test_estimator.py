@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import bin_scores
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.binning import bin_scores
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores, Task
 from bayescal.quantities.ece.estimator import Estimate, estimate

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
-from bayescal.core.bins.binning import Binning
+from bayescal.core.binning import Binning
 from bayescal.curves.average import POWER
 from bayescal.curves.priors import COMPONENTS
 from bayescal.quantities.ece import IndependentBins, Priors

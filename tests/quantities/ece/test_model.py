@@ -10,7 +10,7 @@ from scipy.special import expit
 from scipy.stats import beta, betabinom, binom, gamma, lognorm, norm
 
 import bayescal as bc
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bin_counts import BinCounts
 from bayescal.core.errors import InputError
 from bayescal.curves.cells import Problem, draw_masses, error_draws, pad
 from bayescal.curves.smooth import CELLS

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
 
 import bayescal as bc
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import Binning, fine_counts
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.binning import Binning, fine_counts
 from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores
 from bayescal.curves.cells import draw_masses, draw_positives, fingerprint

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.core.bins.binning import Binning
+from bayescal.core.binning import Binning
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.data import problems
 from bayescal.quantities.pu_ece.many_rows import count_rows

@@ -13,7 +13,7 @@ from sklearn.metrics import (
 )
 
 import bayescal as bc
-from bayescal.core.bins.edges import bin_edges
+from bayescal.core.bin_edges import bin_edges
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.metrics import (
     CONVENTIONS,

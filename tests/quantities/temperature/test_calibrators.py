@@ -18,7 +18,7 @@ from sklearn.metrics import log_loss as weighted_log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayescal as bc
-from bayescal.core.bins.binning import Binning
+from bayescal.core.binning import Binning
 from bayescal.core.errors import InputError
 from bayescal.quantities.temperature.calibrators import (
     ClassWiseTemperatureScaling,

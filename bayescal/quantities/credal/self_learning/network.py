@@ -16,9 +16,16 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from bayescal.core.classifiers import MostProbable, warn_unfinished
+from bayescal.core.classifiers import (
+    MostProbable,
+    check_settings,
+    first_weights,
+    forward,
+    penalty,
+    train,
+    warn_unfinished,
+)
 from bayescal.core.errors import InputError
-from bayescal.core.network import check_settings, first_weights, forward, penalty, train
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.self_learning import LabelSets, check_label_sets, from_labels
 

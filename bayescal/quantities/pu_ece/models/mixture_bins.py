@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bin_counts import BinCounts
 from bayescal.core.quantity import BaseModel, Draws, Floats
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import cubic_in_graph

@@ -6,7 +6,7 @@ from scipy.special import expit, logsumexp
 from scipy.stats import binom, halfnorm, norm
 
 import bayescal as bc
-from bayescal.core.bins.binning import Binning
+from bayescal.core.binning import Binning
 from bayescal.curves.average import member_model
 from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.inference.direct import Weighted

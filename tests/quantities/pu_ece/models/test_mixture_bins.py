@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta, dirichlet
 
 import bayescal as bc
-from bayescal.core.bins.binning import Binning
+from bayescal.core.binning import Binning
 from bayescal.quantities.pu_ece.data import problems
 from bayescal.quantities.pu_ece.models.mixture_bins import Bins
 from bayescal.quantities.pu_ece.simulator import truth

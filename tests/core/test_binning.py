@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 
 import bayescal as bc
-from bayescal.core.bins import binning
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.edges import bin_edges, weight_units
+from bayescal.core import binning
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_edges import bin_edges, weight_units
 from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores
 from bayescal.core.scores import Scores, Task

@@ -8,8 +8,8 @@ from typing import Final, Literal, NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts, TiedRows
-from bayescal.core.bins.edges import (
+from bayescal.core.bin_counts import BinCounts, TiedRows
+from bayescal.core.bin_edges import (
     CLOSED,
     STRATEGIES,
     Strategy,

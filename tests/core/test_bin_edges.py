@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.core.bins.binning import Binning, bin_scores, fine_counts
-from bayescal.core.bins.edges import (
+from bayescal.core.bin_edges import (
     bin_edges,
     cell_edges,
     check_edges,
@@ -19,6 +18,7 @@ from bayescal.core.bins.edges import (
     refine,
     strategy_name,
 )
+from bayescal.core.binning import Binning, bin_scores, fine_counts
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Task
 
@@ -223,7 +223,7 @@ def test_one_score_and_the_ends(score, closed):
 
 
 def test_few_scores_are_found_whatever_rows_come_first(monkeypatch):
-    monkeypatch.setattr("bayescal.core.bins.edges._FIRST_ROWS", 2)
+    monkeypatch.setattr("bayescal.core.bin_edges._FIRST_ROWS", 2)
     few, many = np.array([0.1, 0.1, 0.1, 0.2, -0.0]), np.array([0.1, 0.1, 0.1, 0.2, 0.3])
     # Neither 0 nor 1 counts: they are cells of their own in any case.
     found = cell_edges(few, 2, [0, 1], None, "right")

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import bin_scores, count_into
-from bayescal.core.bins.edges import bin_edges, refine
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_edges import bin_edges, refine
+from bayescal.core.binning import bin_scores, count_into
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Task
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.bins.edges import (
+from bayescal.core.bin_edges import (
     CLOSED,
     Strategy,
     cell_edges,
@@ -113,7 +113,7 @@ class BinCounts:
 
     Examples
     --------
-    >>> from bayescal.core.bins.bin_counts import BinCounts
+    >>> from bayescal.core.bin_counts import BinCounts
     >>> bins = BinCounts([0, 0.5, 1], count=[4, 6], positives=[1, 5], mean_score=[0.25, 0.75])
     >>> (bins + bins).count.tolist()
     [8, 12]
@@ -256,7 +256,7 @@ class BinCounts:
 
         Examples
         --------
-        >>> from bayescal.core.bins.bin_counts import BinCounts
+        >>> from bayescal.core.bin_counts import BinCounts
         >>> bins = BinCounts([0, 0.2, 0.5, 1], [4, 2, 6], [1, 1, 5], [0.1, 0.4, 0.75])
         >>> bins.merge([0, 0.5, 1]).count.tolist()
         [6, 6]
@@ -284,7 +284,7 @@ class BinCounts:
 
         Examples
         --------
-        >>> from bayescal.core.bins.bin_counts import BinCounts
+        >>> from bayescal.core.bin_counts import BinCounts
         >>> bins = BinCounts([0, 0.5, 1], [1, 1], [0, 1], [0.2, 0.8], mass=[1, 3], rows=[1, 1])
         >>> bins.evened().count.round(6).tolist()
         [0.4, 1.2]

@@ -1,1 +1,0 @@
-"""Bins of scores: edges, counts, batches."""
