@@ -390,9 +390,12 @@ def plot_ranks(tree: xr.DataTree, var: str | None = None, *, ax: Axes | None = N
         _draw_ranks(ax, panel)
         if where:
             style.title(ax, short[where], fontsize=style.TEXT_SIZE)
-        ax.set_xlabel(f"Rank by {access.described(tree, var).title}, 1 is best")
-        ax.xaxis.label.set_fontsize(style.TEXT_SIZE)
-    return style.figure_of(figure)
+    drawn = style.figure_of(figure)
+    # Wider than a panel may be: of several the whole figure has it.
+    label = drawn.supxlabel if size > 1 else axes[0].set_xlabel
+    what = access.described(tree, var).title
+    label(f"Rank by {what}, 1 is best", fontsize=style.TEXT_SIZE)
+    return drawn
 
 
 def _panels(

@@ -128,6 +128,8 @@ def _of_group(view: View, ranking: Best, group: str | None) -> list[Markup]:
 
 
 def _gap(gap: Difference) -> Markup:
+    if gap.lower == gap.upper:
+        return Markup("That of {} is the same.").format(named(gap.second))
     digits = decimals(gap.lower, gap.upper)
     words = "It differs from that of {} by {} ({} interval {})."
     if gap.lower <= 0 <= gap.upper:

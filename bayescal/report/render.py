@@ -32,12 +32,11 @@ _JOINTS = re.compile(r"(?<=[\w\s][_./-])(?=\w)")
 
 
 def plain(name: str, short: str | None = None) -> Markup:
-    """Set a name so that its writing direction does not touch the text around it."""
+    """Set a name so that its writing direction touches neither its parts nor the text around it."""
     short = shorten(name, LONGEST) if short is None else short
-    shown = Markup("<wbr>").join(_JOINTS.split(short))
-    if short == name:
-        return Markup("<bdi>{}</bdi>").format(shown)
-    return Markup('<bdi title="{}">{}</bdi>').format(name, shown)
+    whole = "" if short == name else Markup(' title="{}"').format(name)
+    parts = [Markup("<wbr>").join(_JOINTS.split(part)) for part in short.split(" / ")]
+    return Markup(" / ").join(Markup("<bdi{}>{}</bdi>").format(whole, part) for part in parts)
 
 
 def named(name: str) -> Markup:

@@ -65,10 +65,11 @@ class Difference(Showing):
         """The answer as a sentence."""
         sure = f"{percent(self.prob)} interval {self.lower:+z.4f} to {self.upper:+z.4f}"
         title = f"{self.title} of " if self.title else ""
-        likely = in_words(probability(self.prob_first_larger))
+        likely, alike = map(in_words, map(probability, (self.prob_first_larger, self.prob_equal)))
+        tie = f", and both are equal with probability {alike}" if self.prob_equal else ""
         return (
             f"{title}{self.first} minus {self.second}: {self.mean:+z.4f} ({sure}); "
-            f"{self.first}'s is the larger with probability {likely}."
+            f"{self.first}'s is the larger with probability {likely}{tie}."
         )
 
     def _show_(self) -> Shown:

@@ -61,6 +61,11 @@ def test_html_is_whole_and_text_of_users_is_text(name: str) -> None:
     assert "not converged" in page.all("th")[-1].text
 
 
+def test_a_classifier_and_its_group_keep_their_order_whatever_their_directions() -> None:
+    page = Page(shown("אבג / دهو")._repr_html_())
+    assert [one.text for one in page.all("bdi")[:2]] == ["אבג", "دهو"]
+
+
 def test_every_rule_of_style_is_for_what_is_shown_alone() -> None:
     style = Page(shown("a")._repr_html_()).all("style")[0].text
     heads = re.findall(r"([^{};]+){", style)

@@ -40,6 +40,7 @@ ERRORS: dict[str, dict[str, Any]] = {
 METRICS: dict[str, dict[str, Any]] = {
     "groups": {"groups": ("north", "south", "a group with quite a long name indeed")},
     "many": {"classifiers": LONG},
+    "long names in groups": {"classifiers": LONG[:3], "groups": ("north", "south")},
     "no labels": {"labeled": False, "status": "all classifiers: no row is labeled."},
     "hostile names": {"classifiers": HOSTILE[:3], "groups": ("$a", "%s")},
 }

@@ -95,6 +95,16 @@ def test_a_lead_that_is_not_clear_is_called_so() -> None:
     assert "is not resolved" in said
 
 
+def test_the_difference_of_a_tie_is_not_called_unresolved() -> None:
+    tree = make_panel_result(("a", "b"), draws=100)
+    held = tree["posterior"]["accuracy"]
+    tree["posterior"]["accuracy"] = held.copy(data=held.sel(classifier=["a", "a"]).values)
+    said = answer(tree)
+    assert "a and b tie: each is best with probability 0.50." in said
+    assert "That of b is the same." in said
+    assert "not resolved" not in said
+
+
 def test_groups_one_classifier_and_missing_labels() -> None:
     grouped = make_panel_result(("a", "b"), groups=("north", "south"), draws=60)
     said = answer(grouped)

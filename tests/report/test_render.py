@@ -100,5 +100,14 @@ def test_a_name_is_one_element_that_keeps_its_direction(name: str) -> None:
     assert len(bdi.text) <= LONGEST
 
 
+def test_a_classifier_and_its_group_keep_their_order_whatever_their_directions() -> None:
+    assert str(plain("אבג / دهو")) == "<bdi>אבג</bdi> / <bdi>دهو</bdi>"
+    cut = Page(str(plain("אבג / north", short="אבג / n...h"))).elements
+    assert [(one.attrs["title"], one.text) for one in cut] == [
+        ("אבג / north", "אבג"),
+        ("אבג / north", "n...h"),
+    ]
+
+
 def test_a_name_in_a_sentence_is_bold() -> None:
     assert str(named("a & b")) == "<strong><bdi>a &amp; b</bdi></strong>"

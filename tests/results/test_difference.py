@@ -115,6 +115,13 @@ def test_the_answer_in_words() -> None:
     assert text.endswith("vit's is the larger with probability above 0.999.")
 
 
+def test_the_answer_says_how_probably_both_are_equal() -> None:
+    """Whose error is the smaller does not follow from the larger one's probability alone."""
+    found = difference(_normal_result(0.0, (0.9, 0.6)), "vit", "gbm")
+    # Both are calibrated with .9 x .6; where vit is not, its error is the larger.
+    assert found.text.endswith("probability 0.10, and both are equal with probability 0.54.")
+
+
 def test_classes_are_chosen_by_name() -> None:
     tree = make_result(("vit", "gbm"), classes=("cat", "dog"))
     cat, dog = (difference(tree, "vit", "gbm", class_=name) for name in ("cat", "dog"))
