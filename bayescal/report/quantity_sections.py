@@ -26,9 +26,8 @@ MOST_METRICS = 4
 _ASSUMPTIONS_NOTE = (
     "Medians and 90% intervals of the same posterior, weighted to each assumption on the "
     "classifiers' opinion pool: that its probabilities are right, that little is known of how "
-    "steep they should be, and that they are off by what agreement among the classifiers "
-    "suggests. Where the columns differ, the result rests on the assumption: label more rows. "
-    "A dash says that the labels rule the assumption out."
+    "steep they should be, and that they are off by {}. Where the columns differ, the result rests "
+    "on the assumption: label more rows. A dash says that the labels rule the assumption out."
 )
 
 
@@ -50,7 +49,10 @@ def assumptions(view: View) -> Markup | None:
         values = [one.sel({_ASSUMPTION: assumption}).values for one in found]
         cells = [with_ends(middle, low, high) for low, middle, high in values]
         columns.append(Column(capital(assumption), cells, small=small))
-    note = Markup('<p class="note">{}</p>').format(_ASSUMPTIONS_NOTE)
+    off = "what agreement among the classifiers suggests"
+    if len(access.classifier_names(view.tree)) == 1:
+        off = "an unknown amount, as a single classifier has none to agree with"
+    note = Markup('<p class="note">{}</p>').format(_ASSUMPTIONS_NOTE.format(off))
     return table("Metrics by assumption", columns) + note
 
 

@@ -47,6 +47,15 @@ def test_a_line_for_each_classifier_and_metric_under_each_assumption():
     # The labels rule the second assumption out.
     assert text.count(f">{MISSING}<") == 2
     assert "nan" not in text
+    assert "what agreement among the classifiers suggests" in text
+
+
+def test_a_single_classifier_is_not_said_to_agree():
+    tree = make_panel_result(("a",))
+    held = tree["posterior"]["accuracy"].mean(("chain", "draw"))
+    of_wide = held.expand_dims(assumption=["wide"], summary=["lower", "median", "upper"])
+    tree["sensitivity"] = xr.Dataset({"accuracy": of_wide, "probability": ("assumption", [0.5])})
+    assert "a single classifier has none to agree with" in str(assumptions(View(tree, 0.9)))
 
 
 def test_the_class_prior_has_its_curve():
