@@ -271,8 +271,8 @@ def _tilt_words(tilt: Tilt) -> str:
     if tilt.wide_weight:
         wide = (
             f", or, with a probability of at most {tilt.wide_weight:g}, around what agreement "
-            f"among classifiers suggests, of scale {tilt.wide_scale:g} (of one classifier around 0, of "
-            f"scale {2 * tilt.wide_scale:g})"
+            f"among classifiers suggests, of scale {tilt.wide_scale:g} (of one classifier "
+            f"around 0, of scale {2 * tilt.wide_scale:g})"
         )
     return (
         f"The label's probability is that of the pooled classifiers ({pooled}), tilted: intercepts "
