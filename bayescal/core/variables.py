@@ -180,7 +180,8 @@ CURVE_DRAWS: Final = (
 """Group ``curve``: label rate and mass of cells, and each draw's place in the components.
 `given_rate` is given miscalibration, as `given_mass` where masses depend on the curve."""
 SHARED_ROWS: Final = undrawn(
-    *("shared_rows/cell", "shared_rows/label", "shared_rows/weight"), dims=("shared_row",)
+    *("shared_rows/cell", "shared_rows/label", "shared_rows/weight", "shared_rows/stands_for"),
+    dims=("shared_row",),
 )
 """Group ``shared_rows``: of rows that several classifiers share, the cell with rows and label."""
 AVERAGE: Final = (

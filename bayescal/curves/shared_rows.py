@@ -22,14 +22,20 @@ _FEWEST: Final = 1000
 def shared_rows(tasks: Sequence[Task], cells: Sequence[BinCounts]) -> list[dict[str, NDArray[Any]]]:
     """Of each problem, the cells of rows among those with rows, their labels and weights.
 
-    Of many rows some are drawn, the same ones whatever the seed: evenly spaced ones may all be of
-    one kind, where a file repeats a pattern.
+    Of many rows some are drawn, the same ones whatever the seed: each as probably as it is rare
+    among those of its label, by weight, and with how many it stands for.
     """
     n = tasks[0].n
     size = min(n, MOST, max(_FEWEST, _MOST_PLACES // len(tasks)))
     rows: slice | NDArray[np.int64] = slice(None)
+    stands_for = {}
     if size < n:
-        rows = np.sort(stream(0, "shared rows").choice(n, size, replace=False, shuffle=False))
+        chance, rng = _chances(tasks, size), stream(0, "shared rows")
+        order = rng.permutation(n)
+        # Evenly spaced along the chances of rows in random order, which makes so many of them.
+        reached = np.floor(np.cumsum(chance[order]) + rng.random())
+        rows = np.sort(order[np.diff(reached, prepend=0) > 0])
+        stands_for = {"stands_for": (1 / chance[rows]).astype(np.float32)}
     # The smallest type that holds the cells of every problem.
     kind = np.min_scalar_type(max(own.n_bins for own in cells))
     found = []
@@ -38,8 +44,21 @@ def shared_rows(tasks: Sequence[Task], cells: Sequence[BinCounts]) -> list[dict[
         kept = {
             "cell": place[own.find(task.score[rows])].astype(kind),
             "label": task.event[rows].astype(np.int8),
+            **stands_for,
         }
         if task.weight is not None:
             kept["weight"] = task.weight[rows].astype(np.float32)
         found.append(kept)
     return found
+
+
+def _chances(tasks: Sequence[Task], size: int) -> NDArray[np.float64]:
+    """How probably a row is drawn: by its share of those of its label, summed over the problems."""
+    chance = np.zeros(tasks[0].n)
+    for task in tasks:
+        weight = np.ones(task.n) if task.weight is None else task.weight
+        chance += weight / np.bincount(task.event, weight)[task.event]
+    # What rows that are sure to be drawn leave goes to the others.
+    for _ in range(10):
+        chance = np.minimum(chance * (size / chance.sum()), 1)
+    return chance

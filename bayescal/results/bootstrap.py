@@ -142,18 +142,17 @@ def joint_values(
 ) -> Floats:
     """Draws of a function of the curve for classifiers of the same rows, (case, ..., draw).
 
-    All classifiers have the same weights of the rows. A result keeps some of many rows: draws then
-    vary about the value of all rows, by as much as so many rows leave.
+    All classifiers have the same weights of the rows. A result keeps some of many rows, each of
+    which has the weight of those that it stands for: draws then vary about the value of all rows.
     """
     every = [rows_of(tree, case) for case in cases]
     known = [rows for rows in every if rows is not None]
     draws = Draws.of(tree)
     cells = _joint_cells(tree, known, cases, draws.number)
     values = np.stack([function(*one) for one in cells])
-    share = tree[schema.SHARED_ROWS].sizes["shared_row"] / int(tree.attrs["n_labeled"])
-    if share < 1:
+    if access.has_variable(tree, schema.SHARED_ROWS, schema.STANDS_FOR):
         center = np.stack([function(*one.cells) for one in known])
-        values = center + np.sqrt(share) * (values - np.nanmean(values, axis=-1, keepdims=True))
+        values = center + values - np.nanmean(values, axis=-1, keepdims=True)
     return values[..., draws.kept]
 
 
@@ -162,10 +161,11 @@ def _joint_cells(
 ) -> list[Cells]:
     """Cells of each classifier, (draw, cell), under common weights of the rows."""
     rng = access.stream_of(tree, schema.SHARED_ROWS)
-    stored = [_stored(tree, case) for case in cases]
-    size = len(stored[0][0])
+    rows_each = stands_for(tree)
+    stored = [_stored(tree, case, rows_each) for case in cases]
+    size = len(rows_each)
     added = _Added.draw(number, rng)
-    row = np.minimum((added.row * size).astype(np.intp), size - 1)
+    row = np.minimum(np.searchsorted(np.cumsum(rows_each) / rows_each.sum(), added.row), size - 1)
     sums = [
         _indicator(cell, label, weight, len(rows.score))
         for rows, (cell, label, weight) in zip(known, stored, strict=True)
@@ -174,7 +174,7 @@ def _joint_cells(
     step = max(1, _WEIGHTS_AT_ONCE // size)
     for start in range(0, number, step):
         part = slice(start, min(start + step, number))
-        weight = rng.standard_exponential((size, part.stop - start))
+        weight = rng.standard_gamma(rows_each[:, None], (size, part.stop - start))
         for total, one in zip(found, sums, strict=True):
             total[part] = (one @ weight).T.reshape(-1, *total.shape[1:])
     return [
@@ -183,15 +183,25 @@ def _joint_cells(
     ]
 
 
-def _stored(tree: xr.DataTree, case: ResultSlice) -> tuple[Whole, Whole, Floats]:
+def stands_for(tree: xr.DataTree) -> Floats:
+    """For how many rows each of those stands that a result keeps, (shared_row,)."""
+    kept = tree[schema.SHARED_ROWS].sizes["shared_row"]
+    if not access.has_variable(tree, schema.SHARED_ROWS, schema.STANDS_FOR):
+        return np.ones(kept)
+    first = access.cases(tree)[0]
+    found = access.variable(tree, schema.SHARED_ROWS, schema.STANDS_FOR, first).to_numpy()
+    return np.asarray(found * int(tree.attrs["n_labeled"]) / found.sum(dtype=np.float64))
+
+
+def _stored(tree: xr.DataTree, case: ResultSlice, number: Floats) -> tuple[Whole, Whole, Floats]:
     """Cell, label and weight of the rows that a result keeps, (shared_row,) each."""
     held = access.values(tree, schema.SHARED_ROWS, case, schema.LABEL, schema.CELL)
-    label, number = (values.astype(np.intp) for values in held)
-    cell = np.argsort(cells_with_rows(tree, case)[2])[number]
+    label, place = (values.astype(np.intp) for values in held)
+    cell = np.argsort(cells_with_rows(tree, case)[2])[place]
     weight = np.ones(len(label))
     if access.has_variable(tree, schema.SHARED_ROWS, schema.WEIGHT):
         given = access.variable(tree, schema.SHARED_ROWS, schema.WEIGHT, case).to_numpy()
-        weight = given * given.sum() / (given.astype(np.float64) ** 2).sum()
+        weight = given * (number * given).sum() / (number * given.astype(np.float64) ** 2).sum()
     return cell, label, weight
 
 

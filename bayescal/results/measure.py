@@ -27,6 +27,7 @@ from bayescal.results.bootstrap import (
     draw_cells,
     joint_values,
     rows_of,
+    stands_for,
 )
 
 type _Found = dict[str, xr.DataArray]
@@ -363,35 +364,38 @@ type Function = Callable[[Floats, Floats, Floats], Any]
 _LEAST: Final = 1e-12
 
 
-def correlation(influences: Sequence[Floats]) -> Floats:
+def correlation(influences: Sequence[Floats], number: Floats | None = None) -> Floats:
     """Correlation of classifiers' estimates due to their shared rows.
 
     Under the Bayesian bootstrap, Dirichlet(1, ..., 1) weights shared by all classifiers, the
     estimates are to first order weighted sums of the rows' influences. Their correlation is then
-    that of the influences over the rows, so nothing has to be resampled.
+    that of the influences over the rows, each `number` times, so nothing has to be resampled.
     """
+    covariance = np.atleast_2d(np.cov(np.stack(influences), aweights=number))
+    scale = np.sqrt(np.diag(covariance))
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = np.atleast_2d(np.corrcoef(np.stack(influences)))
+        found = np.clip(covariance / scale / scale[:, None], -1, 1)
     found = np.nan_to_num(found, nan=0.0)
     np.fill_diagonal(found, 1.0)
     return np.asarray(found, dtype=float)
 
 
-def weighted_influence(influence: Floats, weight: Floats | None) -> Floats:
+def weighted_influence(influence: Floats, weight: Floats | None, number: Any = 1.0) -> Floats:
     """What rows add to a weighted mean, from what each adds if all weigh alike."""
     if weight is None:
         return influence
-    return weight / weight.mean() * (influence - np.average(influence, weights=weight))
+    return weight / weight.mean() * (influence - np.average(influence, weights=weight * number))
 
 
 def measure_correlation(
     tree: xr.DataTree, function: Function, cases: Sequence[ResultSlice]
 ) -> Floats:
     """Correlation of a number of the curve over the rows that classifiers share."""
-    return correlation([_influence(tree, function, case) for case in cases])
+    number = stands_for(tree)
+    return correlation([_influence(tree, function, case, number) for case in cases], number)
 
 
-def _influence(tree: xr.DataTree, function: Function, case: ResultSlice) -> Floats:
+def _influence(tree: xr.DataTree, function: Function, case: ResultSlice, number: Floats) -> Floats:
     """What each shared row adds to a number of the curve, (shared_row,).
 
     A row of cell m moves its rate by ``(y - rate_m) / w_m`` and the masses w towards e_m, those of
@@ -407,7 +411,7 @@ def _influence(tree: xr.DataTree, function: Function, case: ResultSlice) -> Floa
     weight = None
     if access.has_variable(tree, schema.SHARED_ROWS, schema.WEIGHT):
         weight = access.variable(tree, schema.SHARED_ROWS, schema.WEIGHT, case).to_numpy()
-    return weighted_influence(found, weight)
+    return weighted_influence(found, weight, number)
 
 
 def slopes(function: Function, rate: Floats, score: Floats, mass: Floats) -> tuple[Floats, Floats]:

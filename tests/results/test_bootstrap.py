@@ -102,6 +102,20 @@ def test_of_many_rows_some_are_kept_and_vary_as_all_do() -> None:
     np.testing.assert_allclose(values.std(axis=1), expected, rtol=0.1)
 
 
+def test_of_many_rows_those_of_a_rare_event_are_kept() -> None:
+    rng, n, events = np.random.default_rng(8), 40_000, 80
+    label = (np.arange(n) < events).astype(int)
+    called = {"first": rng.random(n) < 0.7, "other": rng.random(n) < 0.6}
+    score = {name: np.where(label * own, 0.9, 0.1) for name, own in called.items()}
+    tree = fit(bc.Scores.stack(score, y_true=label))
+    expected = [own[:events].mean() for own in called.values()]
+    apart = bc.difference(tree, "first", "other", "sensitivity")
+    each = called["first"][:events].astype(int) - called["other"][:events]
+    assert apart.mean == pytest.approx(expected[0] - expected[1], abs=0.002)
+    # 2,000 draws know a standard deviation to 2 %.
+    assert apart.draws.std() == pytest.approx(each.std() / np.sqrt(events), rel=0.1)
+
+
 def test_weights_count_as_so_many_rows_as_they_are_worth() -> None:
     weight = np.where(np.arange(800) % 4 == 0, 3.0, 0.5)
     data = panel(800, weight)
