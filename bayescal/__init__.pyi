@@ -32,7 +32,7 @@ from .quantities.agnostic.decisions import DecisionRule as DecisionRule
 from .quantities.credal.calibrator import VennAbersCalibrator as VennAbersCalibrator
 from .quantities.credal.data import CalibrationSplit as CalibrationSplit
 from .quantities.pu_ece.data import PUScores as PUScores
-from .quantities.pu_ece.tables import read_pu_scores as read_pu_scores
+from .quantities.pu_ece.data import read_pu_scores as read_pu_scores
 from .report import report as report
 from .report.show import show as show
 from .results.bands import calibration_band as calibration_band

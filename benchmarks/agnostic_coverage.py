@@ -23,7 +23,7 @@ import xarray as xr
 from _common import print_machine, print_table
 
 import bayescal as bc
-from bayescal.quantities.agnostic.roc import Roc
+from bayescal.quantities.agnostic.functionals import Roc
 from bayescal.results.bands import FPR, band_of_boxes
 
 RULE = bc.DecisionRule(

@@ -15,7 +15,7 @@ import tracemalloc
 import numpy as np
 from _common import print_machine, print_table, time_best
 
-from bayescal.quantities.agnostic.intervals import interval_measure
+from bayescal.quantities.agnostic.estimator import interval_measure
 
 
 def argsort_and_cumsum(score: np.ndarray, label: np.ndarray) -> float:

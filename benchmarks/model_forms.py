@@ -32,7 +32,7 @@ from bayescal.inference.direct import (
     importance_sample,
     variational_gaussian,
 )
-from bayescal.quantities.ece.calibrated import probability_calibrated
+from bayescal.quantities.ece.posterior import probability_calibrated
 from bayescal.quantities.ece.simulator import SMOOTH, TRUTHS, Truth
 
 type Floats = NDArray[np.float64]

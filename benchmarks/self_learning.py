@@ -37,8 +37,11 @@ from sklearn.model_selection import train_test_split
 import bayescal as bc
 from bayescal.plots.style import BLUE, GREY, INK, ORANGE, VERMILLION
 from bayescal.quantities.credal.self_learning import SelfLearningRows
-from bayescal.quantities.credal.self_learning.learning import SelfLearningSettings, self_learn
-from bayescal.quantities.credal.self_learning.network import NetworkClassifier
+from bayescal.quantities.credal.self_learning.learning import (
+    NetworkClassifier,
+    SelfLearningSettings,
+    self_learn,
+)
 from bayescal.quantities.ece.estimator import estimate
 
 type Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from bayescal.cli.main import cli
 from bayescal.core.command import Command, Estimates, Option
 from bayescal.core.quantity import Bound, DirectDraws, LabelModel, Plan, Quantity, Reference
 from bayescal.core.variables import Variable
-from bayescal.quantities import _REGISTERED, former, quantities, register
+from bayescal.quantities import _REGISTERED, base, quantities, register
 from bayescal.quantities.base import BaseCase, BaseModel, BasePriors
 from bayescal.workflow.simulation import sbc
 
@@ -126,7 +126,7 @@ def test_it_has_commands(tmp_path) -> None:
 
 def test_a_quantity_of_version_0_2_works_with_a_warning() -> None:
     _REGISTERED.clear()
-    former.adapted.cache_clear()
+    base.adapted.cache_clear()
     with pytest.warns(DeprecationWarning, match="replace its KIND.*by VARIABLES"):
         register(toy_0_2)
     found = bc.fit("accuracy", SCORES, method="direct", seed=20)

@@ -77,7 +77,7 @@ def of_tables() -> Quantity:
 def _adapted(quantity: Any) -> Quantity:
     if hasattr(quantity, "VARIABLES"):
         return cast("Quantity", quantity)
-    from bayescal.quantities.former import adapted
+    from bayescal.quantities.base import adapted
 
     return adapted(quantity)
 

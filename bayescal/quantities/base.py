@@ -1,10 +1,13 @@
-"""Bases of a quantity's model, priors and cases: what a simple one need not say."""
+"""Quantities of other packages: bases of simple ones, and those written for version 0.2."""
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cache, wraps
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -16,10 +19,13 @@ from bayescal.core.quantity import (
     DirectDraws,
     Draws,
     Groups,
+    Plan,
+    Quantity,
     bound_values,
     bound_words,
     hash_of,
 )
+from bayescal.core.variables import ERROR, METRIC, ROW, Variable
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -73,3 +79,39 @@ class BaseCase(ABC):
             bounds_attrs=bound_words(bounds),
             **groups,
         )
+
+
+@cache
+def adapted(quantity: Any) -> Quantity:
+    """A quantity of this contract as it is; one of version 0.2 with variables."""
+    if hasattr(quantity, "VARIABLES") or not hasattr(quantity, "KIND"):
+        return cast(Quantity, quantity)
+    warnings.warn(
+        f"{quantity.NAME} is written for bayescal 0.2: replace its KIND, and the dims of its "
+        "cases, by VARIABLES. The next version will not read it.",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+
+    @wraps(quantity.plan)
+    def plan(*given: Any, **options: Any) -> Plan:
+        found: Plan = quantity.plan(*given, **options)
+        return found._replace(variables=_variables(quantity.KIND, found.cases[0]))
+
+    names = {name: getattr(quantity, name) for name in dir(quantity) if not name.startswith("__")}
+    # Worker processes import it.
+    names["__name__"] = getattr(quantity, "__name__", quantity.NAME)
+    return SimpleNamespace(**{**names, "plan": plan, "VARIABLES": ()})
+
+
+def _variables(kind: str, case: Any) -> Sequence[Variable]:
+    """What the kind says of the variables, with the dims that the case says."""
+    from bayescal.results.io import variables_of_kind
+
+    main = variables_of_kind(kind, case.monitored)
+    named = {one.name for one in main if one.role in (ERROR, METRIC, ROW)}
+    dims = dict(case.dims)
+    return [
+        *(one._replace(dims=dims.get(one.name, ())) for one in main),
+        *(Variable(name, name, own) for name, own in dims.items() if name not in named),
+    ]

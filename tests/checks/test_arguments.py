@@ -40,7 +40,7 @@ def test_labels_come_before_scores_or_by_keyword() -> None:
         for names in [{one.name for one in given}]
         if names & LABELS and names & SCORES
     }
-    assert "bayescal.quantities.agnostic.roc.roc" in both
+    assert "bayescal.quantities.agnostic.functionals.roc" in both
     assert [name for name, given in both.items() if not is_in_order(given)] == []
 
 

@@ -9,7 +9,7 @@ from bayescal.cli.main import cli
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic import command
 from bayescal.quantities.agnostic.command import priors_from_text, rule_from_file
-from bayescal.quantities.agnostic.intervals import interval_measure
+from bayescal.quantities.agnostic.estimator import interval_measure
 from bayescal.quantities.ece.command import priors_from_text as ece_priors
 from tests.quantities.agnostic.made import rows
 

@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities import former
+from bayescal.quantities import base
 from bayescal.workflow.simulation import RANKED, Coverage, Sbc, coverage, sbc
 
 TRUTH = bc.datasets.ece.truth("over")
@@ -107,7 +107,7 @@ def test_all_that_is_simulated_is_ranked_unless_variables_are_given():
 @pytest.mark.slow
 def test_coverage_of_several_classifiers_at_once():
     """The accuracies of a conjugate model: its interval has the law of the binomial."""
-    former.adapted.cache_clear()
+    base.adapted.cache_clear()
     with pytest.warns(DeprecationWarning, match="VARIABLES"):
         found = coverage(toy, Guesses(), 60, 40, seed=7, draws=2000)
     assert found.covered.shape == (40, 2)

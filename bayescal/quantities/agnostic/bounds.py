@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import MOST_DRAWN, check_flag, check_number, check_whole, generator
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
-from bayescal.quantities.agnostic.intervals import checked_rows, interval_measure
+from bayescal.quantities.agnostic.estimator import checked_rows, interval_measure
 
 _VALIDATION = "rows are independent, and the classifier was not trained on them"
 _TO_HULL = "sup |G_e - cv(F)|"

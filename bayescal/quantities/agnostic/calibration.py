@@ -18,7 +18,7 @@ from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
-from bayescal.quantities.agnostic.intervals import checked_rows
+from bayescal.quantities.agnostic.estimator import checked_rows
 
 
 def isotonic_calibration(score: ArrayLike, *, label: ArrayLike) -> Link:

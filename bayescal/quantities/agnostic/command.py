@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bayescal.core.scores import Scores
     from bayescal.quantities.agnostic.data import Figures
     from bayescal.quantities.agnostic.decisions import DecisionRule
-    from bayescal.quantities.agnostic.priors import Priors
+    from bayescal.quantities.agnostic.posterior import Priors
 
 # Rows that are read at once; beyond it the file is read in batches.
 MOST_ROWS: Final = 20_000_000
@@ -66,7 +66,7 @@ def rule_from_file(path: str) -> DecisionRule:
 
 def priors_from_text(text: str) -> Priors:
     """Read the prior of the curve from a word: curve or smooth, each with or without :SCALE."""
-    from bayescal.quantities.agnostic.priors import CurveAverage, Priors, SmoothCurve
+    from bayescal.quantities.agnostic.posterior import CurveAverage, Priors, SmoothCurve
 
     def curve(scale: str = "0.7") -> Priors:
         return Priors(CurveAverage(curve=SmoothCurve(scale=float(scale))))

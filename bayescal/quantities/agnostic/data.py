@@ -26,9 +26,13 @@ from bayescal.quantities.agnostic.decisions import (
     at_ends,
     estimated_cost,
 )
-from bayescal.quantities.agnostic.estimator import Estimate, estimate, measure_of_counts
-from bayescal.quantities.agnostic.intervals import IntervalMeasure
-from bayescal.quantities.agnostic.roc import roc
+from bayescal.quantities.agnostic.estimator import (
+    Estimate,
+    IntervalMeasure,
+    estimate,
+    measure_of_counts,
+)
+from bayescal.quantities.agnostic.functionals import roc
 from bayescal.results.bands import Above
 
 

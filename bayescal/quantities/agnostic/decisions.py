@@ -17,7 +17,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Bound, Floats
 from bayescal.quantities.agnostic.bounds import bounds, check_delta, uniform_deviation
-from bayescal.quantities.agnostic.intervals import (
+from bayescal.quantities.agnostic.estimator import (
     checked_labels,
     checked_probabilities,
     checked_scores,

@@ -22,7 +22,7 @@ from bayescal.core.checks import (
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
-from bayescal.quantities.agnostic.intervals import checked_scores, checked_weights
+from bayescal.quantities.agnostic.estimator import checked_scores, checked_weights
 
 type Verifier = Callable[[NDArray[np.int64], NDArray[np.int64]], bool]
 

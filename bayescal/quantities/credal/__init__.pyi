@@ -1,7 +1,6 @@
 import bayescal.core.quantity
 import bayescal.core.variables
 
-from .bounds import bounds as bounds
 from .calibrator import VennAbersCalibrator as VennAbersCalibrator
 from .command import COMMAND as COMMAND
 from .credal_sets import discount as discount
@@ -18,6 +17,7 @@ from .decisions import interval_dominance as interval_dominance
 from .decisions import maximin as maximin
 from .decisions import zero_one as zero_one
 from .estimator import Estimate as Estimate
+from .estimator import bounds as bounds
 from .estimator import estimate as estimate
 from .posterior import build_model as build_model
 from .posterior import plan as plan
@@ -36,10 +36,10 @@ from .self_learning import SelfLearningRows as SelfLearningRows
 from .self_learning import credal_labels as credal_labels
 from .self_learning import hard_labels as hard_labels
 from .self_learning import soft_labels as soft_labels
+from .self_learning.learning import NetworkClassifier as NetworkClassifier
 from .self_learning.learning import SelfLearned as SelfLearned
 from .self_learning.learning import SelfLearningSettings as SelfLearningSettings
 from .self_learning.learning import self_learn as self_learn
-from .self_learning.network import NetworkClassifier as NetworkClassifier
 from .self_learning.threshold import SgdSettings as SgdSettings
 from .self_learning.threshold import ThresholdLearned as ThresholdLearned
 from .self_learning.threshold import ThresholdSettings as ThresholdSettings

@@ -72,7 +72,7 @@ class VennAbersCalibrator(Calibrated):
     -----
     Several classes are calibrated one against the rest. `predict_interval` gives bounds of the
     posterior. `predict_venn_abers` gives p0 to p1, no intervals that cover P(class | score) with
-    some probability (see `bayescal.quantities.credal.bounds`).
+    some probability (see `bayescal.quantities.credal.estimator`).
 
     The scale of weights does not matter, as they are no counts of repeats: a held-out row of weight
     w counts as ``w * w.sum() / (w**2).sum()`` rows, with sums over rows of near scores, as in

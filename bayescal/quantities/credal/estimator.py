@@ -1,23 +1,120 @@
-"""The paper's numbers: Venn-Abers probabilities of each row, and the credal set they make."""
+"""The paper's numbers: Venn-Abers probabilities, their credal sets, and the theory of them."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_data
-from bayescal.core.quantity import Floats
+from bayescal.core.checks import check_data, check_whole
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import Bound, Floats
 from bayescal.quantities.credal.credal_sets import discount, is_proper, reachable
 from bayescal.quantities.credal.data import CalibrationSplit, curve_rows
 from bayescal.quantities.credal.venn_abers import (
     InductiveVennAbers,
     OneVsRest,
     Pair,
+    check_pair,
     fit_ivap,
     merged,
 )
+
+_EXCHANGEABLE = "calibration rows and the target row are exchangeable, e.g. drawn independently"
+
+
+class Bounds(NamedTuple):
+    """Bounds of one Venn-Abers predictor."""
+
+    selected_gap: Bound
+    prevalence_lower: Bound
+    prevalence_upper: Bound
+    merged_regret: Bound
+    least_width: Bound
+
+
+def bounds(p0: ArrayLike, p1: ArrayLike, n_calibration: int) -> Bounds:
+    """Bound what a Venn-Abers predictor's probabilities are off by.
+
+    Parameters
+    ----------
+    p0, p1 : array-like of shape (obs,), in [0, 1]
+        Both probabilities of label 1 of each target row: of one classifier, and of one class.
+    n_calibration : int, at least 1
+        Number of calibration rows.
+
+    Returns
+    -------
+    Bounds
+        Each with its kind and its assumption in words.
+
+    Raises
+    ------
+    InputError
+        If p0 exceeds p1, one of them is no probability, or there is no row.
+
+    Notes
+    -----
+    *Validity* (Theorem 1 of [1]_): with P the p0 of a row of label 0 and the p1 of a row of label
+    1, ``E[Y | P] = P``, for any number of rows and any distribution. But P is not known before the
+    label is, and the average runs over calibration sets and rows: it does **not** say that
+    P(Y = 1 | score) lies between p0 and p1 with some probability, and for many rows it mostly does
+    not. Intervals for that are the credible bounds of the posterior.
+
+    *Prevalence*: from ``p0 <= P <= p1`` follows ``E p0 <= P(Y = 1) <= E p1``, estimated by the
+    means of the target rows. *Merging*: ``p = p1 / (1 - p0 + p1)`` has for either label a log loss
+    of ``log(1 - p0 + p1)`` above that of the valid P. *Width*: p1 and p0 are maxima of minima of
+    ``(S + 1) / (N + 1)`` and of ``S / (N + 1)`` over the same stretches of N <= n rows, so that
+    ``p1 - p0 >= 1 / (n + 1)``.
+
+    References
+    ----------
+    .. [1] V. Vovk and I. Petej, "Venn-Abers Predictors", UAI 2014, Theorem 1.
+       https://arxiv.org/abs/1211.0025
+    .. [2] V. Vovk, I. Petej and V. Fedorova, NeurIPS 2015, section 4.
+       https://arxiv.org/abs/1511.00213
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.estimator import bounds
+    >>> found = bounds([0.2, 0.6], [0.3, 0.7], n_calibration=99)
+    >>> round(found.merged_regret.value, 4), found.least_width.value
+    (0.0953, 0.01)
+    """
+    low, high = check_pair(p0, p1)
+    if low.ndim != 1 or not low.size:
+        raise InputError(
+            "p0 and p1 must hold one value for each row, at least one; got shapes "
+            f"{low.shape} and {high.shape}. Pass those of one class."
+        )
+    remedy = "Pass the number of labelled calibration rows."
+    check_whole(n_calibration, "n_calibration", remedy=remedy)
+    return Bounds(
+        Bound(
+            0.0,
+            "largest |E[Y | P] - P|, where P is p0 if the row's label is 0 and p1 if it is 1, "
+            "over calibration sets and rows; no statement on P(Y = 1 | score) of a single row",
+            _EXCHANGEABLE,
+        ),
+        Bound(
+            float(low.mean()),
+            "estimated lower bound of P(Y = 1), valid in expectation",
+            _EXCHANGEABLE,
+        ),
+        Bound(
+            float(high.mean()),
+            "estimated upper bound of P(Y = 1), valid in expectation",
+            _EXCHANGEABLE,
+        ),
+        Bound(
+            float(np.log1p(high - low).mean()),
+            "mean log loss of the merged probability above that of the valid one of p0 and p1, "
+            "in nats; the same for either label",
+            "none",
+        ),
+        Bound(1 / (int(n_calibration) + 1), "lower bound of p1 - p0 in every row", "none"),
+    )
 
 
 class Estimate(NamedTuple):

@@ -22,7 +22,6 @@ from bayescal.curves.average import member_model, weighing
 from bayescal.curves.cells import draw_masses, off_boundary
 from bayescal.curves.priors import COMPONENTS, SMOOTH
 from bayescal.quantities.credal import VARIABLES
-from bayescal.quantities.credal.bounds import bounds
 from bayescal.quantities.credal.data import (
     CalibrationSplit,
     Cells,
@@ -33,7 +32,7 @@ from bayescal.quantities.credal.data import (
     held_rows,
     labeled_rows,
 )
-from bayescal.quantities.credal.estimator import Estimate, estimate
+from bayescal.quantities.credal.estimator import Estimate, bounds, estimate
 from bayescal.quantities.credal.models import LabelModel, PseudoObservations
 from bayescal.quantities.credal.models.averaged import EVIDENCE_DRAWS, MOST, Averaged
 from bayescal.quantities.credal.models.bins import Imprecise, Isotonic

@@ -2,12 +2,12 @@ import bayescal.core.quantity
 import bayescal.core.variables
 
 from .bounds import bounds as bounds
+from .bounds import expected_if_calibrated as expected_if_calibrated
 from .bounds import least_bound_n_bins as least_bound_n_bins
 from .bounds import optimal_n_bins as optimal_n_bins
 from .command import COMMAND as COMMAND
 from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
-from .expected import expected_if_calibrated as expected_if_calibrated
 from .model import build_model as build_model
 from .plan import plan as plan
 from .priors import CurveAverage as CurveAverage

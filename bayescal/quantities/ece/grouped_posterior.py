@@ -15,16 +15,18 @@ from bayescal.curves.average import in_chains
 from bayescal.curves.cells import Problem, curve_scores
 from bayescal.curves.priors import SMOOTH, CurveAverage, SmoothCurve
 from bayescal.quantities.ece import VARIABLES
-from bayescal.quantities.ece.averaged_posterior import AveragedCase, average_arrays, case_of
 from bayescal.quantities.ece.model import model_of_groups
-from bayescal.quantities.ece.models.pooled_curves import GroupCurve, PooledCurves
+from bayescal.quantities.ece.pooled_curves import GroupCurve, PooledCurves
 from bayescal.quantities.ece.posterior import (
     EVIDENCE_DRAWS,
     MONITORED,
     PRIOR_DRAWS,
+    AveragedCase,
     CurveDraws,
     EceCase,
     Values,
+    average_arrays,
+    case_of,
     evidence_of,
     simulated,
 )

@@ -1,28 +1,282 @@
-"""The quantity's PyMC model: label rates given counts, and the calibration errors they imply."""
+"""The quantity's PyMC models: label rates given counts, and the calibration errors they imply."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, logsumexp, xlog1py, xlogy
 
+from bayescal.core import quantity
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.binning import Binning, BinningFields
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
 from bayescal.core.scores import Scores
 from bayescal.curves.average import Average
-from bayescal.curves.cells import Problem
-from bayescal.curves.smooth import BASIS
+from bayescal.curves.cells import Problem, pad, padded_size
+from bayescal.curves.priors import CurveAverage
+from bayescal.curves.smooth import BASIS, Smooth
 from bayescal.quantities.ece.data import in_table, problems
-from bayescal.quantities.ece.models import label_model
-from bayescal.quantities.ece.models.base import LabelModel
-from bayescal.quantities.ece.models.pooled_curves import PooledCurves
-from bayescal.quantities.ece.priors import CurveAverage, Priors
+from bayescal.quantities.ece.pooled_curves import PooledCurves
+from bayescal.quantities.ece.priors import (
+    HierarchicalBins,
+    IndependentBins,
+    Priors,
+    SmoothCurve,
+)
 
 if TYPE_CHECKING:
     import pymc as pm
+
+
+class LabelModel(quantity.LabelModel, Protocol):
+    """Label rates of one problem under one prior."""
+
+    def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Label rates of the cells before the data, (draw, cell)."""
+        ...
+
+    def cell_rates(self, draws: Draws, rng: np.random.Generator) -> Floats:
+        """Label rates of the cells, (..., cell), from draws of the variables."""
+        ...
+
+    def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
+        """Probability of the event at given scores, (..., point)."""
+        ...
+
+
+CELLS = 16
+# Rates of 0 and 1 have no finite log density under priors that pull to the ends.
+_SMALLEST = 1e-300
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Independent(BaseModel):
+    """A problem whose cells are its bins, under `IndependentBins`."""
+
+    problem: Problem
+    prior: IndependentBins
+    variables: ClassVar[tuple[str, ...]] = ("rate",)
+    # Above NUTS's own default: Jeffreys' corners at rates near 0 and 1 need small steps.
+    target_accept: ClassVar[float] = 0.97
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Number of bins, padded."""
+        return ("independent", padded_size(self.problem.cells.n_bins, CELLS))
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts, and the parameters of the prior."""
+        _, cells = self.compile_key
+        return {
+            "count": pad(self.problem.cells.count, cells),
+            "positives": pad(self.problem.cells.positives, cells),
+            "alpha": np.asarray(self.prior.rate.alpha),
+            "beta": np.asarray(self.prior.rate.beta),
+        }
+
+    def add_to_model(self) -> Any:
+        """``rate ~ Beta(alpha, beta)``, ``positives ~ Binomial(count, rate)``."""
+        import pymc as pm
+
+        values = self.inputs()
+        count = pm.Data("count", values["count"], dims="cell")
+        positives = pm.Data("positives", values["positives"], dims="cell")
+        rate = pm.Beta(
+            "rate",
+            pm.Data("alpha", values["alpha"]),
+            pm.Data("beta", values["beta"]),
+            dims="cell",
+        )
+        pm.Binomial("events", n=count, p=rate, observed=positives, dims="cell")
+        return rate
+
+    def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Independent rates."""
+        size = (draws, self.problem.cells.n_bins)
+        return rng.beta(self.prior.rate.alpha, self.prior.rate.beta, size=size)
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Conjugate posterior."""
+        _, cells = self.compile_key
+        alpha, beta = self.prior.rate.alpha, self.prior.rate.beta
+        k = pad(self.problem.cells.positives, cells)
+        misses = pad(self.problem.cells.count, cells) - k
+        rate = rng.beta(alpha + k, beta + misses, size=(draws, cells))
+        evidence = (betaln(alpha + k, beta + misses) - betaln(alpha, beta)).sum()
+        return DirectDraws({"rate": rate}, float(draws), "conjugate", float(evidence))
+
+    def cell_rates(self, draws: Draws, rng: np.random.Generator) -> Floats:
+        """The rates themselves."""
+        return draws["rate"][..., : self.problem.cells.n_bins]
+
+    def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
+        """Step function: the rate of the bin that a score falls into."""
+        return step_curve(self.problem, rates, score)
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Beta density of each rate."""
+        alpha, beta = self.prior.rate.alpha, self.prior.rate.beta
+        rate = np.clip(draws["rate"], _SMALLEST, None)
+        density = xlogy(alpha - 1, rate) + xlog1py(beta - 1, -np.minimum(rate, 1 - 1e-16))
+        return {"rate": density - betaln(alpha, beta)}
+
+
+def step_curve(problem: Problem, rates: Floats, score: Floats) -> Floats:
+    """Rate of the cell that each score falls into, (..., point)."""
+    return rates[..., problem.cells.find(score)]
+
+
+# A rate is drawn to a score of 0 or 1 as to one this near to it, which has a density.
+EDGE = 1e-6
+_NODES = 2001
+# Standard deviations of a prior, and a log density below its peak, beyond which nothing is left.
+_REACH = 8.0
+_NOTHING = 40.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hierarchical(BaseModel):
+    """A problem whose cells are its bins, under `HierarchicalBins`.
+
+    Given kappa the rates are conjugate, so they are integrated out: NUTS sees kappa alone and the
+    rates are drawn after it. This is the same posterior without its funnel.
+    """
+
+    problem: Problem
+    prior: HierarchicalBins
+    variables: ClassVar[tuple[str, ...]] = ("concentration",)
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Number of bins, padded."""
+        return ("hierarchical", padded_size(self.problem.cells.n_bins, CELLS))
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts, mean scores, and the parameters of the prior."""
+        _, cells = self.compile_key
+        return {
+            "count": pad(self.problem.cells.count, cells),
+            "positives": pad(self.problem.cells.positives, cells),
+            # Bins of the padding need a score too; without rows any does.
+            "score": np.maximum(pad(self._score(), cells), EDGE),
+            "mu": np.asarray(self.prior.concentration.mu),
+            "sigma": np.asarray(self.prior.concentration.sigma),
+        }
+
+    def add_to_model(self) -> Any:
+        """``positives ~ BetaBinomial(kappa f, kappa (1 - f), count)``, then the rates."""
+        import pymc as pm
+
+        values = self.inputs()
+        count = pm.Data("count", values["count"], dims="cell")
+        positives = pm.Data("positives", values["positives"], dims="cell")
+        score = pm.Data("score", values["score"], dims="cell")
+        kappa = pm.LogNormal(
+            "concentration", pm.Data("mu", values["mu"]), pm.Data("sigma", values["sigma"])
+        )
+        pm.BetaBinomial(
+            "events",
+            alpha=kappa * score,
+            beta=kappa * (1 - score),
+            n=count,
+            observed=positives,
+            dims="cell",
+        )
+        return pm.Beta(
+            "rate",
+            kappa * score + positives,
+            kappa * (1 - score) + (count - positives),
+            dims="cell",
+        )
+
+    def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Rates about the mean scores, for kappa from its prior."""
+        prior, score = self.prior.concentration, self._score()
+        kappa = rng.lognormal(prior.mu, prior.sigma, size=(draws, 1))
+        return rng.beta(kappa * score, kappa * (1 - score))
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Quadrature over log kappa, in even steps across all of the posterior."""
+        prior = self.prior.concentration
+        nodes = self._nodes()
+        step = nodes[1] - nodes[0]
+        log_weights = self._log_weights(nodes)
+        weights = np.exp(log_weights - log_weights.max())
+        ladder = (np.arange(draws) + rng.random()) / draws
+        place = np.searchsorted(np.cumsum(weights) / weights.sum(), ladder).clip(0, _NODES - 1)
+        standard = nodes[place] + step * (rng.random(draws) - 0.5)
+        drawn = rng.permutation(np.exp(prior.mu + prior.sigma * standard))
+        evidence = logsumexp(log_weights) + np.log(step) - np.log(2 * np.pi) / 2
+        return DirectDraws({"concentration": drawn}, float(draws), "quadrature", float(evidence))
+
+    def cell_rates(self, draws: Draws, rng: np.random.Generator) -> Floats:
+        """Conjugate draws given kappa."""
+        cells, score = self.problem.cells, self._score()
+        kappa, misses = draws["concentration"][..., None], cells.count - cells.positives
+        return np.asarray(rng.beta(kappa * score + cells.positives, kappa * (1 - score) + misses))
+
+    def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
+        """Step function: the rate of the bin that a score falls into."""
+        return step_curve(self.problem, rates, score)
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Log-normal density of kappa."""
+        prior, log_kappa = self.prior.concentration, np.log(draws["concentration"])
+        standard = (log_kappa - prior.mu) / prior.sigma
+        constant = np.log(prior.sigma) + np.log(2 * np.pi) / 2
+        return {"concentration": -(standard**2) / 2 - constant - log_kappa}
+
+    def _score(self) -> Floats:
+        return np.clip(self.problem.cells.mean_score, EDGE, 1 - EDGE)
+
+    def _nodes(self) -> Floats:
+        """Even steps of log kappa, in standard deviations of its prior, over the posterior."""
+        prior = self.prior.concentration
+        # Below a thousandth of a row the likelihood only falls.
+        lowest = (np.log(1e-3) - prior.mu) / prior.sigma
+        highest = (self._largest() - prior.mu) / prior.sigma
+        span = np.linspace(min(lowest, 0) - _REACH, max(highest, 0) + _REACH, _NODES)
+        log_weights = self._log_weights(span)
+        held = span[log_weights > log_weights.max() - _NOTHING]
+        step = span[1] - span[0]
+        return np.linspace(held[0] - step, held[-1] + step, _NODES)
+
+    def _log_weights(self, standard: Floats) -> Floats:
+        """Log posterior density of log kappa in standard deviations of its prior, unnormalised."""
+        prior = self.prior.concentration
+        log_kappa = np.minimum(prior.mu + prior.sigma * standard, self._largest())
+        return self._log_likelihood(np.exp(log_kappa)) - standard**2 / 2
+
+    def _largest(self) -> float:
+        """Log kappa, far more rows than a bin has, past which the likelihood is flat."""
+        return float(np.log(1e4 * self.problem.cells.count.max()))
+
+    def _log_likelihood(self, kappa: Floats) -> Floats:
+        cells, score = self.problem.cells, self._score()
+        # Taken before beta is added, which may be too small to be seen beside the count.
+        misses = cells.count - cells.positives
+        alpha, beta = kappa[:, None] * score, kappa[:, None] * (1 - score)
+        posterior = betaln(alpha + cells.positives, beta + misses)
+        return np.asarray((posterior - betaln(alpha, beta)).sum(axis=1))
+
+
+def label_model(problem: Problem, priors: Priors) -> LabelModel:
+    """Join a problem and the one prior of its label rates."""
+    match priors.label_rate:
+        case CurveAverage():
+            raise TypeError("an average has several priors; see Average")
+        case SmoothCurve() as prior:
+            return Smooth.of(problem, prior)
+        case IndependentBins() as prior:
+            return Independent(problem, prior)
+        case HierarchicalBins() as prior:
+            return Hierarchical(problem, prior)
 
 
 def build_model(

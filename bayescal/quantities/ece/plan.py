@@ -20,7 +20,6 @@ from bayescal.core.scores import Scores, Task
 from bayescal.curves.average import weighing
 from bayescal.curves.cells import Problem
 from bayescal.curves.shared_rows import shared_rows
-from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
 from bayescal.quantities.ece.data import (
     Data,
     in_table,
@@ -30,7 +29,7 @@ from bayescal.quantities.ece.data import (
 )
 from bayescal.quantities.ece.estimator import resolved
 from bayescal.quantities.ece.grouped_posterior import GROUPED_VARIABLES, GroupedCase, without_ends
-from bayescal.quantities.ece.posterior import EceCase
+from bayescal.quantities.ece.posterior import AveragedCase, EceCase, case_of
 from bayescal.quantities.ece.priors import CurveAverage, Priors
 from bayescal.results.measure import correlation, weighted_influence
 

@@ -13,14 +13,14 @@ from .classifier import imbalanced_nnpu_risk as imbalanced_nnpu_risk
 from .classifier import nnpu_risk as nnpu_risk
 from .classifier import upu_risk as upu_risk
 from .command import COMMAND as COMMAND
+from .data import count_rows as count_rows
 from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
 from .logit_mixtures import LogitMixture as LogitMixture
 from .logit_mixtures import MixtureTruth as MixtureTruth
 from .logit_mixtures import tce_from_logits as tce_from_logits
-from .many_rows import count_rows as count_rows
-from .plan import build_model as build_model
-from .plan import plan as plan
+from .posterior import build_model as build_model
+from .posterior import plan as plan
 from .priors import IndependentBins as IndependentBins
 from .priors import MixtureBins as MixtureBins
 from .priors import PriorDraws as PriorDraws

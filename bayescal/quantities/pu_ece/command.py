@@ -34,7 +34,7 @@ _LABEL_RATE = Option(
 def _read(given: Given) -> PUScores | dict[str, PUCounts]:
     """Read the file, or count its rows in batches where they are too many to hold."""
     from bayescal.core.tables import open_table
-    from bayescal.quantities.pu_ece.tables import read_pu_scores
+    from bayescal.quantities.pu_ece.data import read_pu_scores
 
     if are_counts(given):
         return _of_counts(given)
@@ -44,7 +44,7 @@ def _read(given: Given) -> PUScores | dict[str, PUCounts]:
         pairs = (shared.matching(pattern, table, [taken]) for pattern in given["score"])
         names = [column for found in pairs for column, _ in found]
     if names and shared.too_large(table, len(names) + 1):
-        from bayescal.quantities.pu_ece.many_rows import count_rows
+        from bayescal.quantities.pu_ece.data import count_rows
 
         return count_rows(table, positive_column=taken, score=names, **shared.binning_of(given))
     return read_pu_scores(given["file"], positive_column=taken, score=names or None)
@@ -53,7 +53,7 @@ def _read(given: Given) -> PUScores | dict[str, PUCounts]:
 def _of_counts(given: Given) -> dict[str, PUCounts]:
     """Counts of positive rows and of rows without a label, in bins."""
     from bayescal.core.binning import Binning
-    from bayescal.quantities.pu_ece.many_rows import binned
+    from bayescal.quantities.pu_ece.data import binned
 
     binning = Binning.of(None, **shared.binning_of(given))
     if isinstance(binning.n_bins, str):

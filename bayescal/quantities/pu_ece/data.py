@@ -1,21 +1,38 @@
-"""From positive and unlabelled scores to counts."""
+"""From positive and unlabelled rows, in memory, in files or in parts, to counts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from functools import partial
+from os import PathLike
+from typing import Any, Final, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_counts import BinCounts, TiedRows
 from bayescal.core.bin_edges import bin_edges, cell_edges, strategy_name
-from bayescal.core.binning import Binning, count_into
-from bayescal.core.checks import check_is, check_known, check_same_length
+from bayescal.core.binning import Binning, BinningFields, count_into
+from bayescal.core.cell_sums import NEGATIVE, POSITIVE, UNLABELED, CellSums
+from bayescal.core.checks import (
+    check_columns,
+    check_is,
+    check_known,
+    check_rows,
+    check_same_length,
+    check_unique,
+    checked_words,
+    listing,
+)
+from bayescal.core.columns import to_numpy
+from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, alike, probabilities
+from bayescal.core.many_rows import counted_by
+from bayescal.core.partial_sums import Batch, Several
 from bayescal.core.shown import Showing, Shown
+from bayescal.core.tables import Table, open_table
 from bayescal.curves.cells import Problem
 from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.priors import Priors
@@ -319,3 +336,222 @@ def _counted(positive: Floats, unlabeled: Floats, fine: bool, binning: Binning) 
         for score in (positive, unlabeled)
     )
     return PUCounts(cells.merge(edges, strategy_name(binning.strategy)), cells, found)
+
+
+_YES = ("1", "true", "yes", "positive", "p")
+_NO = ("0", "false", "no", "unlabeled", "unlabelled", "u")
+
+
+def read_pu_scores(
+    path: str | PathLike[str], *, positive_column: str, score: str | Sequence[str] | None = None
+) -> PUScores:
+    r"""Read the scores of positives and unlabelled rows from a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; see `bayescal.core.tables.open_table`.
+    positive_column : str
+        Column that says of each row which sample it is from: 1 (or true, yes, positive) for a
+        positive, 0 (or false, no, unlabeled, an empty field) for an unlabelled row.
+    score : str or sequence of str, optional
+        Column of each classifier's scores; the one other column of the file if not given.
+
+    Returns
+    -------
+    PUScores
+        Classifiers are named after their columns.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, a column does not exist or holds something else, or `PUScores`
+        refuses the scores.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayescal.quantities.pu_ece.data import read_pu_scores
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "pu.csv")
+    ...     _ = path.write_text("s,vit\n1,0.75\n0,0.5\n,0.25\n")
+    ...     read_pu_scores(path, positive_column="s")
+    <PUScores: classifiers 'vit'; n_positive 1, n_unlabeled 2>
+    """
+    table = open_table(path)
+    check_known(positive_column, table.columns, "column", table.path.name)
+    names = _score_columns(table, positive_column, score)
+    check_columns(names, positive_column=positive_column)
+    columns = table.read([positive_column, *names])
+    where = f"column {positive_column!r} of {table.path.name}"
+    _check_not_swapped(columns, positive_column, names, table.path.name)
+    positive = selected(columns[positive_column], where)
+    return PUScores.stack(
+        {name: (columns[name][positive], columns[name][~positive]) for name in names}
+    )
+
+
+def _score_columns(
+    table: Table, positive_column: str, score: str | Sequence[str] | None
+) -> list[str]:
+    if score is not None:
+        names = checked_words(score, "score")
+        check_unique(names, "classifier")
+        return names
+    others = [name for name in table.columns if name != positive_column]
+    if len(others) != 1:
+        raise InputError(
+            f"the column of the scores must be named where there are several; {table.path.name} "
+            f"has {listing(others) if others else 'no other column'}. Name it as the score."
+        )
+    return others
+
+
+def _check_not_swapped(
+    columns: dict[str, NDArray[Any]], positive_column: str, names: Sequence[str], file: str
+) -> None:
+    """Recognise a column of scores where that of the samples should be, and the reverse."""
+    if columns[positive_column].dtype.kind != "f":
+        return
+    values = columns[positive_column]
+    known = values[np.isfinite(values)]
+    scores_there = len(np.unique(known)) > 2 and ((known >= 0) & (known <= 1)).all()
+    binary = [
+        name
+        for name in names
+        if columns[name].dtype.kind in "biuf" and set(np.unique(columns[name]).tolist()) <= {0, 1}
+    ]
+    if scores_there and binary:
+        raise InputError(
+            f"column {positive_column!r} of {file} must hold 1 for positives and 0 for unlabelled "
+            f"rows; it holds scores, and column {binary[0]!r} holds 0 and 1. Swap the two."
+        )
+
+
+def selected(values: NDArray[Any], where: str) -> NDArray[np.bool_]:
+    """Which rows are positives."""
+    if values.dtype.kind in "biuf":
+        positive = np.asarray(values == 1)
+        # Missing ones, which are no number, are unlabelled.
+        unlabeled = (values == 0) | (values != values)
+    else:
+        words = [_word(value) for value in values.tolist()]
+        positive = np.array([word in _YES for word in words], dtype=np.bool_)
+        unlabeled = np.array([word in _NO or not word for word in words], dtype=np.bool_)
+    wrong = np.flatnonzero(~(positive | unlabeled))
+    if wrong.size:
+        raise InputError(
+            f"{where} must hold 1 for positives and 0 for unlabelled rows; got "
+            f"{values[wrong[:1]].tolist()[0]!r} at row {wrong[0]}. Name the column that says which "
+            "is which."
+        )
+    return positive
+
+
+def _word(value: Any) -> str:
+    """A cell in lower case; whole numbers without a point, nothing for a missing value."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).strip().casefold()
+
+
+def count_rows(
+    data: Any,
+    *,
+    positive_column: str,
+    score: str | Sequence[str],
+    binning: Binning | None = None,
+    **fields: Unpack[BinningFields],
+) -> dict[str, PUCounts]:
+    r"""Count positive and unlabelled rows into bins, reading them partition by partition.
+
+    Parameters
+    ----------
+    data : path, Dask dataframe or dict of Dask arrays
+        A CSV or Parquet file, a directory of Parquet files, or the columns by name.
+    positive_column : str
+        Column that says of each row which sample it is from: 1 (or true, yes, positive) for a
+        positive, 0 (or false, no, unlabeled, an empty field) for an unlabelled row.
+    score : str or sequence of str
+        Column of each classifier's scores.
+    binning : Binning, optional
+        Bins, cut on the unlabelled scores; by default 15 of equal mass.
+    **fields
+        `n_bins`, `strategy` and `closed` of a `Binning`, instead of `binning`.
+
+    Returns
+    -------
+    dict of str to PUCounts
+        What `bayescal.fit` of `bayescal.pu_ece` takes, by score column.
+
+    Raises
+    ------
+    InputError
+        If data cannot be read, a column does not exist or cannot be used, one of the samples is
+        empty, or the number of bins is ``"optimal"``, which depends on the class prior.
+
+    Notes
+    -----
+    All rows are read once for each eight scores, and memory does not grow with them. Rows of a
+    narrow cell of the score count as rows of its mean score; see `bayescal.Counts`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import bayescal as bc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "rows.csv")
+    ...     _ = path.write_text("s,p\n1,0.75\n,0.25\n,0.75\n1,0.5\n")
+    ...     found = bc.pu_ece.count_rows(path, positive_column="s", score="p", n_bins=2)
+    >>> found["p"].bins.count.tolist(), found["p"].positive_in_bins().tolist()
+    ([1, 1], [0, 2])
+    """
+    check_columns(checked_words(score, "score"), positive_column=positive_column)
+    chosen = Binning.of(binning, **fields)
+    if not isinstance(chosen.n_bins, int):
+        raise InputError(
+            "n_bins must be a number where rows are counted, as the optimal one depends on the "
+            "class prior; got 'optimal'. Pass bayescal.pu_ece.optimal_n_bins(n_positive, "
+            "n_unlabeled, class_prior)."
+        )
+    found = counted_by(data, score, [positive_column], partial(_counts, column=positive_column))
+    return {
+        name: binned(counts, chosen, chosen.n_bins, positive_column)
+        for name, counts in found.items()
+    }
+
+
+def _counts(batches: Iterator[Batch], scores: Sequence[str], column: str) -> Several[Counts]:
+    """Count the rows of a part."""
+    sums, n_read = [CellSums() for _ in scores], 0
+    for batch in batches:
+        name, values = batch.column(column)
+        kind = np.where(selected(to_numpy(values, name), name), POSITIVE, UNLABELED)
+        for one, score in zip(sums, scores, strict=True):
+            one.add(probabilities(batch.column(score)), kind)
+        n_read += len(kind)
+    return Several(tuple(Counts(*one.held(), (1,), 1, n_read) for one in sums))
+
+
+def binned(counts: Counts, binning: Binning, n_bins: int, column: str) -> PUCounts:
+    """Count the rows of one classifier into bins of the unlabelled rows."""
+    n_unlabeled, n_negative = (int(counts.sums[kind].sum()) for kind in (UNLABELED, NEGATIVE))
+    if n_negative or counts.weighted:
+        raise InputError(
+            "counts of positive and unlabelled rows must have no others, and no weights; got "
+            f"{n_negative} negative rows. Count rows that are not positive without a label."
+        )
+    check_rows(counts.n_obs, f"the column {column!r}")
+    check_rows(n_unlabeled, f"the unlabelled rows by column {column!r}")
+    check_rows(counts.n_labeled, f"the positive rows by column {column!r}")
+    held, none = counts.unlabeled > 0, np.zeros(len(counts.cell), np.int64)
+    unlabeled = TiedRows(counts.score[held], counts.unlabeled[held], none[held])
+    positive = replace(counts.labeled, positives=np.zeros_like(counts.labeled.rows))
+    edges = unlabeled.edges(n_bins, binning.strategy)
+    narrow = cell_edges(
+        counts.score, CELLS, edges, lambda: unlabeled.edges(CELLS, "quantile"), binning.closed
+    )
+    cells, of_positive = (rows.count(narrow, binning.closed) for rows in (unlabeled, positive))
+    return PUCounts(cells.merge(edges, strategy_name(binning.strategy)), cells, of_positive)

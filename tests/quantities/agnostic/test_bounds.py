@@ -23,7 +23,7 @@ from bayescal.quantities.agnostic.bounds import (
     uniform_deviation,
 )
 from bayescal.quantities.agnostic.calibration import isotonic_calibration
-from bayescal.quantities.agnostic.intervals import interval_measure
+from bayescal.quantities.agnostic.estimator import interval_measure
 
 
 def failure_probability(n, slack, eta=0.01, share=0.375):

@@ -15,7 +15,7 @@ from bayescal.quantities.agnostic.calibration import (
     least_loss_calibrated,
     minimise_measure,
 )
-from bayescal.quantities.agnostic.intervals import interval_measure
+from bayescal.quantities.agnostic.estimator import interval_measure
 
 rows = st.lists(st.tuples(st.integers(0, 10), st.booleans()), min_size=1, max_size=40)
 

@@ -19,7 +19,7 @@ from bayescal.quantities.agnostic.decisions import (
     estimated_cost,
     expected_cost,
 )
-from bayescal.quantities.agnostic.intervals import interval_measure
+from bayescal.quantities.agnostic.estimator import interval_measure
 
 COSTS = {"keep": (5, 0), "review": (1, 1), "remove": (0, 3)}
 

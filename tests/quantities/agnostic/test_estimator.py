@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from bayescal.core.scores import Scores
-from bayescal.quantities.agnostic.estimator import Estimate, estimate
-from bayescal.quantities.agnostic.intervals import interval_measure
+from bayescal.quantities.agnostic.estimator import Estimate, estimate, interval_measure
 
 
 @pytest.fixture

@@ -12,16 +12,16 @@ import bayescal as bc
 from bayescal.core import functionals
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.decisions import actual_cost
+from bayescal.quantities.agnostic.estimator import interval_measure
 from bayescal.quantities.agnostic.functionals import (
     PrefixSums,
     cost_draws,
     draw_labels,
     influences,
+    roc,
     roc_draws,
 )
-from bayescal.quantities.agnostic.intervals import interval_measure
 from bayescal.quantities.agnostic.posterior import plan
-from bayescal.quantities.agnostic.roc import roc
 from bayescal.results.bands import tpr_at
 from tests.quantities.agnostic.made import COSTS, RULE
 

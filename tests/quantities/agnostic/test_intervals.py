@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.intervals import _BLOCK, IntervalStream, interval_measure
+from bayescal.quantities.agnostic.estimator import _BLOCK, IntervalStream, interval_measure
 
 
 def drawn(rng, most=25, decimals=None):

@@ -12,9 +12,9 @@ from bayescal.core.errors import InputError
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.quantities.agnostic.data import named_rules
 from bayescal.quantities.agnostic.decisions import actual_cost, estimated_cost
-from bayescal.quantities.agnostic.intervals import interval_measure
+from bayescal.quantities.agnostic.estimator import interval_measure
+from bayescal.quantities.agnostic.functionals import roc
 from bayescal.quantities.agnostic.posterior import plan
-from bayescal.quantities.agnostic.roc import roc
 from bayescal.results.bands import FPR, tpr_at
 from tests.quantities.agnostic.made import RULE, rows
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.intervals import interval_measure
-from bayescal.quantities.agnostic.roc import printed_roc, roc, roc_region
+from bayescal.quantities.agnostic.estimator import interval_measure
+from bayescal.quantities.agnostic.functionals import printed_roc, roc, roc_region
 
 
 def test_labels_give_the_usual_curve():

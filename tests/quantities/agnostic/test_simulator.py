@@ -7,7 +7,7 @@ from scipy.stats import beta
 from sklearn.metrics import roc_auc_score
 
 from bayescal.quantities.agnostic.decisions import actual_cost
-from bayescal.quantities.agnostic.intervals import interval_measure
+from bayescal.quantities.agnostic.estimator import interval_measure
 from bayescal.quantities.agnostic.simulator import TRUTHS, truth
 from tests.quantities.agnostic.made import RULE
 

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic import theory
-from bayescal.quantities.agnostic.intervals import interval_measure
+from bayescal.quantities.agnostic.estimator import interval_measure
 
 
 def test_b_f_is_the_distance_to_the_nearest_fixed_labels():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal.bounds import bounds
+from bayescal.quantities.credal.estimator import bounds
 from bayescal.quantities.credal.venn_abers import fit_ivap, merged
 
 

@@ -9,9 +9,9 @@ import bayescal as bc
 from bayescal.core.variables import dims_of
 from bayescal.curves.priors import SmoothCurve
 from bayescal.quantities.ece import VARIABLES
-from bayescal.quantities.ece.averaged_posterior import case_of
 from bayescal.quantities.ece.bounds import bounds
 from bayescal.quantities.ece.estimator import estimate
+from bayescal.quantities.ece.posterior import case_of
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
 from tests.quantities.ece.made import of_counts, one_cell, problem
 

@@ -9,8 +9,7 @@ import bayescal as bc
 from bayescal.core.variables import dims_of
 from bayescal.curves.priors import COMPONENTS, CurveAverage
 from bayescal.quantities.ece import VARIABLES
-from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
-from bayescal.quantities.ece.posterior import EceCase
+from bayescal.quantities.ece.posterior import AveragedCase, EceCase, case_of
 from bayescal.quantities.ece.priors import IndependentBins, Priors, SmoothCurve
 from tests.quantities.ece.made import of_counts, problem
 

@@ -12,8 +12,8 @@ from scipy.stats import beta, betabinom, binom, lognorm, norm
 
 import bayescal as bc
 from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.quantities.ece.calibrated import log_calibrated, probability_calibrated
-from bayescal.quantities.ece.models import label_model
+from bayescal.quantities.ece.model import label_model
+from bayescal.quantities.ece.posterior import log_calibrated, probability_calibrated
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 from tests.quantities.ece.made import of_counts, one_cell
 

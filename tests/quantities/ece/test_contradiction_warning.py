@@ -5,8 +5,8 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.quantities.ece.averaged_posterior import case_of
 from bayescal.quantities.ece.data import problems
+from bayescal.quantities.ece.posterior import case_of
 from bayescal.quantities.ece.priors import CurveAverage, Priors, SmoothCurve
 
 

@@ -14,8 +14,7 @@ from bayescal.core.bin_counts import BinCounts
 from bayescal.core.errors import InputError
 from bayescal.curves.cells import Problem, draw_masses, error_draws, pad
 from bayescal.curves.smooth import CELLS
-from bayescal.quantities.ece.model import build_model, model_of
-from bayescal.quantities.ece.models import label_model
+from bayescal.quantities.ece.model import build_model, label_model, model_of
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 from tests.interpreted import PLAIN
 from tests.quantities.ece.made import problem

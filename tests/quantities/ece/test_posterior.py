@@ -5,8 +5,8 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.quantity import Case, members
-from bayescal.quantities.ece.averaged_posterior import case_of
 from bayescal.quantities.ece.data import data_warnings
+from bayescal.quantities.ece.posterior import case_of
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 from tests.quantities.ece.made import of_counts, problem
 

@@ -6,8 +6,7 @@ import pytest
 import bayescal as bc
 from bayescal.core.binning import Binning
 from bayescal.core.errors import InputError
-from bayescal.quantities.pu_ece.data import problems
-from bayescal.quantities.pu_ece.many_rows import count_rows
+from bayescal.quantities.pu_ece.data import count_rows, problems
 from tests.row_sources import ODD_CUTS, SOURCES, dask_frame, data_set
 
 SCORES = bc.datasets.pu_ece.truth("over").scores((600, 900), seed=1)

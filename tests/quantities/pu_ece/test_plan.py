@@ -7,7 +7,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.quantities.pu_ece import class_prior
-from bayescal.quantities.pu_ece.plan import plan
+from bayescal.quantities.pu_ece.posterior import plan
 from bayescal.quantities.pu_ece.simulator import truth
 from bayescal.workflow.simulation import sbc
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.quantities.pu_ece.tables import read_pu_scores
+from bayescal.quantities.pu_ece.data import read_pu_scores
 
 
 def written(folder, text):

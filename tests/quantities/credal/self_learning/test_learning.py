@@ -20,6 +20,7 @@ from bayescal.quantities.credal.self_learning import (
 )
 from bayescal.quantities.credal.self_learning.learning import (
     METHODS,
+    NetworkClassifier,
     SelfLearningSettings,
     check_learner,
     fit_label_sets,
@@ -27,7 +28,6 @@ from bayescal.quantities.credal.self_learning.learning import (
     self_learn,
     trainings,
 )
-from bayescal.quantities.credal.self_learning.network import NetworkClassifier
 
 CLASSES = np.arange(3)
 

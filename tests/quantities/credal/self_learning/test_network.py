@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.credal.self_learning import LabelSets
-from bayescal.quantities.credal.self_learning.network import NetworkClassifier, optimistic_loss
+from bayescal.quantities.credal.self_learning.learning import NetworkClassifier, optimistic_loss
 
 
 @parametrize_with_checks([NetworkClassifier(hidden=4, alpha=0.01, random_state=0)])

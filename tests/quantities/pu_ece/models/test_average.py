@@ -15,7 +15,7 @@ from bayescal.quantities.pu_ece.models import average as averages
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.models.case_control import log_sizes_density
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import Tabulated
-from bayescal.quantities.pu_ece.plan import plan
+from bayescal.quantities.pu_ece.posterior import plan
 from bayescal.quantities.pu_ece.simulator import truth
 from tests.interpreted import PLAIN
 from tests.quantities.pu_ece.made import of_counts, problem

@@ -13,7 +13,7 @@ from bayescal.inference.direct import Weighted
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import FLAT
-from bayescal.quantities.pu_ece.plan import plan
+from bayescal.quantities.pu_ece.posterior import plan
 from bayescal.quantities.pu_ece.simulator import truth
 from tests.quantities.pu_ece.made import problem
 

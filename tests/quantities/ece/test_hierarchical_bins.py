@@ -9,9 +9,7 @@ from scipy.stats import beta, betabinom, binom, kstest, lognorm, norm
 import bayescal as bc
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.inference.sampler import compile_model
-from bayescal.quantities.ece.model import model_of
-from bayescal.quantities.ece.models.hierarchical_bins import EDGE, Hierarchical
-from bayescal.quantities.ece.models.independent_bins import CELLS
+from bayescal.quantities.ece.model import CELLS, EDGE, Hierarchical, model_of
 from bayescal.quantities.ece.priors import HierarchicalBins
 from tests.quantities.ece.made import of_counts, on_grid, one_cell, problem, quantiles_on
 

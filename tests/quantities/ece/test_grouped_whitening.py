@@ -6,10 +6,10 @@ import pytest
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.inference.graph import logit_binomial, whitened_normal
-from bayescal.quantities.ece.models.arrowhead_gaussian import arrow_gaussian
-from bayescal.quantities.ece.models.grouped_whitening import whitened_deviations
+from bayescal.quantities.ece.grouped_whitening import whitened_deviations
+from bayescal.quantities.ece.pooled_curves import arrow_gaussian
 from tests.interpreted import PLAIN
-from tests.quantities.ece.models.test_arrowhead_gaussian import SCALE, moments, regression
+from tests.quantities.ece.test_pooled_curves import SCALE, moments, regression
 
 GROUPS, BASIS = 3, 4
 PROBLEM = regression(GROUPS, basis=BASIS)

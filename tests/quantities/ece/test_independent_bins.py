@@ -9,8 +9,7 @@ from scipy.stats import beta, betabinom, binom
 import bayescal as bc
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.inference.sampler import compile_model
-from bayescal.quantities.ece.model import model_of
-from bayescal.quantities.ece.models.independent_bins import CELLS, Independent, step_curve
+from bayescal.quantities.ece.model import CELLS, Independent, model_of, step_curve
 from bayescal.quantities.ece.priors import IndependentBins
 from tests.quantities.ece.made import of_counts, problem
 
