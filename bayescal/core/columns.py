@@ -290,7 +290,7 @@ def _null(column: Any) -> NDArray[np.bool_]:
 
 
 def to_floats(column: Any, name: str) -> NDArray[np.floating]:
-    """Turn a column or table of numbers into floats; float32 stays float32, (obs,)."""
+    """Turn numbers into floats; float16 becomes float32, which stays what it is, (obs,)."""
     array = to_numpy(column, name)
     if not array.size:
         return np.empty(array.shape)
@@ -300,6 +300,10 @@ def to_floats(column: Any, name: str) -> NDArray[np.floating]:
     if array.dtype.kind not in "biufO":
         raise _not_numbers(array, name)
     narrow = array.dtype in (np.float16, np.float32)
+    if array.dtype == np.float16:
+        # The decimals that they stand for: .6 is .60010 in half precision.
+        held, place = np.unique(array, return_inverse=True)
+        array = np.array(list(map(str, held)), np.float32)[place].reshape(array.shape)
     try:
         return np.asarray(array, dtype=np.float32 if narrow else np.float64)
     except (TypeError, ValueError, OverflowError) as error:

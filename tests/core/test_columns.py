@@ -96,6 +96,13 @@ def test_single_precision_stays(column):
     assert to_floats(column, "y_prob").dtype == np.float32
 
 
+def test_half_precision_stands_for_its_decimals():
+    decimals = np.arange(1001) / 1000
+    found = to_floats(np.stack([decimals, -decimals]).astype(np.float16), "y_prob")
+    np.testing.assert_array_equal(found, np.stack([decimals, -decimals]).astype(np.float32))
+    np.testing.assert_array_equal(to_floats(np.float16([np.nan, np.inf]), "x"), [np.nan, np.inf])
+
+
 @pytest.mark.parametrize(
     "column", [[0, 1], [False, True], np.int8([0, 1]), pa.array([0, 1]), np.array([0, 1], ">f8")]
 )
