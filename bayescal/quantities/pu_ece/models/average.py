@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, logsumexp
+from scipy.special import logit, logsumexp
 
-from bayescal.core.functionals import log_binomial_coefficient
+from bayescal.core.functionals import log_binomial_coefficient, sigmoid
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.curves.average import Average, in_chains, log_posterior_weights, that_matter
 from bayescal.curves.cells import off_boundary
@@ -280,10 +280,8 @@ class CaseControlAverage(Average):
 
     def _sizes_at(self, normal: Floats, logit: Floats, sizes: SampleSizes) -> Floats:
         """The same at logits of the interior cells, (..., interior)."""
-        class_prior = self.class_prior(normal)[0]
-        log_odds = self.problem.log_ratio - np.log(class_prior)
-        share = expit(log_odds[..., None] - softplus(-logit))
-        return sizes.log_density(share, class_prior)
+        share = self._interior(normal[..., None]).share(logit)
+        return sizes.log_density(share, self.class_prior(normal)[0])
 
     def completed(self, draws: Draws, rng: np.random.Generator) -> Draws:
         """Take apart what NUTS joined and padded, and add what is drawn exactly."""
@@ -549,7 +547,7 @@ class CaseControlAverage(Average):
 
     def draw_positives(self, population: Population, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw how many rows of each cell are positives, (..., cell)."""
-        share = expit(self._positive_logit(population))
+        share = sigmoid(self._positive_logit(population))
         return np.asarray(rng.binomial(self.problem.total, share))
 
     def log_likelihood(self, population: Population) -> Floats:

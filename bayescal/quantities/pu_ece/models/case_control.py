@@ -8,11 +8,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp
+from scipy.special import logsumexp
 
 from bayescal.curves.boundary import BoundaryScore
 from bayescal.curves.cells import score_logit
-from bayescal.inference.direct import softplus
 
 type Floats = NDArray[np.float64]
 
@@ -34,9 +33,10 @@ class CaseControlCells:
     positive: NDArray[Any]
     log_odds: Floats | float
 
-    def positive_logit(self, logit: Floats) -> Floats:
-        """Logit of the probability that a row is one of the positives, (..., cell)."""
-        return np.asarray(self.log_odds - softplus(-logit))
+    def share(self, logit: Floats) -> Floats:
+        """Probability that a row is one of the positives, (..., cell)."""
+        odds = np.exp(self.log_odds)
+        return np.asarray(odds / (1 + odds + _inverse_odds(logit)))
 
     def positive_odds(self, logit: Floats) -> Floats:
         """Odds that a row is one of the positives, (..., cell)."""
@@ -206,7 +206,8 @@ def log_sizes_density(
     """
     number = total.sum()
     odds = n_positive / (number - n_positive) / class_prior
-    share = expit(np.log(odds)[..., None] + np.log(rate.clip(1e-300)))
+    share = odds[..., None] * rate
+    share /= 1 + share
     return SampleSizes(total, n_positive, n_positive / number).log_density(share, class_prior)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.linalg import cholesky, inv
-from scipy.special import expit, logsumexp
+from scipy.special import logsumexp
 
-from bayescal.core.functionals import log_binomial_coefficient
+from bayescal.core.functionals import log_binomial_coefficient, sigmoid
 from bayescal.core.quantity import BaseModel, Draws, Floats
 from bayescal.curves.cells import pad, padded_size
 from bayescal.curves.priors import ROUGH, SMOOTH
@@ -165,7 +165,7 @@ class CurveAndClassPrior:
         """
         cells, sized = self._given_cells(normal), self._sized(own, normal)
         regression = replace(self.regression, cells=cells)
-        share = expit(cells.positive_logit(regression.logit(sized.mean[:, None, :])))
+        share = cells.share(regression.logit(sized.mean[:, None, :]))
         sizes = self.sizes.log_density(share[:, 0], self.prior(normal)[0])
         return sized, laplace_evidence(regression, sized) + sizes
 
@@ -249,8 +249,8 @@ class CurveAndClassPrior:
     ) -> tuple[Floats, Floats, Floats]:
         """Expected positives less those known, their slope by the logits, and the variance."""
         logit = self.regression.logit(mean[..., None, :]) + spread[..., None, :] * _NODES[:, None]
-        share = expit(cells.positive_logit(logit))
-        rise = cells.total * (_WEIGHTS @ (share * (1 - share) * expit(-logit)))
+        share = cells.share(logit)
+        rise = cells.total * (_WEIGHTS @ (share * (1 - share) * sigmoid(-logit)))
         share = _WEIGHTS @ share
         return share @ cells.total - self.sizes.n_positive, rise, self.sizes.spread(share)
 

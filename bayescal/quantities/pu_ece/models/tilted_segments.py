@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
+from bayescal.core.functionals import sigmoid
 from bayescal.core.quantity import Draws, Floats
 from bayescal.curves.segments import Segments
 from bayescal.inference.direct import Weighted
@@ -38,15 +38,15 @@ class TiltedCells(CaseControlCells):
 
     def log_likelihood(self, logit: Floats) -> Floats:
         """Log-likelihood of each cell, without the binomial coefficients."""
-        share = expit(self.positive_logit(logit))
+        share = self.share(logit)
         plain = CaseControlCells.log_likelihood(self, logit)
         return np.asarray(plain + self.tilt * self.total * share)
 
     def slopes(self, logit: Floats) -> tuple[Floats, Floats]:
         """Derivative of the log-likelihood, and expected information without the tilt."""
         slope, information = CaseControlCells.slopes(self, logit)
-        share = expit(self.positive_logit(logit))
-        return slope + self.tilt * self.total * share * (1 - share) * expit(-logit), information
+        share = self.share(logit)
+        return slope + self.tilt * self.total * share * (1 - share) * sigmoid(-logit), information
 
     def at(self, cells: NDArray[Any]) -> TiltedCells:
         """Take some of the cells."""
@@ -169,7 +169,7 @@ class SegmentsByClassPrior:
             if np.isfinite(own.log_evidence):
                 drawn = own.draws(int(rows.sum()), rng)
                 shift[rows], prior[rows] = drawn.shift, drawn.log_prior
-        share = expit(self.cells(normal[:, None]).positive_logit(self.segments.offset + shift))
+        share = self.cells(normal[:, None]).share(self.segments.offset + shift)
         expected = share @ self.sizes.total
         weight = self.sizes.log_density(share, self.class_prior(normal)[0]) - tilt * expected
         draws = {"segments_normal": normal, "shift": shift, "shift_log_prior": prior}

@@ -45,7 +45,7 @@ def test_the_slope_is_that_of_finite_differences(at) -> None:
 def test_the_information_is_the_variance_of_the_slope() -> None:
     at = np.array([-2.0, 0.5, 1.0])
     counts = np.arange(CELLS.total.max() + 1)[:, None]
-    law = binom.pmf(counts, CELLS.total, expit(CELLS.positive_logit(at)))
+    law = binom.pmf(counts, CELLS.total, CELLS.share(at))
     slope = CaseControlCells(CELLS.total, counts, CELLS.log_odds).slopes(at)[0]
     np.testing.assert_allclose(CELLS.slopes(at)[1], (law * slope**2).sum(axis=0))
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import expit, logsumexp
+from scipy.special import logsumexp
 
 import bayescal as bc
 from bayescal.curves.cells import Problem
@@ -98,7 +98,7 @@ def test_a_class_prior_that_is_about_known_leaves_a_gaussian_that_knows_the_size
     coef = mean + rng.standard_normal((4000, len(mean))) @ root.T
     odds = joint.log_ratio - np.log(joint.prior(np.asarray(normal))[0])
     cells = replace(joint.cells, log_odds=odds)
-    share = expit(cells.positive_logit(joint.regression.logit(coef)))
+    share = cells.share(joint.regression.logit(coef))
     off = share @ cells.total - joint.sizes.n_positive
     # Whatever the cells say, the posterior is hardly wider than the density of the sizes; of a
     # number that is linear in the curve it would be narrower.
