@@ -87,6 +87,11 @@ class Store:
                 "Check the path, or pass that of a new directory."
             )
 
+    @property
+    def quantity(self) -> str:
+        """The quantity of its fits, "" in a new one."""
+        return str(self._about(damaged_too=True).get("quantity", ""))
+
     def seed(self, quantity: str, wanted: int | None, new: int) -> int:
         """The seed of the store where none is wanted; what is returned is the seed from now on."""
         stored = self._about(damaged_too=wanted is not None)
@@ -252,7 +257,8 @@ def _locked(path: Path) -> Iterator[None]:
     left behind locks nothing. Its content names the holder.
     """
     with writing_to(path):
-        opened = path.open("a+b")
+        # Without a buffer, which a full disk would fail to take once more where the file is closed.
+        opened = path.open("a+b", buffering=0)
     with opened as file:
         if not _take(file):
             file.seek(0)
@@ -264,7 +270,6 @@ def _locked(path: Path) -> Iterator[None]:
         with writing_to(path):
             file.truncate(0)
             file.write(f"process {os.getpid()} on {socket.gethostname()}".encode())
-            file.flush()
         yield
 
 

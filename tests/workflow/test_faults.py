@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import made
@@ -139,6 +140,14 @@ def test_a_full_disk_is_a_clear_error_and_harms_nothing(full_disk) -> None:
     with pytest.raises(bc.OutputError, match=r"store/fits/\w+.npz cannot be written: No space"):
         made.fit(12, store=store, keep="scalars")
     _first_are_intact(store)
+
+
+def test_a_store_on_a_disk_that_is_full_already_is_the_same_error(full_disk) -> None:
+    with suppress(OSError), (full_disk / "filling").open("wb", buffering=0) as file:
+        while file.write(bytes(4096)):
+            pass
+    with pytest.raises(bc.OutputError, match="store/lock cannot be written: No space"):
+        made.fit(1, store=full_disk / "store")
 
 
 def test_a_file_that_may_not_grow_is_the_same_error(tmp_path) -> None:
