@@ -24,7 +24,7 @@ from _common import print_machine, print_table
 
 import bayescal as bc
 from bayescal.quantities.agnostic.functionals import Roc
-from bayescal.results.bands import FPR, band_of_boxes
+from bayescal.results.curves import FPR, band_of_boxes
 
 RULE = bc.DecisionRule(
     {"keep": (5, 0), "review": (1, 1.5), "remove": (0, 3)},

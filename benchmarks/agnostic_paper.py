@@ -38,7 +38,7 @@ from sklearn.svm import LinearSVC
 
 import bayescal as bc
 from bayescal.plots.style import BLUE, GREY, INK, VERMILLION
-from bayescal.results.bands import FPR
+from bayescal.results.curves import FPR
 
 type Floats = NDArray[np.float64]
 

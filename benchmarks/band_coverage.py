@@ -27,7 +27,7 @@ from scipy.special import betaincinv
 import bayescal as bc
 from bayescal.quantities.ece.simulator import SMOOTH, TRUTHS, Truth
 from bayescal.results import access
-from bayescal.results.bands import Band, simultaneous_band
+from bayescal.results.curves import Band, simultaneous_band
 
 type Floats = NDArray[np.float64]
 

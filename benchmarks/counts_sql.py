@@ -44,7 +44,7 @@ def generate(folder: Path, rows: int) -> None:
 
 def read(folder: Path) -> dict[str, float]:
     """Read the two columns and do nothing."""
-    from bayescal.core.partial_sums import batches_of
+    from bayescal.core.sums import batches_of
     from bayescal.core.tables import open_table
 
     batches = batches_of(open_table(folder), ["label", "score"])

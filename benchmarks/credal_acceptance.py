@@ -27,7 +27,7 @@ from scipy.special import log_softmax, softmax
 import bayescal as bc
 from bayescal.core.probability_intervals import of_both_classes
 from bayescal.quantities.credal.credal_sets import discount, is_proper, project, reachable
-from bayescal.quantities.credal.decisions import interval_dominance, zero_one
+from bayescal.quantities.credal.estimator import interval_dominance, zero_one
 from bayescal.quantities.credal.posterior import CredalCase
 from bayescal.results.access import is_converged
 

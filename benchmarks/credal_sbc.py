@@ -19,8 +19,8 @@ from _common import print_table
 from _results import print_provenance, read, write
 
 import bayescal as bc
-from bayescal.core.health import MAX_RHAT, MIN_ESS
 from bayescal.quantities.credal.simulator import truth
+from bayescal.results.schema import MAX_RHAT, MIN_ESS
 from bayescal.workflow.simulation import Sbc, sbc
 
 MODELS = {

@@ -27,7 +27,7 @@ import numpy as np
 from _common import print_table
 
 if TYPE_CHECKING:
-    from bayescal.core.partial_sums import Batch
+    from bayescal.core.sums import Batch
 
 FILE_ROWS = 10_000_000
 WRITTEN = {"default": {}, "plain": {"use_dictionary": False}}
@@ -70,7 +70,7 @@ class Rows:
 
 def read(folder: Path) -> dict[str, float]:
     """Read the two columns by the same threads, and do nothing."""
-    from bayescal.core.partial_sums import summed
+    from bayescal.core.sums import summed
     from bayescal.core.tables import open_table
 
     return {"rows": summed(open_table(folder), ["label", "score"], Rows.of).n}

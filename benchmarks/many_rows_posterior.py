@@ -177,7 +177,7 @@ def write_rows(folder: Path, n: int) -> None:
 
 def read(folder: Path, columns: list[str]) -> None:
     """Read columns, and do nothing."""
-    from bayescal.core.partial_sums import batches_of
+    from bayescal.core.sums import batches_of
     from bayescal.core.tables import open_table
 
     for _ in batches_of(open_table(folder), columns):

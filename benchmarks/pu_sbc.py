@@ -18,9 +18,9 @@ from _common import print_table
 from _results import print_provenance, read, write
 
 import bayescal as bc
-from bayescal.core.health import MAX_RHAT, MIN_ESS
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.simulator import truth
+from bayescal.results.schema import MAX_RHAT, MIN_ESS
 from bayescal.workflow.simulation import sbc
 
 BELIEF = bc.Beta(50, 50)

@@ -16,7 +16,7 @@ from _common import print_table
 from _results import print_provenance, read, write
 
 import bayescal as bc
-from bayescal.core.health import MAX_RHAT, MIN_ESS
+from bayescal.results.schema import MAX_RHAT, MIN_ESS
 from bayescal.workflow.simulation import sbc
 
 FAMILIES = {

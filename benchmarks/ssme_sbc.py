@@ -15,8 +15,8 @@ from _common import print_table
 from _results import print_provenance, read, write
 
 import bayescal as bc
-from bayescal.core.health import MAX_RHAT, MIN_ESS
 from bayescal.quantities.ssme.simulator import truth
+from bayescal.results.schema import MAX_RHAT, MIN_ESS
 from bayescal.workflow.simulation import sbc
 
 # Of the power only 1 is the posterior of the model that simulates.

@@ -17,7 +17,7 @@ from _results import RESULTS, print_provenance, read, write
 from scipy.stats import chisquare
 
 import bayescal as bc
-from bayescal.core.health import MAX_RHAT, MIN_ESS
+from bayescal.results.schema import MAX_RHAT, MIN_ESS
 from bayescal.workflow.simulation import sbc
 
 NAME = "temperature_sbc"

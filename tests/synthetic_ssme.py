@@ -10,8 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescal.core.quantity import CaseArrays
-from bayescal.core.variables import METRIC, MORE
+from bayescal.core.quantity import METRIC, MORE, CaseArrays
 from bayescal.quantities import ssme
 from bayescal.results.assemble import assemble
 

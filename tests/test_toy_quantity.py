@@ -14,8 +14,15 @@ from scipy.stats import beta
 import bayescal as bc
 from bayescal.cli.main import cli
 from bayescal.core.command import Command, Estimates, Option
-from bayescal.core.quantity import Bound, DirectDraws, LabelModel, Plan, Quantity, Reference
-from bayescal.core.variables import Variable
+from bayescal.core.quantity import (
+    Bound,
+    DirectDraws,
+    LabelModel,
+    Plan,
+    Quantity,
+    Reference,
+    Variable,
+)
 from bayescal.quantities import _REGISTERED, base, quantities, register
 from bayescal.quantities.base import BaseCase, BaseModel, BasePriors
 from bayescal.workflow.simulation import sbc

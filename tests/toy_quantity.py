@@ -19,7 +19,7 @@ from bayescal.core.command import (
     prior_in_words,
     read_labeled,
 )
-from bayescal.core.variables import METRIC, MORE, Variable
+from bayescal.core.quantity import METRIC, MORE, Variable
 from bayescal.quantities import base
 
 FLAT, JEFFREYS = Beta(1, 1), Beta(0.5, 0.5)

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bayescal.cli.options import PATH, ROWS, VERBOSE, click_option
-from bayescal.cli.output import TABLES, check_target, say_written, write_rows
+from bayescal.cli.output import TABLES, check_target, print_table, say, say_written, write_rows
 from bayescal.cli.run import carry_out, in_terms_of, status_code
-from bayescal.cli.terminal import print_table, say
 from bayescal.core import command as shared
 from bayescal.core.checks import listing
 from bayescal.core.command import COUNTS, Given, Option, are_counts, files_of, read_counts
 from bayescal.core.errors import InputError
-from bayescal.core.progress import terminal_bar
+from bayescal.core.shown import terminal_bar
 from bayescal.report import ENDINGS
 
 if TYPE_CHECKING:

@@ -21,20 +21,28 @@ from bayescal.cli.options import (
     click_option,
     parameters,
 )
-from bayescal.cli.output import check_target, print_json, say_written, write_rows
+from bayescal.cli.output import (
+    FAILED,
+    OK,
+    check_target,
+    print_json,
+    print_table,
+    say,
+    say_written,
+    write_rows,
+)
 from bayescal.cli.run import RESULT, in_terms_of, loaded_or_fitted, status_code
-from bayescal.cli.terminal import FAILED, OK, print_table, say
 from bayescal.core.checks import check_number, listing
 from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
-from bayescal.core.progress import terminal_bar
+from bayescal.core.shown import terminal_bar
+from bayescal.core.text import decimals, ends, fixed
 from bayescal.quantities import of_tables
-from bayescal.results.text import decimals, ends, fixed
 
 if TYPE_CHECKING:
     from xarray import DataTree
 
-    from bayescal.results.label_plan import LabelPlan
+    from bayescal.results.answers import LabelPlan
 
 
 _DIMS: Final = {"class_": "class", "group": "group"}
@@ -91,7 +99,7 @@ def _plan(file: Path, **given: Any) -> int:
         if given["limit"] is not None:
             check_share(given["var"], given["limit"], "--limit")
         tree = loaded_or_fitted(_QUANTITY, {**given, "file": file})
-        from bayescal.workflow.plan_labels import SIZES, plan_labels
+        from bayescal.workflow.simulation import SIZES, plan_labels
 
         with terminal_bar("Planning") as update:
             found = plan_labels(
@@ -282,9 +290,9 @@ def _conditions(given: Given) -> list[Condition]:
 def _judged(tree: DataTree, condition: Condition, required: float) -> Iterator[dict[str, Any]]:
     """Each classifier, class and group under a condition."""
     from bayescal.results import access, schema
-    from bayescal.results.conclude import check_one_number
     from bayescal.results.intervals import interval, prob_above, prob_below
     from bayescal.results.measure import with_measure
+    from bayescal.results.robustness import check_one_number
 
     tree, var = with_measure(tree, condition.var)
     check_one_number(access.variable(tree, schema.POSTERIOR, var))

@@ -11,7 +11,7 @@ import click
 
 from bayescal._version import __version__
 from bayescal.cli.options import KEPT, fit_options, parameters, sensitivity_options
-from bayescal.cli.terminal import guarded
+from bayescal.cli.output import guarded
 
 if TYPE_CHECKING:
     from bayescal.core.command import Option
@@ -48,7 +48,7 @@ class _Quantities(click.Group):
 
 
 class _Commands(_Quantities):
-    """All commands, ending as `bayescal.cli.terminal` says."""
+    """All commands, ending as `bayescal.cli.output` says."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*super().list_commands(ctx), "sensitivity", *_OTHERS]

@@ -142,7 +142,7 @@ _NO_SHARE: Final = "eci|mean_gap|oe|slope|intercept|citl|scaled_brier|cost|log_l
 
 def check_share(name: str, limit: float, flag: str) -> None:
     """Refuse a limit in percent, to which every error keeps."""
-    from bayescal.core.variables import ERROR
+    from bayescal.core.quantity import ERROR
     from bayescal.measures.registry import OWN
     from bayescal.quantities import of_tables
 

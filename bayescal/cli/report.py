@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from bayescal.cli.options import MEASURE, ROWS, check_required, click_option, report_options
-from bayescal.cli.output import check_target, say_written
+from bayescal.cli.output import FAILED, NOT_CONVERGED, OK, check_target, say_written, warn
 from bayescal.cli.run import (
     RESULT,
     check_of_result,
@@ -22,7 +22,6 @@ from bayescal.cli.run import (
     settings_of,
     status_code,
 )
-from bayescal.cli.terminal import FAILED, NOT_CONVERGED, OK, warn
 from bayescal.core.checks import check_known, check_number, check_whole
 from bayescal.core.command import COUNTS, Command, Given, Option, are_counts
 from bayescal.core.errors import InputError

@@ -22,30 +22,28 @@ from bayescal.cli.options import (
     sensitivity_options,
 )
 from bayescal.cli.output import (
-    TABLES,
-    outputs,
-    print_estimates,
-    print_json,
-    say_written,
-    write,
-    write_rows,
-)
-from bayescal.cli.terminal import (
     FAILED,
     NOT_CONVERGED,
     OK,
+    TABLES,
     Interrupted,
     as_options,
+    outputs,
+    print_estimates,
+    print_json,
     print_table,
     say,
+    say_written,
     warn,
     width,
     with_short_names,
+    write,
+    write_rows,
 )
 from bayescal.core.command import Command, Given, Option, files_of
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ScarWarning
-from bayescal.core.progress import terminal_bar
-from bayescal.results.text import capital
+from bayescal.core.shown import terminal_bar
+from bayescal.core.text import capital
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -72,7 +70,7 @@ def run_sensitivity(quantity: Quantity, given: Given) -> int:
         check_share(given["var"] or quantity.VARIABLES[0].name, given["threshold"], "--threshold")
 
     def begin(data: Any) -> Any:
-        from bayescal.workflow.sensitivity import prior_sensitivity
+        from bayescal.workflow.fit import prior_sensitivity
 
         priors = _several(command, given, data)
         on = {name: given[name] for name in ("var", "threshold")}
@@ -247,7 +245,7 @@ def _print_result(
 
 def _about_prior(command: Command, tree: DataTree, given: Given) -> list[str]:
     """What is concluded of several priors, case by case; or the one, in a line or in full."""
-    from bayescal.results.conclude import conclusions
+    from bayescal.results.robustness import conclusions
 
     if "conclusion" in tree.attrs:
         var, at = tree.attrs["conclusion_var"], given["threshold"]

@@ -18,10 +18,10 @@ from bayescal.core.bin_edges import (
     place_in,
     weight_units,
 )
-from bayescal.core.cell_sums import POSITIVE, Floats, Whole
 from bayescal.core.checks import check_choice, check_is
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
+from bayescal.core.sums import POSITIVE, Floats, Whole
 
 # Neighbours that share their effective rows: few enough blocks that each has many rows, and their
 # sums of weights tell little of the labels; enough for weights that follow the score.

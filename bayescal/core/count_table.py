@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.binning import Binning
-from bayescal.core.cell_sums import ONE, PER_LOGIT, ZERO, SharedCounts, units_of
 from bayescal.core.checks import check_call, check_is, check_known, listing, shown
 from bayescal.core.columns import arrow_to_numpy
 from bayescal.core.counts_sql import WHOLE
 from bayescal.core.errors import InputError
-from bayescal.core.partial_sums import joined
 from bayescal.core.scores import Task
 from bayescal.core.shown import Showing, Shown
+from bayescal.core.sums import ONE, PER_LOGIT, ZERO, SharedCounts, joined, units_of
 from bayescal.core.tables import PARQUET_MAGIC
 from bayescal.core.writing import check_writable, checked_path, write_bytes
 

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 from bayescal.core.bin_counts import BinCounts, TiedRows
 from bayescal.core.bin_edges import resolved_number, strategy_name
 from bayescal.core.binning import Binning
-from bayescal.core.cell_sums import (
+from bayescal.core.checks import check_flag, check_is, check_rows, check_some_weight, check_whole
+from bayescal.core.columns import Label
+from bayescal.core.count_table import CountTable, read_counts, write_counts
+from bayescal.core.counts_sql import ALONE, WHOLE, CountColumns, frame_sums
+from bayescal.core.errors import InputError
+from bayescal.core.intake import Column, binary_classes, checked_label, round_scores
+from bayescal.core.scores import Scores, check_unweighted
+from bayescal.core.shown import Showing, Shown
+from bayescal.core.sums import (
     NEGATIVE,
     ONE,
     POSITIVE,
@@ -30,14 +38,6 @@ from bayescal.core.cell_sums import (
     lowest,
     units_of,
 )
-from bayescal.core.checks import check_flag, check_is, check_rows, check_some_weight, check_whole
-from bayescal.core.columns import Label
-from bayescal.core.count_table import CountTable, read_counts, write_counts
-from bayescal.core.counts_sql import ALONE, WHOLE, CountColumns, frame_sums
-from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, binary_classes, checked_label, round_scores
-from bayescal.core.scores import Scores, check_unweighted
-from bayescal.core.shown import Showing, Shown
 
 MOST_CELLS: Final = 100_000
 

@@ -11,17 +11,6 @@ from typing import Any, Final, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.cell_sums import (
-    ONE,
-    PER_LOGIT,
-    ZERO,
-    Floats,
-    Held,
-    Whole,
-    cell_bounds,
-    lowest,
-    units_of,
-)
 from bayescal.core.checks import (
     HEAVIEST,
     LIGHTEST,
@@ -37,6 +26,17 @@ from bayescal.core.checks import (
 from bayescal.core.columns import Label, frame_columns, to_floats
 from bayescal.core.errors import InputError
 from bayescal.core.intake import checked_label, code_groups, negative_of
+from bayescal.core.sums import (
+    ONE,
+    PER_LOGIT,
+    ZERO,
+    Floats,
+    Held,
+    Whole,
+    cell_bounds,
+    lowest,
+    units_of,
+)
 
 
 def counts_sql(

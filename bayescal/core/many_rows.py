@@ -12,7 +12,6 @@ from typing import Any, Final, Unpack, cast
 import numpy as np
 
 from bayescal.core.binning import Binning, BinningFields
-from bayescal.core.cell_sums import CountedColumns, SharedCounts, check_together
 from bayescal.core.checks import (
     check_columns,
     check_flag,
@@ -27,7 +26,19 @@ from bayescal.core.count_table import CountTable
 from bayescal.core.counts import MOST_CELLS, Counts, check_labeled
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, code_groups, position, probabilities
-from bayescal.core.partial_sums import Batch, Rows, Several, Sums, joined, numbered, plus, summed
+from bayescal.core.sums import (
+    Batch,
+    CountedColumns,
+    Rows,
+    Several,
+    SharedCounts,
+    Sums,
+    check_together,
+    joined,
+    numbered,
+    plus,
+    summed,
+)
 from bayescal.core.tables import open_table
 
 # Columns of scores that are counted at a time: each takes up to 40 MB in each thread.

@@ -23,8 +23,8 @@ from bayescal.core.checks import check_columns, check_known, check_unique, check
 from bayescal.core.columns import arrow_to_numpy, inexact
 from bayescal.core.errors import InputError
 from bayescal.core.intake import collect_columns
-from bayescal.core.partial_sums import Batch, numbered
 from bayescal.core.scores import Scores, from_parts
+from bayescal.core.sums import Batch, numbered
 from bayescal.core.writing import checked_path
 
 PARQUET_MAGIC: Final = b"PAR1"

@@ -18,8 +18,8 @@ from bayescal.core.functionals import (
     log_binomial_coefficient,
     maximum_calibration_error,
 )
-from bayescal.core.health import MIN_ESS
 from bayescal.inference.direct import BinomialCells
+from bayescal.results.schema import MIN_ESS
 
 type Floats = NDArray[np.float64]
 

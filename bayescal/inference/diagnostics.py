@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtri
 
-from bayescal.core.health import problems
+from bayescal.results.schema import problems
 
 type Floats = NDArray[np.float64]
 

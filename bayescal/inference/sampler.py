@@ -14,7 +14,7 @@ import pymc as pm
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-from bayescal.core.partial_sums import processors
+from bayescal.core.sums import processors
 from bayescal.inference.density import (
     Density,
     compile_density,

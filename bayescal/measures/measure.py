@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bayescal.core.variables import ERROR, LESS, METRIC, Variable
+from bayescal.core.quantity import ERROR, LESS, METRIC, Variable
 
 ALL: Final = "all"
 """Drawn from the whole posterior, so that a calibrated classifier has its exact value."""

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from bayescal.core.checks import check_known, check_number, listing
 from bayescal.core.errors import InputError
-from bayescal.core.variables import LESS, MORE
-from bayescal.measures import discrimination, errors, recalibration, scores
+from bayescal.core.quantity import LESS, MORE
+from bayescal.measures import errors, scores
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, with_options
 
 ENTRY_POINTS: Final = "bayescal.measures"
@@ -93,9 +93,9 @@ OWN: Final = (
     _measure("Kolmogorov-Smirnov", errors.ks, ARRIETA),
     _measure("mean gap", errors.mean_gap, CALSTER, None),
     _measure("O:E ratio", errors.oe, CALSTER, None, undefined=_NONE_EXPECTED),
-    _measure("calibration slope", recalibration.slope, COX, None, undefined=_ENDS),
-    _measure("calibration intercept", recalibration.intercept, COX, None, undefined=_ENDS),
-    _measure("calibration in the large", recalibration.citl, CALSTER, None, undefined=_ENDS),
+    _measure("calibration slope", errors.slope, COX, None, undefined=_ENDS),
+    _measure("calibration intercept", errors.intercept, COX, None, undefined=_ENDS),
+    _measure("calibration in the large", errors.citl, CALSTER, None, undefined=_ENDS),
     _measure("Brier score", scores.brier, MURPHY, LESS, ROWS),
     _measure("Brier, miscalibration", scores.brier_miscalibration, MURPHY),
     _measure("Brier, discrimination", scores.brier_discrimination, MURPHY, MORE, MISCALIBRATED),
@@ -110,18 +110,16 @@ OWN: Final = (
     ),
     _measure("log loss, uncertainty", scores.log_loss_uncertainty, MURPHY, None, ROWS),
     _measure("prevalence", scores.prevalence, FAWCETT, None, ROWS),
-    _measure("AUC", discrimination.auc, FAWCETT, MORE, ROWS, _ONE_LABEL),
-    _measure("AUPRC", discrimination.auprc, FAWCETT, MORE, ROWS, _ONE_LABEL),
-    _measure("accuracy", discrimination.accuracy, FAWCETT, MORE, ROWS, "", _AT),
-    _measure("sensitivity", discrimination.sensitivity, FAWCETT, MORE, ROWS, _ONE_LABEL, _AT),
-    _measure("specificity", discrimination.specificity, FAWCETT, MORE, ROWS, _ONE_LABEL, _AT),
-    _measure("PPV", discrimination.ppv, FAWCETT, MORE, ROWS, _NONE_CALLED, _AT),
-    _measure("NPV", discrimination.npv, FAWCETT, MORE, ROWS, _NONE_CALLED, _AT),
-    _measure("net benefit", discrimination.net_benefit, VICKERS, MORE, ROWS, "", _AT),
-    _measure(
-        "net benefit of treating all", discrimination.net_benefit_all, VICKERS, MORE, ROWS, "", _AT
-    ),
-    _measure("cost", discrimination.cost, FAWCETT, LESS, ROWS, "", _COSTS),
+    _measure("AUC", scores.auc, FAWCETT, MORE, ROWS, _ONE_LABEL),
+    _measure("AUPRC", scores.auprc, FAWCETT, MORE, ROWS, _ONE_LABEL),
+    _measure("accuracy", scores.accuracy, FAWCETT, MORE, ROWS, "", _AT),
+    _measure("sensitivity", scores.sensitivity, FAWCETT, MORE, ROWS, _ONE_LABEL, _AT),
+    _measure("specificity", scores.specificity, FAWCETT, MORE, ROWS, _ONE_LABEL, _AT),
+    _measure("PPV", scores.ppv, FAWCETT, MORE, ROWS, _NONE_CALLED, _AT),
+    _measure("NPV", scores.npv, FAWCETT, MORE, ROWS, _NONE_CALLED, _AT),
+    _measure("net benefit", scores.net_benefit, VICKERS, MORE, ROWS, "", _AT),
+    _measure("net benefit of treating all", scores.net_benefit_all, VICKERS, MORE, ROWS, "", _AT),
+    _measure("cost", scores.cost, FAWCETT, LESS, ROWS, "", _COSTS),
 )
 
 

@@ -12,8 +12,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from bayescal.core.errors import InputError
-from bayescal.core.text import distinct
-from bayescal.core.variables import ERROR, LESS, METRIC, MORE
+from bayescal.core.quantity import ERROR, LESS, METRIC, MORE
+from bayescal.core.text import capital, distinct, number, percent, relation, signed
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -22,7 +22,6 @@ from bayescal.results.intervals import interval
 from bayescal.results.measure import chosen_variable, with_measure
 from bayescal.results.ranking import RANK, best
 from bayescal.results.summary import heading
-from bayescal.results.text import capital, number, percent, relation, signed
 
 WIDTH: Final = 7.0
 INNER: Final = 0.5

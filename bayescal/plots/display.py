@@ -13,14 +13,13 @@ from matplotlib.lines import Line2D
 
 from bayescal.core.checks import check_flag, check_is
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import ERROR
 from bayescal.core.scores import Scores
-from bayescal.core.variables import ERROR
+from bayescal.core.text import percent
 from bayescal.plots import style
 from bayescal.plots.reliability import error_text, filled_bins, rate_intervals
 from bayescal.results import access, schema
-from bayescal.results.bands import curve_band
-from bayescal.results.curves import lies_on_curve
-from bayescal.results.text import percent
+from bayescal.results.curves import curve_band, lies_on_curve
 
 _REFERENCE = "Perfectly calibrated"
 

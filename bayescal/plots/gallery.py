@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from bayescal.core.variables import ERROR, METRIC, ROW
+from bayescal.core.quantity import ERROR, METRIC, ROW
+from bayescal.core.text import capital, percent
 from bayescal.plots.comparison import plot_comparison, plot_metrics, plot_ranks
 from bayescal.plots.posterior import plot_posterior, plot_prior_posterior
 from bayescal.plots.reliability import plot_reliability
@@ -16,7 +17,6 @@ from bayescal.plots.style import Drawing, full_title, shorten
 from bayescal.results import access, schema
 from bayescal.results.curves import curve_shape
 from bayescal.results.summary import heading
-from bayescal.results.text import capital, percent
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -13,14 +13,13 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from bayescal.core.variables import ERROR
+from bayescal.core.quantity import ERROR
+from bayescal.core.text import number, percent, probability, relation
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bands import curve_band
-from bayescal.results.curves import description_weights, lies_on_curve
+from bayescal.results.curves import curve_band, description_weights, lies_on_curve
 from bayescal.results.intervals import interval, tail
-from bayescal.results.text import number, percent, probability, relation
 
 _STRATEGY: Final = {"quantile": "equal-mass bins", "uniform": "equal-width bins"}
 _LEAST_WEIGHT: Final = 0.1

@@ -16,14 +16,13 @@ from scipy.special import betaincinv
 
 from bayescal.core.checks import check_flag, check_known, checked_words
 from bayescal.core.errors import InputError
-from bayescal.core.text import distinct
-from bayescal.core.variables import METRIC
+from bayescal.core.quantity import METRIC
+from bayescal.core.text import distinct, fixed, percent
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bands import has_roc, labeled_roc, roc_band
+from bayescal.results.curves import has_roc, labeled_roc, roc_band
 from bayescal.results.intervals import tail
-from bayescal.results.text import fixed, percent
 
 _COLUMNS: Final = 3
 _PLUG_DASH: Final = (0, (3, 2))

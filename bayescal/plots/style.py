@@ -26,13 +26,12 @@ from matplotlib.ticker import MaxNLocator
 
 from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
-from bayescal.core.text import distinct
+from bayescal.core.quantity import ERROR, METRIC, ROW, Variable
+from bayescal.core.text import distinct, percent
 from bayescal.core.text import shorten as cut
-from bayescal.core.variables import ERROR, METRIC, ROW, Variable
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice, status
 from bayescal.results.measure import chosen_variable
-from bayescal.results.text import percent
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers and in grey print; all of them,
 # and the grey, stand out from white and from black.

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from bayescal.core.quantity import BaseModel as BaseModel
-from bayescal.core.quantity import BasePriors as BasePriors
 from bayescal.core.quantity import (
+    ERROR,
+    METRIC,
+    ROW,
     Case,
     CaseArrays,
     DirectDraws,
@@ -21,11 +22,13 @@ from bayescal.core.quantity import (
     Groups,
     Plan,
     Quantity,
+    Variable,
     bound_values,
     bound_words,
     hash_of,
 )
-from bayescal.core.variables import ERROR, METRIC, ROW, Variable
+from bayescal.core.quantity import BaseModel as BaseModel
+from bayescal.core.quantity import BasePriors as BasePriors
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from bayescal.core.if_calibrated import IfCalibrated
-from bayescal.report.render import named, names, render, several_named
-from bayescal.report.view import HIDDEN, Answer, View
+from bayescal.core.text import decimals, error, fixed, in_words, percent, probability, relation
+from bayescal.report.render import HIDDEN, Answer, View, named, names, render, several_named
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Difference, difference
 from bayescal.results.intervals import Marginal, average_power, if_calibrated, marginals
 from bayescal.results.ranking import best, leaders
-from bayescal.results.text import decimals, error, fixed, in_words, percent, probability, relation
 
 UNLIKELY = 0.05
 LIKELY = 0.5

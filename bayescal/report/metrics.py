@@ -6,15 +6,8 @@ import math
 
 from markupsafe import Markup
 
-from bayescal.core.variables import MORE
-from bayescal.report.render import Column, named, plain, several_named, table
-from bayescal.report.view import Answer, View
-from bayescal.results import access, schema
-from bayescal.results.access import ResultSlice
-from bayescal.results.compare import Difference, difference
-from bayescal.results.ranking import LIKELY, Best, best, leaders
-from bayescal.results.summary import heading
-from bayescal.results.text import (
+from bayescal.core.quantity import MORE
+from bayescal.core.text import (
     capital,
     decimals,
     ends,
@@ -24,6 +17,12 @@ from bayescal.results.text import (
     probability,
     with_ends,
 )
+from bayescal.report.render import Answer, Column, View, named, plain, several_named, table
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.compare import Difference, difference
+from bayescal.results.ranking import LIKELY, Best, best, leaders
+from bayescal.results.summary import heading
 
 BOUNDS_OF = "the metrics on the labelled rows alone"
 ROWS_WARN = False

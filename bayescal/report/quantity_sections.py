@@ -11,14 +11,13 @@ from typing import Final
 
 from markupsafe import Markup
 
+from bayescal.core.text import MISSING, capital, fixed, percent, probability, with_ends
 from bayescal.plots import plot_class_reliability, plot_roc, plot_sensitivity_curve
 from bayescal.plots.style import Drawing
-from bayescal.report.render import Column, figures, names, table
-from bayescal.report.view import Section, View, for_each
+from bayescal.report.render import Column, Section, View, figures, for_each, names, table
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval, prob_above
-from bayescal.results.text import MISSING, capital, fixed, percent, probability, with_ends
 
 _ASSUMPTION = "assumption"
 _PROBABILITY = "probability"

@@ -9,12 +9,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from markupsafe import Markup
 
-from bayescal.report.render import Column, facts, named, names, plain, table
-from bayescal.report.view import HIDDEN, Answer, Section, View, for_each
+from bayescal.core.text import count, counted, ends, fixed, percent, probability, several
+from bayescal.report.render import (
+    HIDDEN,
+    Answer,
+    Column,
+    Section,
+    View,
+    facts,
+    for_each,
+    named,
+    names,
+    plain,
+    table,
+)
 from bayescal.results import access, schema
-from bayescal.results.conclude import UnderPrior
+from bayescal.results.robustness import UnderPrior
 from bayescal.results.rows import RowConclusion, Rows, RowsUnderPrior, evenly, open_names, read_rows
-from bayescal.results.text import count, counted, ends, fixed, percent, probability, several
 
 if TYPE_CHECKING:
     from bayescal.results.access import ResultSlice

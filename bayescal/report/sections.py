@@ -12,17 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 import xarray as xr
 from markupsafe import Markup, escape
 
-from bayescal.core.health import MAX_RHAT, MIN_EBFMI, MIN_ESS
-from bayescal.core.variables import ERROR, LESS, METRIC, MORE, ROW
-from bayescal.plots.gallery import gallery
-from bayescal.report import answers, metrics, rows
-from bayescal.report.errors import uneven
-from bayescal.report.render import Column, facts, figures, names, off, render, table
-from bayescal.report.view import HIDDEN, Alert, Answer, Section, View, for_each
-from bayescal.results import access, schema
-from bayescal.results.access import ResultSlice, warned_cases
-from bayescal.results.summary import tabulate
-from bayescal.results.text import (
+from bayescal.core.quantity import ERROR, LESS, METRIC, MORE, ROW
+from bayescal.core.text import (
     MISSING,
     capital,
     count,
@@ -33,6 +24,28 @@ from bayescal.results.text import (
     probability,
     several,
 )
+from bayescal.plots.gallery import gallery
+from bayescal.report import answers, metrics, rows
+from bayescal.report.curves import uneven
+from bayescal.report.render import (
+    HIDDEN,
+    Alert,
+    Answer,
+    Column,
+    Section,
+    View,
+    facts,
+    figures,
+    for_each,
+    names,
+    off,
+    render,
+    table,
+)
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice, warned_cases
+from bayescal.results.schema import MAX_RHAT, MIN_EBFMI, MIN_ESS
+from bayescal.results.summary import tabulate
 
 if TYPE_CHECKING:
     import pandas as pd

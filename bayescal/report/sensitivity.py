@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup
 
-from bayescal.core.variables import METRIC, ROW
-from bayescal.plots.sensitivity import drawings
-from bayescal.report import rows
-from bayescal.report.render import Column, bold, facts, figures, names, plain, render, table
-from bayescal.report.rows import priors_of
-from bayescal.report.sections import alerts
-from bayescal.report.view import Section, View, for_each
-from bayescal.results import access, schema
-from bayescal.results import power_scaling as scaling
-from bayescal.results.conclude import Conclusion, conclusions
-from bayescal.results.rows import RowConclusion
-from bayescal.results.text import (
+from bayescal.core.quantity import METRIC, ROW
+from bayescal.core.text import (
     MISSING,
     capital,
     decimals,
@@ -30,6 +20,27 @@ from bayescal.results.text import (
     probability,
     several,
 )
+from bayescal.plots.posterior import drawings
+from bayescal.report import rows
+from bayescal.report.render import (
+    Column,
+    Section,
+    View,
+    bold,
+    facts,
+    figures,
+    for_each,
+    names,
+    plain,
+    render,
+    table,
+)
+from bayescal.report.rows import priors_of
+from bayescal.report.sections import alerts
+from bayescal.results import access, schema
+from bayescal.results import robustness as scaling
+from bayescal.results.robustness import Conclusion, conclusions
+from bayescal.results.rows import RowConclusion
 
 if TYPE_CHECKING:
     import pandas as pd

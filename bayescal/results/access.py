@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import CURVE, ERROR, METRIC, ROW, Variable, from_json
 from bayescal.core.streams import stream
-from bayescal.core.variables import CURVE, ERROR, METRIC, ROW, Variable, from_json
 from bayescal.results import schema
 
 

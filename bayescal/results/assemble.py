@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import plain
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import CaseArrays
-from bayescal.core.variables import Dims, Variable, dims_of, result_kind, to_json
+from bayescal.core.quantity import CaseArrays, Dims, Variable, dims_of, result_kind, to_json
 from bayescal.results import access, schema
 
 Arrays = Mapping[str, ArrayLike]

@@ -11,14 +11,9 @@ import xarray as xr
 
 from bayescal.core.checks import check_is, check_known, check_number
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import CALIBRATION_ERRORS, MORE, ROW, Variable
 from bayescal.core.shown import Showing, Shown, strip_of
-from bayescal.core.variables import CALIBRATION_ERRORS, MORE, ROW, Variable
-from bayescal.results import access, schema
-from bayescal.results.access import ResultSlice
-from bayescal.results.compare import Errors, Pair, conservative, in_order
-from bayescal.results.intervals import interval, tail
-from bayescal.results.measure import with_measure
-from bayescal.results.text import (
+from bayescal.core.text import (
     MISSING,
     capital,
     decimals,
@@ -29,6 +24,11 @@ from bayescal.results.text import (
     probability,
     several,
 )
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.compare import Errors, Pair, conservative, in_order
+from bayescal.results.intervals import interval, tail
+from bayescal.results.measure import with_measure
 
 if TYPE_CHECKING:
     import pandas as pd

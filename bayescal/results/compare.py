@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import ERROR, METRIC, ROW
 from bayescal.core.shown import Showing, Shown, strip_of
-from bayescal.core.variables import ERROR, METRIC, ROW
+from bayescal.core.text import decimals, ends, fixed, in_words, percent, probability
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.bootstrap import Floats
 from bayescal.results.intervals import tail
 from bayescal.results.measure import measure_correlation, with_measure
-from bayescal.results.text import decimals, ends, fixed, in_words, percent, probability
 
 # Sums over different cells of the same rows, which tie, differ by less.
 ROUNDING: Final = 1e-12

@@ -1,15 +1,413 @@
-"""What the calibration curve of a result looks like."""
+"""Curves of a result: of calibration and ROC, their bands, and what they look like.
+
+A point of an ROC curve has a threshold, at which both of its rates are uncertain. A band of the
+true positive rate alone, at fixed false positive rates, would be narrower than any step of the
+curve where that is steep or close to 1.
+"""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
+from bayescal.core.checks import check_flag
+from bayescal.core.errors import InputError
+from bayescal.core.text import in_words, probability, several
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.text import in_words, probability, several
+from bayescal.results.intervals import may_be_calibrated, tail
+
+type Floats = NDArray[np.floating]
+
+
+class Band(NamedTuple):
+    """A band around a curve, (point,)."""
+
+    lower: Floats
+    upper: Floats
+
+
+def pointwise_band(curves: Floats, prob: float) -> Band:
+    """Equal-tailed interval at each point of curves (draw, point)."""
+    lower, upper = np.quantile(curves, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
+    return Band(lower, upper)
+
+
+def simultaneous_band(curves: Floats, prob: float) -> Band:
+    """Band that holds whole curves (draw, point) with a given probability: see `calibration_band`.
+
+    A draw's depth is its least distance in ranks from either end, over the points; the band runs
+    between the order statistics of the depth that `prob` of the draws reach.
+    """
+    n = len(curves)
+    columns = np.ascontiguousarray(curves.T)
+    order = np.argsort(columns, axis=1)
+    ordered = np.take_along_axis(columns, order, axis=1)
+    depth = np.full(n, n)
+    for draws, ranks in zip(order, _ranks_from_ends(ordered), strict=True):
+        depth[draws] = np.minimum(depth[draws], ranks)
+    # At least `prob` of the draws have this depth or more.
+    reached = int(np.sort(depth)[n - max(1, int(np.ceil(prob * n - 1e-9)))])
+    return Band(ordered[:, reached - 1], ordered[:, n - reached])
+
+
+def _ranks_from_ends(ordered: Floats) -> NDArray[np.int64]:
+    """Ranks from the nearer end of values in order, from 1 on; ties have the deepest."""
+    n = ordered.shape[1]
+    places = np.arange(n)
+    new = ordered[:, 1:] != ordered[:, :-1]
+    first, last = np.zeros(ordered.shape, np.int64), np.full(ordered.shape, n - 1)
+    first[:, 1:] = np.where(new, places[1:], 0)
+    last[:, :-1] = np.where(new, places[:-1], n - 1)
+    first = np.maximum.accumulate(first, axis=1)
+    last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray(np.minimum(last + 1, n - first))
+
+
+def calibration_band(
+    result: xr.DataTree,
+    prob: float = 0.9,
+    *,
+    simultaneous: bool = True,
+    classifier: str | None = None,
+    class_: str | None = None,
+    group: str | None = None,
+) -> xr.Dataset:
+    """Give a band of the calibration curve.
+
+    Parameters
+    ----------
+    result : xarray.DataTree
+        A result with a calibration curve.
+    prob : float, in (0, 1), default 0.9
+        Posterior probability.
+    simultaneous : bool, default True
+        Whether the band holds the whole curve with this probability, or each point for itself.
+    classifier, class_, group : str, optional
+        Needed where the result has several.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``lower``, ``upper`` and ``mean`` (point), with the coordinate ``curve_score``: 80 scores
+        between the least and the largest of the rows.
+
+    Raises
+    ------
+    InputError
+        If there is no such case, the result has no calibration curve or several priors, or `prob`
+        is no probability.
+
+    Notes
+    -----
+    The estimand is the curve P(Y = 1 | score) over the range of the scores. The band is the union
+    of two, that of the posterior, whose draws are the diagonal where the classifier is calibrated,
+    and that given miscalibration, as the interval of an error is: the first alone would shrink to
+    the diagonal near calibration. It holds at least `prob` of the posterior.
+
+    Each is a sup-t band by quantiles: equal-tailed intervals at all points, widened until `prob` of
+    the draws lie inside everywhere. No shape of the curve is assumed but what the prior says.
+
+    References
+    ----------
+    .. [1] J. L. Montiel Olea and M. Plagborg-Møller, "Simultaneous confidence bands: Theory,
+       implementation, and an application to SVARs", Journal of Applied Econometrics 34(1), 2019,
+       Algorithm 2. https://doi.org/10.1002/jae.2656
+    .. [2] T. Dimitriadis, L. Dümbgen, A. Henzi, M. Puke and J. Ziegel, "Honest calibration
+       assessment for binary outcome predictions", Biometrika 110(3), 2023, on bands of rising
+       curves. https://arxiv.org/abs/2203.04065
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.datasets.ece.truth("over").scores(1000, seed=1)
+    >>> result = bc.fit(bc.ece, scores, method="direct", seed=20)
+    >>> whole = bc.calibration_band(result)
+    >>> each = bc.calibration_band(result, simultaneous=False)
+    >>> bool((whole.lower <= each.lower).all() and (each.upper <= whole.upper).all())
+    True
+    """
+    tail(prob)
+    check_flag(simultaneous, "simultaneous")
+    access.check_given(result, classifier=classifier, class_=class_, group=group)
+    case = access.find_case(result, classifier, class_, group)
+    if not lies_on_curve(result, case):
+        raise InputError(
+            "a band needs a calibration curve; the rows have fewer than two scores between 0 and "
+            "1. Read the interval of their label rates: bayescal.interval(result, 'label_rate')."
+        )
+    lower, upper = curve_band(result, case, prob, simultaneous)
+    mean = access.flat_draws(result, schema.CALIBRATION_CURVE, case).mean(axis=0)
+    score = access.variable(result, schema.CONSTANT_DATA, schema.CURVE_SCORE, case).values
+    return xr.Dataset(
+        {"lower": ("point", lower), "upper": ("point", upper), "mean": ("point", mean)},
+        coords={schema.CURVE_SCORE: ("point", score)},
+        attrs={"prob": prob, "simultaneous": simultaneous},
+    )
+
+
+def curve_band(result: xr.DataTree, case: ResultSlice, prob: float, simultaneous: bool) -> Band:
+    """Band of the calibration curve of one case."""
+    tail(prob)  # refuses what is no probability
+    name = schema.CALIBRATION_CURVE
+    groups = [schema.POSTERIOR]
+    groups += [schema.GIVEN_MISCALIBRATION] if may_be_calibrated(result, name) else []
+    of_draws = simultaneous_band if simultaneous else pointwise_band
+    bands = [of_draws(access.flat_draws(result, name, case, group), prob) for group in groups]
+    lower, upper = zip(*bands, strict=True)
+    return Band(np.minimum.reduce(lower), np.maximum.reduce(upper))
+
+
+class RocRegion(NamedTuple):
+    """Region that holds an ROC curve, by threshold."""
+
+    fpr_lower: Floats
+    fpr_upper: Floats
+    tpr_lower: Floats
+    tpr_upper: Floats
+
+
+class Above(NamedTuple):
+    """Labelled rows with a score above each threshold, which falls, (threshold,)."""
+
+    positive: NDArray[np.int64]
+    negative: NDArray[np.int64]
+
+
+def boxes(fpr: Band, tpr: Band, above: Above) -> RocRegion:
+    """Bounds of both rates at each threshold.
+
+    A prior with a density gives a label rate of exactly 0 or 1 no probability, but the labels
+    cannot exclude one where all rows on a side of it have the same label: the bound is 0 or 1.
+    """
+    return RocRegion(*_opened(fpr, above.negative), *_opened(tpr, above.positive))
+
+
+def _opened(band: Band, above: NDArray[np.int64]) -> Band:
+    return Band(
+        np.where(above == 0, 0.0, band.lower), np.where(above == above[-1], 1.0, band.upper)
+    )
+
+
+def band_of_boxes(region: RocRegion, straight: NDArray[np.bool_], fpr: Floats) -> Band:
+    """Bounds of the true positive rate of all ROC curves with a point in each box."""
+    rises = np.flatnonzero(~straight)
+    upper = _with_steps(region.fpr_lower, region.tpr_upper, rises, first="tpr")
+    lower = _with_steps(region.fpr_upper, region.tpr_lower, rises, first="fpr")
+    return Band(np.interp(fpr, *lower), np.interp(fpr, *upper))
+
+
+def _with_steps(
+    fpr: Floats, tpr: Floats, rises: NDArray[np.int64], first: Literal["fpr", "tpr"]
+) -> tuple[Floats, Floats]:
+    """Corners joined by lines, and by steps to those at `rises`; a step goes up or right first."""
+    across, up = (rises, rises - 1) if first == "fpr" else (rises - 1, rises)
+    return np.insert(fpr, rises, fpr[across]), np.insert(tpr, rises, tpr[up])
+
+
+def tpr_at(fpr: Floats, tpr: Floats, at: Floats) -> Floats:
+    """True positive rates of curves (draw, point) at false ones, with upper ends of steps."""
+    return np.array([np.interp(at, x, y) for x, y in zip(fpr, tpr, strict=True)])
+
+
+# False positive rates at which bands are given.
+FPR = np.linspace(0, 1, 101)
+
+
+def roc_band(
+    result: xr.DataTree,
+    prob: float = 0.9,
+    *,
+    simultaneous: bool = True,
+    unlabeled: bool = False,
+    classifier: str | None = None,
+    class_: str | None = None,
+) -> xr.Dataset:
+    """Give a band of the true positive rates over the false positive rates.
+
+    Parameters
+    ----------
+    result : xarray.DataTree
+        A result that holds ROC curves, such as of `bayescal.agnostic`.
+    prob : float, in (0, 1), default 0.9
+        Posterior probability.
+    simultaneous : bool, default True
+        Whether the band holds the whole curve with this probability, or each point for itself.
+    unlabeled : bool, default False
+        Whether the curve is that of the unlabelled rows, or of the population.
+    classifier, class_ : str, optional
+        Needed where the result has several.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``lower``, ``upper`` and ``mean`` (roc_point), with the coordinate ``fpr``.
+
+    Raises
+    ------
+    InputError
+        If there is no such classifier or class, no unlabelled row, or `prob` is no probability.
+
+    Notes
+    -----
+    The simultaneous band holds all curves that have a point in each of the boxes of `roc_boxes`:
+    between two boxes the curve is a straight line where all rows between have one score, and rises
+    somehow where there are several. The pointwise band is of equal-tailed intervals of the true
+    positive rate, straight between the thresholds. Both reach 0 and 1 where labels exclude neither.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.datasets.agnostic.truth("over").scores(500, seed=1)
+    >>> result = bc.fit(bc.agnostic, scores, method="direct", seed=20)
+    >>> band = bc.agnostic.roc_band(result)
+    >>> bool((band.lower <= band.upper).all())
+    True
+    """
+    tail(prob)
+    check_flag(unlabeled, "unlabeled")
+    check_flag(simultaneous, "simultaneous")
+    held = _Held.of(result, access.named_case(result, classifier, class_), unlabeled)
+    curves = tpr_at(held.fpr, held.tpr, FPR)
+    if simultaneous:
+        band = band_of_boxes(held.boxes(simultaneous_band, prob), held.straight, FPR)
+    else:
+        band = held.each_point(curves, prob)
+    columns = {**band._asdict(), "mean": curves.mean(axis=0)}
+    return xr.Dataset(
+        {key: ("roc_point", values) for key, values in columns.items()},
+        coords={schema.FPR: ("roc_point", FPR)},
+        attrs={"prob": prob, "simultaneous": simultaneous},
+    )
+
+
+def roc_boxes(
+    result: xr.DataTree,
+    prob: float = 0.9,
+    *,
+    unlabeled: bool = False,
+    classifier: str | None = None,
+    class_: str | None = None,
+) -> xr.Dataset:
+    """Give bounds of both rates at every threshold, all at once.
+
+    Parameters
+    ----------
+    result : xarray.DataTree
+        A result that holds ROC curves, such as of `bayescal.agnostic`.
+    prob : float, in (0, 1), default 0.9
+        Posterior probability that all boxes hold their points.
+    unlabeled : bool, default False
+        Whether the rates are those of the unlabelled rows, or of the population.
+    classifier, class_ : str, optional
+        Needed where the result has several.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``fpr_lower``, ``fpr_upper``, ``tpr_lower``, ``tpr_upper`` and the means ``fpr`` and
+        ``tpr`` (threshold), with the coordinate ``threshold``, falling: rows above it are positive.
+
+    Raises
+    ------
+    InputError
+        If there is no such classifier or class, no unlabelled row, or `prob` is no probability.
+
+    Notes
+    -----
+    The boxes are a sup-t band, see `bayescal.calibration_band`, of the false and the true positive
+    rates together. Where all labelled rows above a threshold, or all up to it, have the same label,
+    the labels cannot exclude that none of the other is there, though a prior with a density does:
+    the bounds are 0 or 1.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.datasets.agnostic.truth("over").scores(500, seed=1)
+    >>> result = bc.fit(bc.agnostic, scores, method="direct", seed=20)
+    >>> at_half = bc.agnostic.roc_boxes(result).sel(threshold=0.5, method="nearest")
+    >>> float(at_half.tpr_lower) < float(at_half.tpr) < float(at_half.tpr_upper)
+    True
+    """
+    tail(prob)
+    check_flag(unlabeled, "unlabeled")
+    held = _Held.of(result, access.named_case(result, classifier, class_), unlabeled)
+    region = held.boxes(simultaneous_band, prob)
+    means = {schema.FPR: held.fpr.mean(axis=0), schema.TPR: held.tpr.mean(axis=0)}
+    return xr.Dataset(
+        {
+            name: ("threshold", np.asarray(values, float))
+            for name, values in (region._asdict() | means).items()
+        },
+        coords={"threshold": held.threshold},
+        attrs={"prob": prob},
+    )
+
+
+def has_roc(result: xr.DataTree) -> bool:
+    """Whether a result holds draws of ROC curves."""
+    return access.has_variable(result, schema.CONSTANT_DATA, schema.ROC_THRESHOLD)
+
+
+def labeled_roc(result: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats] | None:
+    """Rates of the labelled rows at the thresholds, (threshold,) each; None if all are alike."""
+    names = (schema.NEGATIVE_ABOVE, schema.POSITIVE_ABOVE)
+    above = access.values(result, schema.CONSTANT_DATA, case, *names)
+    if not (above[0][-1] and above[1][-1]):
+        return None
+    fpr, tpr = (counts / counts[-1] for counts in above)
+    return fpr, tpr
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """What a result holds of one classifier's ROC curve."""
+
+    fpr: Floats  # (draw, threshold)
+    tpr: Floats  # (draw, threshold)
+    threshold: Floats  # falling to -inf, (threshold,)
+    straight: NDArray[np.bool_]  # (threshold,)
+    above: Above
+
+    @classmethod
+    def of(cls, result: xr.DataTree, case: ResultSlice, unlabeled: bool) -> _Held:
+        prefix = schema.UNLABELED if unlabeled else ""
+        if not access.has_variable(result, schema.POSTERIOR, f"{prefix}{schema.TPR}") and unlabeled:
+            raise InputError(
+                "the result has no unlabelled rows; got unlabeled=True. Pass unlabeled=... to fit."
+            )
+        above = (schema.POSITIVE_ABOVE, schema.NEGATIVE_ABOVE)
+        names = (schema.ROC_THRESHOLD, schema.ROC_STRAIGHT, *above)
+        held = access.values(result, schema.CONSTANT_DATA, case, *names)
+        size = int(np.argmin(held[0])) + 1
+        threshold, straight, *counts = (values[:size] for values in held)
+        fpr, tpr = (
+            access.flat_draws(result, f"{prefix}{name}", case)[:, :size]
+            for name in (schema.FPR, schema.TPR)
+        )
+        # Without a row of one label there is no curve.
+        known = ~(np.isnan(fpr).any(axis=1) | np.isnan(tpr).any(axis=1))
+        return cls(fpr[known], tpr[known], threshold, straight, Above(*counts))
+
+    def boxes(self, band_of: Callable[[Floats, float], Band], prob: float) -> RocRegion:
+        """Boxes from a band of both rates."""
+        rates, size = band_of(np.hstack([self.fpr, self.tpr]), prob), len(self.threshold)
+        fpr, tpr = (Band(*(end[part] for end in rates)) for part in np.s_[:size, size:])
+        return boxes(fpr, tpr, self.above)
+
+    def each_point(self, curves: Floats, prob: float) -> Band:
+        """Band of each point for itself, open where the labels exclude nothing."""
+        each = pointwise_band(curves, prob)
+        reach = band_of_boxes(self.boxes(pointwise_band, prob), self.straight, FPR)
+        return Band(
+            np.where(reach.lower == 0, 0.0, each.lower), np.where(reach.upper == 1, 1.0, each.upper)
+        )
+
 
 # A jump is told where the curve jumps within so many cells with at least this probability.
 _WINDOW: Final = 2

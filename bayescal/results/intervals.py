@@ -15,12 +15,12 @@ from bayescal.core.bin_edges import place_in
 from bayescal.core.checks import check_choice, check_number
 from bayescal.core.errors import InputError
 from bayescal.core.if_calibrated import SIMULATIONS, IfCalibrated, compared, of_cells
+from bayescal.core.quantity import ERROR
 from bayescal.core.streams import stream
-from bayescal.core.variables import ERROR
+from bayescal.core.text import percent
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.measure import with_measure
-from bayescal.results.text import percent
 
 CONSERVATIVE: Final = "conservative"
 EQUAL_TAILED: Final = "eti"

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from bayescal.core.errors import InputError
-from bayescal.core.variables import (
+from bayescal.core.quantity import (
     CALIBRATION_CURVE,
     CALIBRATION_ERRORS,
     LESS,

@@ -12,7 +12,7 @@ import xarray as xr
 
 from bayescal.core.checks import check_is, check_known
 from bayescal.core.errors import InputError
-from bayescal.core.variables import ERROR, METRIC, Variable, to_json
+from bayescal.core.quantity import ERROR, METRIC, Variable, to_json
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, as_variable
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema

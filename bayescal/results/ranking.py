@@ -13,8 +13,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import MORE
 from bayescal.core.shown import Showing, Shown, strip_of
-from bayescal.core.variables import MORE
+from bayescal.core.text import UNRELIABLE, fixed, in_words, plain, probability, several
 from bayescal.results import access, schema
 from bayescal.results.bootstrap import Floats
 from bayescal.results.compare import (
@@ -28,7 +29,6 @@ from bayescal.results.compare import (
     square_root,
 )
 from bayescal.results.measure import chosen_variable
-from bayescal.results.text import UNRELIABLE, fixed, in_words, plain, probability, several
 
 RANK: Final = "rank"
 LIKELY: Final = 0.5

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import decide, decide_binary
-from bayescal.core.variables import ROW
+from bayescal.core.quantity import ROW
+from bayescal.core.text import UNRELIABLE, counted
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import tail
-from bayescal.results.text import UNRELIABLE, counted
 
 if TYPE_CHECKING:
     import pandas as pd

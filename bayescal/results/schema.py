@@ -1,4 +1,4 @@
-"""What a result is: the names of its groups, dimensions and attributes, and the check of them.
+"""What a result is: names of its groups, dimensions and attributes, and when it has converged.
 
 A result is an `xarray.DataTree` on which ArviZ works as it stands: PyMC's own
 groups, and beside them the paper's estimate, bounds, diagnostics and model averages. Plots, the
@@ -8,7 +8,9 @@ whatever computed the result.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from math import isnan
+from typing import Any, Final
 
 import xarray as xr
 
@@ -96,7 +98,7 @@ BY_PRIOR: Final = {"priors": "priors", "prior_text": "prior_texts", "status": "s
 PRIOR_GRID: Final = "prior sensitivity"
 """What `KIND` says of the refits of one data set under several priors."""
 VARIABLES: Final = "variables"
-"""Root attribute with the records of the variables: see `bayescal.core.variables`."""
+"""Root attribute with the records of the variables: see `bayescal.core.quantity`."""
 RESULT_KIND: Final = "result_kind"
 """Root attribute of the role of the main variable in the words of version 0.2; for others only."""
 
@@ -223,3 +225,31 @@ def check_result_of(tree: xr.DataTree, quantity: str) -> None:
             f"result must be one of bayescal.{quantity}; got one of {tree.attrs['quantity']}. "
             f"Pass what bayescal.fit(bayescal.{quantity}, ...) returned."
         )
+
+
+MAX_RHAT = 1.01
+MIN_ESS = 400
+MIN_EBFMI = 0.3
+
+REMEDY = "Sample longer: draws=2000, tune=1000; after divergences also target_accept=0.99."
+# Of independent draws, which have no R-hat.
+DIRECT_REMEDY = "Draw more: draws=4000; or sample by method='nuts'."
+
+
+def remedy(figures: Mapping[str, Any]) -> str:
+    """Say what to try when a fit did not converge."""
+    return DIRECT_REMEDY if isnan(figures["rhat_max"]) else REMEDY
+
+
+def problems(figures: Mapping[str, Any]) -> list[str]:
+    """Say what is wrong with a fit."""
+    found = []
+    if figures["rhat_max"] > MAX_RHAT:
+        found.append(f"R-hat is {figures['rhat_max']:.3f}, which exceeds {MAX_RHAT}")
+    if not figures["ess_min"] >= MIN_ESS:
+        found.append(f"the effective sample size is {figures['ess_min']:.0f}, below {MIN_ESS}")
+    if figures["divergences"] > 0:
+        found.append(f"{int(figures['divergences'])} transitions diverged")
+    if figures["ebfmi_min"] < MIN_EBFMI:
+        found.append(f"E-BFMI is {figures['ebfmi_min']:.2f}, below {MIN_EBFMI}")
+    return found

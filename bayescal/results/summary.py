@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import xarray as xr
 
+from bayescal.core import text
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import ERROR, ROW, Variable
 from bayescal.core.shown import Shown, strip_of
-from bayescal.core.variables import ERROR, ROW, Variable
-from bayescal.results import access, schema, text
+from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.curves import curve_shape
 from bayescal.results.intervals import Marginal, if_calibrated, interval, marginals, tail

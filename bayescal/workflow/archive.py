@@ -25,11 +25,10 @@ from numpy.typing import NDArray
 from bayescal._version import __version__
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, Quantity
-from bayescal.core.text import printable
+from bayescal.core.text import plain_records, printable
 from bayescal.results import access, schema
 from bayescal.results.io import upgrade
 from bayescal.results.summary import summary as summarise
-from bayescal.results.text import plain_records
 from bayescal.workflow.sampling import Settings
 
 type Part = str | int

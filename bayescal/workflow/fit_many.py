@@ -15,9 +15,8 @@ import xarray as xr
 
 from bayescal.core.checks import check_call, check_choice, check_flag, check_known
 from bayescal.core.errors import ConvergenceWarning, InputError, ManyFitsWarning
-from bayescal.core.progress import Progress, progress_bar, terminal_bar
 from bayescal.core.quantity import Quantity
-from bayescal.core.shown import Box, Showing, Shown
+from bayescal.core.shown import Box, Progress, Showing, Shown, progress_bar, terminal_bar
 from bayescal.quantities import quantity_named
 from bayescal.results import access, schema
 from bayescal.results.summary import shown_summaries

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import MOST_DRAWN, check_choice, check_number, check_seed, check_whole
 from bayescal.core.errors import InputError
-from bayescal.core.health import MIN_ESS
 from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, Floats, LabelModel, members
 from bayescal.core.streams import stream
-from bayescal.results.schema import NUTS_DRAWS
+from bayescal.results.schema import MIN_ESS, NUTS_DRAWS
 
 if TYPE_CHECKING:
     from bayescal.inference.sampler import NutsDraws

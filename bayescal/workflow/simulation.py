@@ -1,27 +1,46 @@
-"""Coverage of known true values, and simulation-based calibration, of any quantity."""
+"""Simulated data, each fitted: coverage of known truths, SBC, and how many labels to collect."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
-from bayescal.core.errors import InputError
-from bayescal.core.quantity import CaseArrays, Quantity
-from bayescal.quantities import quantity_named
-from bayescal.results import access
-from bayescal.results.intervals import interval
+from bayescal.core.bin_edges import STRATEGIES
+from bayescal.core.binning import Binning
+from bayescal.core.checks import (
+    MOST_DRAWN,
+    check_call,
+    check_known,
+    check_number,
+    check_seed,
+    check_whole,
+    shown,
+)
+from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError
+from bayescal.core.functionals import expected_calibration_error
+from bayescal.core.quantity import CaseArrays, Floats, Quantity
+from bayescal.core.scores import Scores
+from bayescal.core.shown import Progress, progress_bar
+from bayescal.core.streams import stream
+from bayescal.quantities import of_tables, quantity_named
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.answers import LabelPlan
+from bayescal.results.intervals import interval, tail
+from bayescal.results.measure import chosen_variable
 from bayescal.results.schema import P_CALIBRATED
-from bayescal.workflow.fit import plan_of, priors_of, result_of
+from bayescal.workflow.fit import fit, plan_of, priors_of, result_of
 from bayescal.workflow.sampling import Settings, fit_case, settings_and_options
 
 if TYPE_CHECKING:
     from xarray import DataTree
 
-type Floats = NDArray[np.float64]
 
 RANKED = 99
 """Posterior draws that the truth is ranked among: 100 ranks, which many numbers of bins divide."""
@@ -271,3 +290,223 @@ def _ranks(
         names = [name] if rank.size == 1 else [f"{name}[{i}]" for i in range(rank.size)]
         found.update(zip(names, rank.tolist(), strict=True))
     return found
+
+
+SIZES: Final = (100, 300, 1000, 3000, 10_000)
+_MOST_LABELS: Final = 10_000_000
+# Of each of four chains: ends of intervals of simulated samples need no more.
+_DRAWS: Final = 500
+
+
+def plan_labels(
+    data: Any,
+    var: str = "tce",
+    n: Iterable[int] | int = SIZES,
+    limit: float | None = None,
+    *,
+    prob: float = 0.9,
+    replications: int = 50,
+    seed: int = 0,
+    classifier: str | None = None,
+    class_: str | None = None,
+    group: str | None = None,
+    progress: Progress | None = None,
+) -> LabelPlan:
+    """Say how narrow an interval will be with more labels, and whether it will exclude a limit.
+
+    Parameters
+    ----------
+    data : xarray.DataTree or Scores
+        A result that holds a calibration curve, of a pilot sample; or such a sample, which is
+        fitted first.
+    var : str, default "tce"
+        What the interval is of: a variable of `bayescal.ece`, or a measure (`bayescal.measure`).
+    n : int or iterable of int, default (100, 300, 1000, 3000, 10000)
+        Numbers of labelled rows.
+    limit : float, optional
+        A value that the interval should lie wholly below, or wholly above.
+    prob : float, in (0, 1), default 0.9
+        Posterior probability of the interval.
+    replications : int, default 50
+        Simulated samples for each number of rows; each is fitted, in about a fifth of a second.
+    seed : int, default 0
+        The same seed gives the same plan.
+    classifier, class_, group : str, optional
+        Which case, needed where there are several.
+    progress : callable, optional
+        Called with (label, fits done, fits in all).
+
+    Returns
+    -------
+    LabelPlan
+        With `table`, a row a number of labels; `text`, which says it in sentences; and
+        ``with_limit``, which asks for another limit of the same simulated samples.
+
+    Raises
+    ------
+    InputError
+        If the result holds no curve or several priors, a name is unknown or missing, or a number
+        is out of range.
+
+    Notes
+    -----
+    Each replication takes one draw of the posterior, label rates and masses of the cells, as the
+    truth. From it `n` rows are drawn: scores by the masses (the mean scores of the cells), labels
+    by the rates. They are fitted without MCMC under the priors of the result, in bins chosen alike.
+    The rows are a new sample of the population, without weights; the pilot is not added to it.
+
+    So the plan is the posterior expectation, over what the pilot leaves open, of the width of the
+    interval and of whether it excludes `limit`. Where the pilot does not know on which side of
+    `limit` the error is, the probabilities say so: they are not those of the one true error.
+    Draws are taken evenly along the calibration error of the pilot's posterior, so that the given
+    Monte Carlo error of a probability is an upper bound.
+
+    Results of other quantities with a curve, such as `bayescal.pu_ece`, are planned for ordinary
+    labelled rows, fitted by `bayescal.ece` under its default priors.
+
+    References
+    ----------
+    .. [1] F. Wang and A. E. Gelfand, "A simulation-based approach to Bayesian sample size
+       determination for performance under a given model and for separating models", Statistical
+       Science 17(2), 2002, 193-208. https://doi.org/10.1214/ss/1030550861
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> pilot = bc.datasets.ece.truth("over").scores(300, seed=1)
+    >>> plan = bc.plan_labels(pilot, n=(100, 1000), limit=0.03, replications=4)
+    >>> plan.table.n.tolist(), bool(plan.table.width[1] < plan.table.width[0])
+    ([100, 1000], True)
+    """
+    sizes = _sizes(n)
+    tail(prob)
+    check_whole(replications, "replications", 2, most=MOST_DRAWN)
+    check_call(progress, "progress")
+    if limit is not None:
+        check_number(limit, "limit", "(-inf, inf)")
+    quantity = of_tables()
+    seed = check_seed(seed)
+    tree = data if isinstance(data, xr.DataTree) else _fitted(quantity, data, seed=seed)
+    schema.check_result(tree)
+    case = _case(tree, quantity, classifier, class_, group)
+    truth = _Truth.of(tree, case)
+    options = _options(tree, case, quantity)
+    found = np.empty((len(sizes), replications, 2))
+    total = len(sizes) * replications
+    with progress_bar("Planning", progress) as update:
+        for k, draw in enumerate(truth.evenly(replications, stream(seed, *case.names))):
+            rng = stream(seed, *case.names, number=k + 1)
+            for place, size in enumerate(sizes):
+                if update is not None:
+                    update(f"{size:,} labels", k * len(sizes) + place, total)
+                rows = truth.rows(draw, size, rng)
+                fit_seed = int(rng.integers(2**31))
+                again = _fitted(quantity, rows, seed=fit_seed, draws=_DRAWS, **options)
+                found[place, k] = _ends(again, var, prob)
+        if update is not None:
+            update("", total, total)
+    title = access.described(*chosen_variable(again, var)).title
+    return LabelPlan(var, prob, tuple(sizes), found, limit, title)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Truth:
+    """Draws of the population: scores of cells, their masses and label rates, (draw, cell)."""
+
+    score: Floats
+    mass: Floats
+    rate: Floats
+
+    @classmethod
+    def of(cls, tree: xr.DataTree, case: ResultSlice) -> _Truth:
+        """Read the curve of a case."""
+
+        def cells(group: str, name: str) -> Floats:
+            held = access.variable(tree, group, name, case)
+            return np.asarray(held.transpose(..., schema.CELL).values, dtype=np.float64)
+
+        count = cells(schema.CONSTANT_DATA, schema.CELL_COUNT)
+        rate, mass = (
+            cells(schema.CURVE, name).reshape(-1, len(count))[:, count > 0]
+            for name in ("rate", "mass")
+        )
+        score = cells(schema.CONSTANT_DATA, schema.CELL_SCORE)[count > 0]
+        return cls(score, mass / mass.sum(axis=1, keepdims=True), np.clip(rate, 0, 1))
+
+    def evenly(self, number: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Places of draws spread evenly along their calibration error."""
+        error = expected_calibration_error(self.mass, self.rate, self.score)
+        level = (np.arange(number) + rng.random(number)) / number
+        return np.asarray(np.argsort(error)[(level * len(error)).astype(np.int64)])
+
+    def rows(self, draw: int, size: int, rng: np.random.Generator) -> Scores:
+        """Draw labelled rows of one of the populations."""
+        count = rng.multinomial(size, self.mass[draw])
+        positive = rng.binomial(count, self.rate[draw])
+        label = np.repeat(np.tile([1, 0], len(count)), np.ravel([positive, count - positive], "F"))
+        return Scores(y_true=label, y_prob=np.repeat(self.score, count))
+
+
+def _sizes(n: Iterable[int] | int) -> list[int]:
+    """Numbers of rows, rising."""
+    given = list(n) if isinstance(n, Iterable) and not isinstance(n, str | bytes) else [n]
+    if not given:
+        raise InputError("n must hold a number of labels; got none. Pass (100, 1000), say.")
+    return sorted({check_whole(one, "n", most=_MOST_LABELS) for one in given})
+
+
+def _fitted(quantity: Quantity, data: Any, **options: Any) -> xr.DataTree:
+    """Fit without MCMC; what is unusual of a simulated sample is not said."""
+    with warnings.catch_warnings():
+        for kind in (ConvergenceWarning, DataWarning):
+            warnings.simplefilter("ignore", kind)
+        return fit(quantity, data, method="direct", **options)
+
+
+def _case(
+    tree: xr.DataTree,
+    quantity: Quantity,
+    classifier: str | None,
+    class_: str | None,
+    group: str | None,
+) -> ResultSlice:
+    """The case, and the class within it where one model answers for several classes."""
+    if schema.CURVE not in tree.children:
+        raise InputError(
+            f"a plan of labels needs a result that holds a calibration curve; this one, of "
+            f"{tree.attrs['quantity']}, holds none. Fit bayescal.{quantity.NAME} to labelled rows."
+        )
+    access.check_given(tree, classifier=classifier, class_=class_, group=group)
+    rate = tree[schema.CURVE]["rate"]
+    known = {schema.CELL, *schema.DRAW_DIMS, *schema.CASE_DIMS}
+    inner = [dim for dim in map(str, rate.dims) if dim not in known]
+    if not inner:
+        return access.find_case(tree, classifier, class_, group)
+    names = list(map(str, rate.coords[inner[0]].values))
+    if class_ is None:
+        raise InputError(f"class_ must be one of the result's; got none. It has: {names}.")
+    check_known(class_, names, "class", "The result")
+    case = access.find_case(tree, classifier, None, group)
+    return replace(case, sel={**case.sel, inner[0]: class_})
+
+
+def _options(tree: xr.DataTree, case: ResultSlice, quantity: Quantity) -> dict[str, Any]:
+    """Priors and bins of the pilot, where it is of the quantity that is fitted again."""
+    if tree.attrs["quantity"] != quantity.NAME:
+        return {}
+    priors = quantity.Priors.from_json(access.of_prior(tree, "priors"))
+    strategy, closed = tree.attrs["binning_strategy"], tree.attrs["closed"]
+    if strategy in STRATEGIES:
+        return {"priors": priors, "binning": Binning(tree.attrs["n_bins"], strategy, closed)}
+    edges = access.variable(tree, schema.POINT_ESTIMATE, schema.BIN_EDGES, case).values
+    return {"priors": priors, "binning": Binning(strategy=edges, closed=closed)}
+
+
+def _ends(tree: xr.DataTree, var: str, prob: float) -> Floats:
+    """Ends of the interval of a number."""
+    ends = interval(tree, var, prob)
+    if ends.size != 2:
+        raise InputError(
+            f"var must have one number a case; {shown(var)} has {ends.size // 2}. Pass 'tce', say."
+        )
+    return np.asarray(ends.values, dtype=np.float64).reshape(2)

@@ -7,7 +7,7 @@ import pytest
 
 import bayescal
 from bayescal import plots
-from bayescal.core.variables import DATA
+from bayescal.core.quantity import DATA
 from bayescal.quantities import OWN, quantities
 
 ROOT = Path(__file__).parents[2]

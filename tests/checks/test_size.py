@@ -11,7 +11,7 @@ BUDGET = {
     "": 110,
     "quantities": 230,
     "cli": 2210,
-    "core": 9000,
+    "core": 9080,
     "curves": 2220,
     "inference": 1500,
     "measures": 750,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5760,
     "quantities/temperature": 5050,
     "report": 3270,
-    "results": 6270,
+    "results": 6190,
     "workflow": 2810,
 }
-MOST_FILES = 233
+MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 48_200
+TEST_LINES = 48_300
 
 
 def lines(path: Path) -> int:

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from bayescal.cli.options import fit_options
-from bayescal.cli.terminal import Interrupted, as_options, guarded
+from bayescal.cli.output import Interrupted, as_options, guarded
 from bayescal.core.errors import InputError, OutputError
 from bayescal.quantities.ece.command import COMMAND
 

@@ -14,8 +14,8 @@ from pyarrow import parquet
 
 import bayescal as bc
 from bayescal.cli.main import cli
+from bayescal.cli.output import Interrupted
 from bayescal.cli.run import checkpoint
-from bayescal.cli.terminal import Interrupted
 
 GOOD = "y,p\n1,0.7\n0,0.2\n"
 

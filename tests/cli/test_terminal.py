@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from bayescal.cli.main import cli
-from bayescal.cli.terminal import print_table, say, with_short_names
+from bayescal.cli.output import print_table, say, with_short_names
 
 NAMES = [
     "gradient_boosted_trees_depth_8_learning_rate_0.05_seed_1",

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import bayescal as bc
 from bayescal.core.binning import Binning, bin_scores, fine_counts
-from bayescal.core.cell_sums import ONE, ZERO, cell_of
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores
 from bayescal.core.scores import Task
+from bayescal.core.sums import ONE, ZERO, cell_of
 
 EXTREMES = [0.0, 1e-300, 5e-324, 1e-17, 0.5, 1 - 1e-12, float(np.nextafter(1, 0)), 1.0]
 SCORE = st.one_of(st.floats(0, 1), st.sampled_from(EXTREMES))

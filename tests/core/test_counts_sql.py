@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import bayescal as bc
-from bayescal.core.cell_sums import cell_of
 from bayescal.core.errors import InputError
+from bayescal.core.sums import cell_of
 
 duckdb = pytest.importorskip("duckdb")
 DIALECTS = ("duckdb", "spark", "bigquery", "postgres")

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bayescal.core.health import MAX_RHAT, MIN_EBFMI, MIN_ESS, problems, remedy
+from bayescal.results.schema import MAX_RHAT, MIN_EBFMI, MIN_ESS, problems, remedy
 
 GOOD = {"rhat_max": MAX_RHAT, "ess_min": MIN_ESS, "divergences": 0, "ebfmi_min": MIN_EBFMI}
 

@@ -13,7 +13,7 @@ import pytest
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.core.many_rows import rows_of
-from bayescal.core.partial_sums import batches_of, numbered, summed
+from bayescal.core.sums import batches_of, numbered, summed
 from tests.row_sources import ODD_CUTS, SOURCES, dask_arrays, dask_frame, data_set
 
 SCORES = bc.datasets.ece.truth("over").scores(2000, seed=1)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bayescal.core import partial_sums
+from bayescal.core import sums as partial_sums
 from bayescal.core.errors import InputError
-from bayescal.core.partial_sums import batches_of, joined, numbered, processors, read_ahead, summed
+from bayescal.core.sums import batches_of, joined, numbered, processors, read_ahead, summed
 
 
 @dataclass
@@ -165,7 +165,7 @@ def test_reading_ends_with_the_work():
 
 PROGRAM = """
 import os
-from bayescal.core.partial_sums import processors
+from bayescal.core.sums import processors
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 print(processors())
 """

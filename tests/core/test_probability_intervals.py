@@ -4,7 +4,7 @@ import numpy as np
 
 from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.quantities.credal.credal_sets import is_proper
-from bayescal.quantities.credal.decisions import e_admissible, maximin, zero_one
+from bayescal.quantities.credal.estimator import e_admissible, maximin, zero_one
 
 
 def pairs(shape, seed=1):

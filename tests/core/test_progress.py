@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bayescal.core import progress
-from bayescal.core.progress import in_notebook, progress_bar, terminal_bar
+from bayescal.core import shown as progress
+from bayescal.core.shown import in_notebook, progress_bar, terminal_bar
 
 
 class Screen:
@@ -28,7 +28,7 @@ class Screen:
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
     shown = Screen()
-    monkeypatch.setattr("bayescal.core.progress.in_notebook", lambda: True)
+    monkeypatch.setattr("bayescal.core.shown.in_notebook", lambda: True)
     monkeypatch.setattr("IPython.display.display", shown.display)
     monkeypatch.setattr(progress, "_DELAY", 0.01)
     monkeypatch.setattr(progress, "_EVERY", 0.01)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.core.cell_sums import ZERO, SharedCounts, cell_of
+from bayescal.core.sums import ZERO, SharedCounts, cell_of
 
 NAMES = ("a", "b", "c", "d")
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics
 
 import bayescal as bc
-from bayescal.measures import discrimination
+from bayescal.measures import scores
 from tests.measures.curves import SEEDS, curve, rows, value
 
 # scikit-learn adds up weights of both labels apart.
@@ -75,7 +75,7 @@ def test_splitting_a_cell_changes_nothing_at_a_threshold(seed):
 def test_a_rounded_score_meets_its_threshold_as_in_numpy(dtype):
     score = (np.arange(1, 100) / 100).astype(dtype)
     for threshold in np.arange(1, 100) / 100:
-        called = discrimination.is_called(score.astype(np.float64), threshold)
+        called = scores.is_called(score.astype(np.float64), threshold)
         # NumPy compares float32 with a Python number in float32.
         assert np.array_equal(called == 1, score >= float(threshold)), threshold
 

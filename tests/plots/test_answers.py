@@ -7,8 +7,8 @@ from matplotlib.collections import PolyCollection
 import bayescal as bc
 from bayescal.plots import plot_change
 from bayescal.plots.answers import MOST_PANELS, draw_windows
+from bayescal.results.answers import LabelPlan
 from bayescal.results.change import Series, Window
-from bayescal.results.label_plan import LabelPlan
 from tests.plots.looks import assert_readable, words
 from tests.results.test_change import windows
 

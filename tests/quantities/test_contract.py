@@ -19,9 +19,24 @@ from click.testing import CliRunner
 
 import bayescal as bc
 from bayescal.cli.main import cli
-from bayescal.core.quantity import Bound, Case, LabelModel, Plan, Quantity, Reference
+from bayescal.core.quantity import (
+    CURVE,
+    DATA,
+    ERROR,
+    LESS,
+    METRIC,
+    MORE,
+    PARAMETER,
+    ROW,
+    Bound,
+    Case,
+    LabelModel,
+    Plan,
+    Quantity,
+    Reference,
+    dims_of,
+)
 from bayescal.core.quantity import members as sampled_models
-from bayescal.core.variables import CURVE, DATA, ERROR, LESS, METRIC, MORE, PARAMETER, ROW, dims_of
 from bayescal.quantities import OWN, quantities
 
 

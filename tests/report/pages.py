@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import xarray as xr
 
 from bayescal.report.page import SECTIONS
-from bayescal.report.view import View
+from bayescal.report.render import View
 
 VOID = {"meta", "link", "img", "br", "hr", "input", "source", "wbr"}
 HOSTILE = (

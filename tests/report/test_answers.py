@@ -29,8 +29,8 @@ from bayescal.report.answers import (
     scale,
     strip,
 )
+from bayescal.report.render import View
 from bayescal.report.sections import answer
-from bayescal.report.view import View
 from bayescal.results.compare import Difference, difference
 from bayescal.results.intervals import interval, marginal
 from bayescal.results.ranking import best

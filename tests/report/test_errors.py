@@ -8,16 +8,15 @@ import xarray as xr
 from markupsafe import escape
 
 import bayescal as bc
+from bayescal.core.text import fixed, probability
 from bayescal.report import report
 from bayescal.report.answers import terms
-from bayescal.report.errors import MOST_PAIRS, differences, shapes
-from bayescal.report.measures import decisions
-from bayescal.report.view import View
+from bayescal.report.curves import MOST_PAIRS, decisions, differences, shapes
+from bayescal.report.render import View
 from bayescal.results import access
 from bayescal.results.compare import difference
 from bayescal.results.curves import curve_shape
 from bayescal.results.measure import with_measures
-from bayescal.results.text import fixed, probability
 from tests.report.pages import Page
 from tests.synthetic import make_result
 

@@ -6,11 +6,11 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
-from bayescal.report.measures import measures
+from bayescal.core.text import probability
+from bayescal.report.curves import measures
 from bayescal.report.page import page
-from bayescal.report.view import View
+from bayescal.report.render import View
 from bayescal.results.measure import shown_measures
-from bayescal.results.text import probability
 from tests.report.pages import HOSTILE, Page
 from tests.several import NAMES, result_of
 from tests.synthetic import make_result

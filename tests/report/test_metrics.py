@@ -9,8 +9,8 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
+from bayescal.core.text import in_words, probability
 from bayescal.report.page import page
-from bayescal.results.text import in_words, probability
 from tests.report.pages import Page, sections, words
 from tests.synthetic_ssme import METRICS, make_panel_result
 

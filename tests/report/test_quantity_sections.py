@@ -7,9 +7,9 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
+from bayescal.core.text import MISSING, fixed, probability
 from bayescal.report.quantity_sections import assumptions, class_prior
-from bayescal.report.view import View
-from bayescal.results.text import MISSING, fixed, probability
+from bayescal.report.render import View
 from tests.plots.test_sensitivity import with_curve
 from tests.synthetic_ssme import make_panel_result
 

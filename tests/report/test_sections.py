@@ -10,10 +10,10 @@ from markupsafe import Markup
 from bayescal.core.plausibility import contradiction
 from bayescal.plots import gallery as plots
 from bayescal.report import sections
-from bayescal.report.errors import groups
+from bayescal.report.curves import groups
+from bayescal.report.render import View
 from bayescal.report.sections import plots as figures
 from bayescal.report.sections import results as table
-from bayescal.report.view import View
 from bayescal.results.summary import summary
 from tests.report.pages import Page, words
 from tests.synthetic import make_result

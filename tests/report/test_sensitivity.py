@@ -6,8 +6,8 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.report.page import page
+from bayescal.report.render import View, for_each
 from bayescal.report.sensitivity import MOST_ROWS, sensitivity
-from bayescal.report.view import View, for_each
 from bayescal.results.assemble import combine
 from tests.report.pages import HOSTILE, Page, words
 from tests.synthetic import make_result

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from markupsafe import Markup
 
-from bayescal.report.view import View, for_each
+from bayescal.report.render import View, for_each
 from bayescal.results import access
 from bayescal.results.intervals import interval
 from tests.synthetic import make_result

@@ -11,8 +11,7 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import CaseArrays
-from bayescal.core.variables import Variable
+from bayescal.core.quantity import CaseArrays, Variable
 from bayescal.results import access, schema
 from bayescal.results.assemble import assemble, combine
 from tests.synthetic import make_result

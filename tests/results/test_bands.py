@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.results import bands
+from bayescal.results import curves as bands
 from tests.quantities.agnostic.made import rows
 from tests.synthetic import make_result
 

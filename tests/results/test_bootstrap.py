@@ -6,8 +6,7 @@ import xarray as xr
 from scipy import stats
 
 import bayescal as bc
-from bayescal.measures.discrimination import accuracy
-from bayescal.measures.scores import prevalence
+from bayescal.measures.scores import accuracy, prevalence
 from bayescal.results import access
 from bayescal.results.bootstrap import Draws, Rows, draw_cells, joint_values, rows_of
 from bayescal.results.measure import with_measures

@@ -9,8 +9,7 @@ import xarray as xr
 from scipy.stats import norm
 
 import bayescal as bc
-from bayescal.core.quantity import CaseArrays
-from bayescal.core.variables import CALIBRATION_ERRORS, METRIC, MORE, Variable
+from bayescal.core.quantity import CALIBRATION_ERRORS, METRIC, MORE, CaseArrays, Variable
 from bayescal.results.assemble import assemble
 from tests.several import result_of
 from tests.synthetic import make_result

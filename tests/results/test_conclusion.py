@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.core.quantity import CaseArrays
-from bayescal.core.variables import CALIBRATION_ERRORS
+from bayescal.core.quantity import CALIBRATION_ERRORS, CaseArrays
 from bayescal.results.assemble import assemble, combine
-from bayescal.results.conclude import conclusions
+from bayescal.results.robustness import conclusions
 from tests.synthetic import make_result
 
 LEVELS = (np.arange(2000) + 0.5) / 2000

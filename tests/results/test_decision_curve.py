@@ -10,7 +10,7 @@ import xarray as xr
 import bayescal as bc
 from bayescal.measures.measure import ROWS
 from bayescal.results import access
-from bayescal.results.decision_curve import Benefit, benefit, chances
+from bayescal.results.answers import Benefit, benefit, chances
 from bayescal.results.measure import curve_cells
 from tests.synthetic import make_result
 

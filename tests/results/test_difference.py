@@ -5,8 +5,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import CaseArrays
-from bayescal.core.variables import CALIBRATION_ERRORS
+from bayescal.core.quantity import CALIBRATION_ERRORS, CaseArrays
 from bayescal.results.assemble import assemble
 from bayescal.results.compare import difference
 from tests.synthetic import make_result

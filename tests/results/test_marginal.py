@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.core.quantity import CaseArrays
-from bayescal.core.variables import CALIBRATION_ERRORS
+from bayescal.core.quantity import CALIBRATION_ERRORS, CaseArrays
 from bayescal.results.assemble import assemble, combine
 from bayescal.results.intervals import marginal, marginals
 from bayescal.results.summary import records

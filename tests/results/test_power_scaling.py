@@ -7,7 +7,7 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.results.assemble import combine
-from bayescal.results.power_scaling import scalable
+from bayescal.results.robustness import scalable
 from tests.synthetic import make_result
 
 

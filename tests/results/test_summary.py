@@ -11,10 +11,10 @@ import xarray as xr
 from hostile.objects import results
 
 import bayescal as bc
+from bayescal.core import text
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import CaseArrays
-from bayescal.core.variables import METRIC, Variable, to_json
-from bayescal.results import access, text
+from bayescal.core.quantity import METRIC, CaseArrays, Variable, to_json
+from bayescal.results import access
 from bayescal.results.assemble import assemble
 from bayescal.results.change import series_of
 from bayescal.results.intervals import interval

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.results.text import (
+from bayescal.core.text import (
     count,
     decimals,
     error,

@@ -13,11 +13,11 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.cli.main import cli
 from bayescal.core.errors import ConvergenceWarning
-from bayescal.core.health import REMEDY
 from bayescal.core.plausibility import Sign
 from bayescal.core.quantity import CaseArrays
 from bayescal.core.streams import stream
 from bayescal.results.access import gather, in_words
+from bayescal.results.schema import REMEDY
 from bayescal.workflow.fit import _said, attributes, converged
 from bayescal.workflow.sampling import Settings
 from tests.several import DIRECT, NAMES, data_of, result_of

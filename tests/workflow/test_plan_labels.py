@@ -5,8 +5,8 @@ import pytest
 
 import bayescal as bc
 from bayescal.results import access
-from bayescal.results.label_plan import LabelPlan
-from bayescal.workflow.plan_labels import _options, _Truth
+from bayescal.results.answers import LabelPlan
+from bayescal.workflow.simulation import _options, _Truth
 from tests.synthetic import make_result
 from tests.synthetic_ssme import make_panel_result
 

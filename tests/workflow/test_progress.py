@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 BEGIN = """
 import bayescal as bc
-from bayescal.core import progress
+from bayescal.core import shown as progress
 progress._DELAY, progress._EVERY = 0.0, 0.1
 truth = bc.datasets.ece.truth("over")
 options = {"method": "direct", "seed": 1, "draws": 250}

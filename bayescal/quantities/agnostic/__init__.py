@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import lazy_loader
 
-from bayescal.core.quantity import Reference
-from bayescal.core.variables import (
+from bayescal.core.quantity import (
     AVERAGE,
     CALIBRATION_CURVE,
     CELLS,
@@ -18,6 +17,7 @@ from bayescal.core.variables import (
     METRIC,
     MORE,
     SHARED_ROWS,
+    Reference,
     Variable,
     named,
     undrawn,

@@ -1,5 +1,4 @@
 import bayescal.core.quantity
-import bayescal.core.variables
 
 from .bounds import bounds as bounds
 from .bounds import calibration_test as calibration_test
@@ -29,18 +28,18 @@ from .estimator import estimate as estimate
 from .estimator import interval_measure as interval_measure
 from .estimator import interval_measure_of_rows as interval_measure_of_rows
 from .functionals import printed_roc as printed_roc
+from .functionals import prob_above as prob_above
 from .functionals import roc as roc
+from .functionals import roc_band as roc_band
+from .functionals import roc_boxes as roc_boxes
 from .functionals import roc_region as roc_region
+from .functionals import rule_difference as rule_difference
+from .functionals import upper_bound as upper_bound
 from .posterior import CurveAverage as CurveAverage
 from .posterior import Priors as Priors
 from .posterior import SmoothCurve as SmoothCurve
 from .posterior import build_model as build_model
 from .posterior import plan as plan
-from .reading import prob_above as prob_above
-from .reading import roc_band as roc_band
-from .reading import roc_boxes as roc_boxes
-from .reading import rule_difference as rule_difference
-from .reading import upper_bound as upper_bound
 from .theory import half_plane_measure as half_plane_measure
 from .theory import hidden_labels as hidden_labels
 from .theory import interleaved_classifiers as interleaved_classifiers
@@ -51,4 +50,4 @@ NAME: str
 TITLE: str
 ESTIMAND: str
 REFERENCES: tuple[bayescal.core.quantity.Reference, ...]
-VARIABLES: tuple[bayescal.core.variables.Variable, ...]
+VARIABLES: tuple[bayescal.core.quantity.Variable, ...]

@@ -33,7 +33,7 @@ from bayescal.quantities.agnostic.estimator import (
     measure_of_counts,
 )
 from bayescal.quantities.agnostic.functionals import roc
-from bayescal.results.bands import Above
+from bayescal.results.curves import Above
 
 
 @dataclass(frozen=True, slots=True, eq=False)

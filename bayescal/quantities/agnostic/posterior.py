@@ -25,11 +25,11 @@ from bayescal.core.quantity import (
     Draws,
     Floats,
     Plan,
+    Variable,
     bound_values,
     bound_words,
 )
 from bayescal.core.scores import Scores, alike_scores
-from bayescal.core.variables import Variable
 from bayescal.curves.average import Average, that_matter, weighing
 from bayescal.curves.cells import (
     Problem,

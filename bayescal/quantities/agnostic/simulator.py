@@ -26,7 +26,7 @@ from bayescal.core.functionals import interval_measure
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.core.truths import Seed, by_name
+from bayescal.core.streams import Seed, by_name
 from bayescal.quantities.agnostic.decisions import DecisionRule, check_rule
 from bayescal.quantities.agnostic.functionals import cost_draws, roc_draws
 

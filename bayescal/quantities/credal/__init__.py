@@ -7,8 +7,16 @@ from __future__ import annotations
 
 import lazy_loader
 
-from bayescal.core.quantity import Reference
-from bayescal.core.variables import CURVE, CURVE_DRAWS, DATA, ROW, Variable, named, undrawn
+from bayescal.core.quantity import (
+    CURVE,
+    CURVE_DRAWS,
+    DATA,
+    ROW,
+    Reference,
+    Variable,
+    named,
+    undrawn,
+)
 
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]

@@ -1,5 +1,4 @@
 import bayescal.core.quantity
-import bayescal.core.variables
 
 from .calibrator import VennAbersCalibrator as VennAbersCalibrator
 from .command import COMMAND as COMMAND
@@ -12,13 +11,13 @@ from .credal_sets import probability as probability
 from .credal_sets import project as project
 from .credal_sets import reachable as reachable
 from .data import count_rows as count_rows
-from .decisions import e_admissible as e_admissible
-from .decisions import interval_dominance as interval_dominance
-from .decisions import maximin as maximin
-from .decisions import zero_one as zero_one
 from .estimator import Estimate as Estimate
 from .estimator import bounds as bounds
+from .estimator import e_admissible as e_admissible
 from .estimator import estimate as estimate
+from .estimator import interval_dominance as interval_dominance
+from .estimator import maximin as maximin
+from .estimator import zero_one as zero_one
 from .posterior import build_model as build_model
 from .posterior import plan as plan
 from .priors import AveragedCurve as AveragedCurve
@@ -57,4 +56,4 @@ NAME: str
 TITLE: str
 ESTIMAND: str
 REFERENCES: tuple[bayescal.core.quantity.Reference, ...]
-VARIABLES: tuple[bayescal.core.variables.Variable, ...]
+VARIABLES: tuple[bayescal.core.quantity.Variable, ...]

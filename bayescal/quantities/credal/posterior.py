@@ -14,10 +14,16 @@ from bayescal.core.bin_edges import optimal_number
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import log_binomial
-from bayescal.core.health import MIN_ESS
 from bayescal.core.probability_intervals import decide, decide_binary
-from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, Plan, bound_words
-from bayescal.core.variables import dims_of
+from bayescal.core.quantity import (
+    CaseArrays,
+    DirectDraws,
+    Draws,
+    Floats,
+    Plan,
+    bound_words,
+    dims_of,
+)
 from bayescal.curves.average import member_model, weighing
 from bayescal.curves.cells import draw_masses, off_boundary
 from bayescal.curves.priors import COMPONENTS, SMOOTH
@@ -33,9 +39,8 @@ from bayescal.quantities.credal.data import (
     labeled_rows,
 )
 from bayescal.quantities.credal.estimator import Estimate, bounds, estimate
-from bayescal.quantities.credal.models import LabelModel, PseudoObservations
+from bayescal.quantities.credal.models import Imprecise, Isotonic, LabelModel, PseudoObservations
 from bayescal.quantities.credal.models.averaged import EVIDENCE_DRAWS, MOST, Averaged
-from bayescal.quantities.credal.models.bins import Imprecise, Isotonic
 from bayescal.quantities.credal.models.rising import CELLS, Monotone
 from bayescal.quantities.credal.priors import (
     MOST_BINS,
@@ -47,6 +52,7 @@ from bayescal.quantities.credal.priors import (
     MonotoneCurve,
     Priors,
 )
+from bayescal.results.schema import MIN_ESS
 
 if TYPE_CHECKING:
     import pymc as pm

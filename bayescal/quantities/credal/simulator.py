@@ -23,7 +23,7 @@ from bayescal.core.checks import (
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.core.truths import Seed, by_name
+from bayescal.core.streams import Seed, by_name
 from bayescal.quantities.credal.data import CalibrationSplit
 
 # Draws of labels until both are there; with one label in 20 rows a hundred are more than enough.

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import lazy_loader
 
-from bayescal.core.quantity import Reference
-from bayescal.core.variables import (
+from bayescal.core.quantity import (
     AVERAGE,
     BINS,
     CALIBRATION_CURVE,
@@ -17,6 +16,7 @@ from bayescal.core.variables import (
     CURVE_DRAWS,
     DATA,
     SHARED_ROWS,
+    Reference,
     Variable,
     named,
     undrawn,

@@ -28,7 +28,7 @@ from bayescal.core.checks import (
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import sigmoid
 from bayescal.core.scores import Scores
-from bayescal.core.truths import LogisticScore, Seed, by_name
+from bayescal.core.streams import LogisticScore, Seed, by_name
 
 type Floats = NDArray[np.float64]
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import lazy_loader
 
-from bayescal.core.quantity import Reference
-from bayescal.core.variables import (
+from bayescal.core.quantity import (
     AVERAGE,
     BINS,
     CALIBRATION_CURVE,
     CALIBRATION_ERRORS,
     CELLS,
     CURVE_DRAWS,
+    Reference,
     Variable,
     named,
     undrawn,

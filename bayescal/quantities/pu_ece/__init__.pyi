@@ -1,5 +1,4 @@
 import bayescal.core.quantity
-import bayescal.core.variables
 
 from .bounds import bounds as bounds
 from .bounds import fcmi_of_vc as fcmi_of_vc
@@ -31,4 +30,4 @@ NAME: str
 TITLE: str
 ESTIMAND: str
 REFERENCES: tuple[bayescal.core.quantity.Reference, ...]
-VARIABLES: tuple[bayescal.core.variables.Variable, ...]
+VARIABLES: tuple[bayescal.core.quantity.Variable, ...]

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from bayescal.core.bin_counts import BinCounts, TiedRows
 from bayescal.core.bin_edges import bin_edges, cell_edges, strategy_name
 from bayescal.core.binning import Binning, BinningFields, count_into
-from bayescal.core.cell_sums import NEGATIVE, POSITIVE, UNLABELED, CellSums
 from bayescal.core.checks import (
     check_columns,
     check_is,
@@ -30,8 +29,8 @@ from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, alike, probabilities
 from bayescal.core.many_rows import counted_by
-from bayescal.core.partial_sums import Batch, Several
 from bayescal.core.shown import Showing, Shown
+from bayescal.core.sums import NEGATIVE, POSITIVE, UNLABELED, Batch, CellSums, Several
 from bayescal.core.tables import Table, open_table
 from bayescal.curves.cells import Problem
 from bayescal.curves.priors import CurveAverage, SmoothCurve

@@ -27,7 +27,7 @@ from bayescal.core.functionals import finite_logits, sigmoid
 from bayescal.core.intake import finite_numbers
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.core.truths import Seed
+from bayescal.core.streams import Seed
 from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.estimator import check_class_prior
 

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import check_number, generator
 from bayescal.core.functionals import sigmoid
 from bayescal.core.intake import finite_numbers
-from bayescal.core.truths import LogisticScore, Seed, by_name
+from bayescal.core.streams import LogisticScore, Seed, by_name
 from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture as LogitMixture
 from bayescal.quantities.pu_ece.logit_mixtures import MixtureTruth as MixtureTruth

@@ -1,5 +1,4 @@
 import bayescal.core.quantity
-import bayescal.core.variables
 
 from . import baselines as baselines
 from .bounds import bounds as bounds
@@ -34,4 +33,4 @@ NAME: str
 TITLE: str
 ESTIMAND: str
 REFERENCES: tuple[bayescal.core.quantity.Reference, ...]
-VARIABLES: tuple[bayescal.core.variables.Variable, ...]
+VARIABLES: tuple[bayescal.core.quantity.Variable, ...]

@@ -28,10 +28,10 @@ from bayescal.core.columns import MISSING, Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Parts, binary_classes, collect
 from bayescal.core.many_rows import rows_of
-from bayescal.core.partial_sums import Batch, Labels, batches_of, summed
 from bayescal.core.plausibility import Sign, signs_of_rows
 from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores, check_unweighted, from_parts, select_rows
+from bayescal.core.sums import Batch, Labels, batches_of, summed
 
 LABELING: Final = ("random", "one-per-class")
 # More rows without label leave the metrics' posterior as it is, to a few percent of its width.

@@ -15,8 +15,8 @@ from bayescal.core.checks import MOST_DRAWN, check_choice, check_whole, shown
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error, maximum_calibration_error
-from bayescal.core.partial_sums import processors
 from bayescal.core.quantity import Floats
+from bayescal.core.sums import processors
 from bayescal.quantities.ssme.data import ScoreMatrix, check_draws, draw_labels, most_probable
 
 

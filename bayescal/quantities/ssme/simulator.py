@@ -26,7 +26,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.functionals import finite_logits, sigmoid
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.core.truths import Seed, by_name
+from bayescal.core.streams import Seed, by_name
 
 # Standard deviations of a classifier's view that integrals reach to, and points that they take.
 _REACH: Final = 10.0

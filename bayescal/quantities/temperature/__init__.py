@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import lazy_loader
 
-from bayescal.core.quantity import Reference
-from bayescal.core.variables import LESS, METRIC, Variable, named, undrawn
+from bayescal.core.quantity import LESS, METRIC, Reference, Variable, named, undrawn
 
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]

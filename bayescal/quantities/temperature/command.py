@@ -85,8 +85,8 @@ def _temperatures(tree: DataTree, prob: float) -> Estimates:
     """Temperature, and calibration errors before and after, of the rows of each predicted class."""
     import numpy as np
 
+    from bayescal.core.text import percent
     from bayescal.results import access
-    from bayescal.results.text import percent
 
     rows: list[Row] = []
     for case in access.cases(tree):

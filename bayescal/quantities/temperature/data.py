@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_data
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
-from bayescal.core.partial_sums import Sums
 from bayescal.core.plausibility import below_chance
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, check_ungrouped
+from bayescal.core.sums import Sums
 from bayescal.quantities.temperature.logits import (
     ClassWise,
     Integers,

@@ -23,9 +23,9 @@ from bayescal.core.checks import check_choice, check_data, check_is, check_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error
-from bayescal.core.partial_sums import Several
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, top_label
+from bayescal.core.sums import Several
 from bayescal.curves.cells import draw_masses
 from bayescal.quantities.temperature.data import Problem, Rows, only_problem
 from bayescal.quantities.temperature.logits import (

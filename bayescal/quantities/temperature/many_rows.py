@@ -21,9 +21,9 @@ from bayescal.core.columns import Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import binary_classes, collect, weights
 from bayescal.core.many_rows import rows_of
-from bayescal.core.partial_sums import Batch, Labels, Rows, Several, Sums, batches_of, plus, summed
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import from_parts
+from bayescal.core.sums import Batch, Labels, Rows, Several, Sums, batches_of, plus, summed
 from bayescal.quantities.temperature.data import Facts, Problem
 from bayescal.quantities.temperature.logits import (
     ALPHA_MAX,

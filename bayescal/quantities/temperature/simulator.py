@@ -28,7 +28,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.intake import finite_numbers
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.core.truths import Seed, by_name
+from bayescal.core.streams import Seed, by_name
 
 
 @dataclass(frozen=True)

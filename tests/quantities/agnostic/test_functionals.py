@@ -22,7 +22,7 @@ from bayescal.quantities.agnostic.functionals import (
     roc_draws,
 )
 from bayescal.quantities.agnostic.posterior import plan
-from bayescal.results.bands import tpr_at
+from bayescal.results.curves import tpr_at
 from tests.quantities.agnostic.made import COSTS, RULE
 
 

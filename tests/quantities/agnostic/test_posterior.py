@@ -15,7 +15,7 @@ from bayescal.quantities.agnostic.decisions import actual_cost, estimated_cost
 from bayescal.quantities.agnostic.estimator import interval_measure
 from bayescal.quantities.agnostic.functionals import roc
 from bayescal.quantities.agnostic.posterior import plan
-from bayescal.results.bands import FPR, tpr_at
+from bayescal.results.curves import FPR, tpr_at
 from tests.quantities.agnostic.made import RULE, rows
 
 PRIORS = bc.agnostic.Priors()

@@ -5,7 +5,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.reading import prob_above, rule_difference, upper_bound
+from bayescal.quantities.agnostic.functionals import prob_above, rule_difference, upper_bound
 from tests.quantities.agnostic.made import COSTS, RULE, rows
 
 RULES = {"bayes": bc.agnostic.bayes_rule(COSTS), "made": RULE}

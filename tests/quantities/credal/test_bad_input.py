@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal import credal_sets, decisions
+from bayescal.quantities.credal import credal_sets
+from bayescal.quantities.credal import estimator as decisions
 from bayescal.quantities.credal.venn_abers import fit_ivap, fit_one_vs_rest, merged
 
 NEED_BOUNDS = {

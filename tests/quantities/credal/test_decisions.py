@@ -6,7 +6,7 @@ from scipy.optimize import linprog
 
 import bayescal as bc
 from bayescal.core.probability_intervals import decide
-from bayescal.quantities.credal.decisions import (
+from bayescal.quantities.credal.estimator import (
     e_admissible,
     interval_dominance,
     maximin,

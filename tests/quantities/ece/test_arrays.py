@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.stats import beta, binom
 
 import bayescal as bc
-from bayescal.core.variables import dims_of
+from bayescal.core.quantity import dims_of
 from bayescal.curves.priors import SmoothCurve
 from bayescal.quantities.ece import VARIABLES
 from bayescal.quantities.ece.bounds import bounds

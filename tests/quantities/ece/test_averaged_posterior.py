@@ -6,7 +6,7 @@ from scipy.special import expit, logit
 from scipy.stats import kstest
 
 import bayescal as bc
-from bayescal.core.variables import dims_of
+from bayescal.core.quantity import dims_of
 from bayescal.curves.priors import COMPONENTS, CurveAverage
 from bayescal.quantities.ece import VARIABLES
 from bayescal.quantities.ece.posterior import AveragedCase, EceCase, case_of

@@ -11,8 +11,7 @@ from bayescal.core.binning import Binning
 from bayescal.curves.average import POWER
 from bayescal.curves.priors import COMPONENTS
 from bayescal.quantities.ece import IndependentBins, Priors
-from bayescal.quantities.ece.grouped_posterior import GroupedCase
-from bayescal.quantities.ece.plan import plan
+from bayescal.quantities.ece.plan import GroupedCase, plan
 from bayescal.quantities.ece.posterior import log_calibrated
 from bayescal.results.access import cases as result_cases
 from bayescal.workflow import fit as fit_module

@@ -9,7 +9,7 @@ from scipy.special import log_softmax, softmax
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.core.partial_sums import numbered
+from bayescal.core.sums import numbered
 from bayescal.quantities.ssme import data as ssme_data
 from bayescal.quantities.ssme.data import (
     LEAST_OF_GROUP,

@@ -10,7 +10,7 @@ from scipy.stats import t
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.core.variables import dims_of
+from bayescal.core.quantity import dims_of
 from bayescal.quantities.ssme import VARIABLES
 from bayescal.quantities.ssme.data import Problem, score_matrix, weighted_matrix
 from bayescal.quantities.ssme.metrics import Metrics

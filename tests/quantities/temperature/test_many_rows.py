@@ -7,7 +7,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.core.partial_sums import numbered
+from bayescal.core.sums import numbered
 from bayescal.quantities.temperature import many_rows
 from bayescal.quantities.temperature.data import Problem
 from bayescal.quantities.temperature.many_rows import count_rows

@@ -1,16 +1,24 @@
-"""What every model of label rates has, and bounds by pseudo-observations of either label."""
+"""Label rates of bins, by unimodal or free priors, and what models of this quantity promise."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, betaincinv, gammaln, logsumexp, xlog1py, xlogy
+from scipy.stats import beta
 
+from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
+from bayescal.core.streams import count_not_above
+from bayescal.quantities.credal.data import Problem, cell_middle, cell_of
+from bayescal.quantities.credal.priors import ImpreciseDirichlet, IncrementIsotonic
 
 if TYPE_CHECKING:
     from bayescal.quantities.credal.models.averaged import Averaged
-    from bayescal.quantities.credal.models.bins import Imprecise, Isotonic
     from bayescal.quantities.credal.models.rising import Monotone
 
 
@@ -66,3 +74,307 @@ class AsSampled(BaseModel):
     ) -> Draws:
         """Give the draws as they are."""
         return draws
+
+
+# The grid is cut at these quantiles of the posteriors of bins and of merged blocks of bins.
+_TAIL: Final = np.array([1e-6, 1e-4])
+_QUANTILES: Final = np.concatenate([_TAIL, np.linspace(0.002, 0.998, 28), 1 - _TAIL[::-1]])
+_COARSE: Final = 160
+_REACH: Final = 12.0
+# Logarithm of ratios that doubles hold to the last digit.
+_RANGE: Final = 600.0
+
+
+def draw_rates(
+    count: NDArray[np.int64],
+    positives: NDArray[np.int64],
+    concentration: float,
+    draws: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Draw the rates of all bins from their posterior, (draw, bin).
+
+    The prior's density of ``0 <= g_1 <= ... <= g_B <= 1`` is ``prod (g_b - g_{b-1})**(c - 1)``, a
+    Markov chain. Sums forwards over a grid of cells, then draws backwards, give independent draws
+    of the cells that the rates lie in. Within its cell a rate is uniform, shared by the bins in it.
+    Cells are cut at quantiles of the posteriors of bins, and of blocks of them by isotonic
+    regression.
+    """
+    edge = _edges(count, positives)
+    middle, width = (edge[1:] + edge[:-1]) / 2, np.diff(edge)
+    log_kernel = _log_kernel(edge, concentration)
+    first = np.diff(edge**concentration)
+    last = -np.diff((1 - edge) ** concentration) / width
+    misses = count - positives
+    log_likelihood = xlogy(positives[:, None], middle) + xlog1py(misses[:, None], -middle)
+    kernel = np.exp(log_kernel)
+    forward = [np.log(first) + log_likelihood[0]]
+    for row in log_likelihood[1:]:
+        forward.append(_stepped(forward[-1], kernel, log_kernel) + row)
+    cell = np.empty((draws, len(count)), np.int64)
+    cell[:, -1] = _drawn((forward[-1] + np.log(last))[:, None], np.zeros(draws, np.int64), rng)
+    for b in range(len(count) - 2, -1, -1):
+        after, own = np.unique(cell[:, b + 1], return_inverse=True)
+        cell[:, b] = _drawn(forward[b][:, None] + log_kernel[:, after], own, rng)
+    return _within(cell, edge, rng)
+
+
+def _stepped(forward: Floats, kernel: Floats, log_kernel: Floats) -> Floats:
+    """Log of the sums over the cells that a step may come from."""
+    largest = np.maximum.accumulate(forward)
+    # Where every weight is too small for a product beside the largest one, sums in logarithms.
+    far = int(np.searchsorted(largest, largest[-1] - _RANGE))
+    sums = np.empty_like(forward)
+    sums[:far] = logsumexp(forward[:far, None] + log_kernel[:far, :far], axis=0)
+    weight = np.exp(forward - largest[-1])
+    sums[far:] = np.log(weight @ kernel[:, far:]) + largest[-1]
+    return sums
+
+
+def _drawn(
+    log_weight: Floats, column: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw cells in proportion to the weights, (cell, column), of each draw's column."""
+    below = np.cumsum(np.exp(log_weight - log_weight.max(axis=0)), axis=0)
+    order = np.argsort(column, kind="stable")
+    wanted = rng.random(len(column)) * below[-1, column[order]]
+    found = np.empty(len(column), np.int64)
+    found[order] = count_not_above(below, column[order], wanted)
+    return found
+
+
+def _within(cell: NDArray[np.int64], edge: Floats, rng: np.random.Generator) -> Floats:
+    """Place rates in their cells; bins that share one share the place."""
+    place = rng.random(cell.shape)
+    same = cell[:, 1:] == cell[:, :-1]
+    for b in range(1, cell.shape[1]):
+        place[:, b] = np.where(same[:, b - 1], place[:, b - 1], place[:, b])
+    return np.asarray(edge[cell] + place * np.diff(edge)[cell])
+
+
+def _log_kernel(edge: Floats, concentration: float) -> Floats:
+    """Log weight of a step from each cell (rows) to each one not below it (columns)."""
+    middle, width = (edge[1:] + edge[:-1]) / 2, np.diff(edge)
+    gap = middle[None, :] - middle[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_kernel = np.where(gap > 0, (concentration - 1) * np.log(gap), -np.inf)
+    log_kernel += np.log(width)
+    # The density is infinite at a step of 0: means over both cells, where they are one or touch.
+    power = concentration + 1
+    scale = concentration * power
+    same = width**power / scale
+    both = (edge[2:] - edge[:-2]) ** power
+    next_one = (both - width[:-1] ** power - width[1:] ** power) / scale
+    i = np.arange(len(width))
+    log_kernel[i, i] = np.log(same / width)
+    log_kernel[i[:-1], i[1:]] = np.log(next_one / width[:-1])
+    return np.asarray(log_kernel)
+
+
+def _edges(count: NDArray[np.int64], positives: NDArray[np.int64]) -> Floats:
+    """Edges of cells from 0 to 1: quantiles of the posteriors of bins and of blocks of bins."""
+    from scipy.optimize import isotonic_regression
+
+    held = count > 0
+    a, b = positives[held] + 0.5, (count - positives)[held] + 0.5
+    quantiles = [betaincinv(a[:, None], b[:, None], _QUANTILES).ravel()]
+    if held.any():
+        fit = isotonic_regression(positives[held] / count[held], weights=count[held])
+        blocks = np.split(np.flatnonzero(held), fit.blocks[1:-1])
+        k = np.array([positives[block].sum() for block in blocks]) + 0.5
+        n = np.array([count[block].sum() for block in blocks]) + 1.0
+        quantiles.append(betaincinv(k[:, None], (n - k)[:, None], _QUANTILES).ravel())
+    logits = np.linspace(-_REACH, _REACH, _COARSE)
+    coarse = 1 / (1 + np.exp(-logits))
+    inside = np.unique(np.concatenate([coarse, *quantiles]))
+    inside = inside[(inside > 1e-12) & (inside < 1 - 1e-12)]
+    # Cells thinner than rounding would lose their width.
+    kept = np.concatenate([[True], np.diff(inside) > 1e-9])
+    return np.concatenate([[0.0], inside[kept], [1.0]])
+
+
+class _Bins(AsSampled):
+    """A model of rates that are the same in all of a bin."""
+
+    __slots__ = ()
+    problem: Problem
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Kind, and numbers of curves and bins."""
+        return (type(self).__name__, self.problem.n_curves, self.problem.n_cells)
+
+    def representative(self, rank: Floats) -> Floats:
+        """Middle of the rank's bin."""
+        return cell_middle(rank, self.problem.n_cells)
+
+    def _at(self, rank: Floats, parts: Iterable[Floats]) -> PseudoObservations:
+        """Rates and bounds of bins, (draw, curve, cell), at the ranks' bins."""
+        cell = cell_of(rank, self.problem.n_cells)
+        return PseudoObservations._make(in_columns(part, cell) for part in parts)
+
+
+def in_columns(per_cell: Floats, cell: NDArray[np.int64]) -> Floats:
+    """Look up the value of each row's cell, (draw, obs, curve)."""
+    return np.asarray(per_cell[:, np.arange(cell.shape[1]), cell])
+
+
+# Steps of concentrations below 1 have an infinite density at 0; draws may round to it.
+_SMALLEST: Final = 1e-300
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Isotonic(_Bins):
+    """A problem under `IncrementIsotonic`."""
+
+    problem: Problem
+    prior: IncrementIsotonic
+
+    variables: ClassVar[tuple[str, ...]] = ("increment",)
+    # Above NUTS's own: small steps have long tails on the log scale.
+    target_accept: ClassVar[float] = 0.9
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts and concentrations."""
+        count, positives = self.problem.count, self.problem.positives
+        return {
+            "count": count,
+            "positives": positives,
+            "log_coefficient": log_binomial_coefficient(count, positives),
+            "concentration": np.asarray(self.prior.concentration),
+        }
+
+    def add_to_model(self) -> None:
+        """``positives ~ Binomial(count, cumsum(increment))``, Dirichlet as Gammas over their sum.
+
+        In logarithms of Gammas NUTS takes a tenth of the steps of ``pm.Dirichlet``.
+        """
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        from bayescal.inference.graph import logit_binomial
+
+        data = {
+            name: pm.Data(name, values, dims=("curve", "cell") if np.ndim(values) else None)
+            for name, values in self.inputs().items()
+        }
+        shape = (self.problem.n_curves, self.problem.n_cells + 1)
+        mass = pm.Gamma("mass", data["concentration"], 1.0, shape=shape)
+        increment = pm.Deterministic("increment", mass / mass.sum(axis=-1, keepdims=True))
+        # Sums of small steps from either end, so that neither loses its digits.
+        is_below = np.tri(self.problem.n_cells, self.problem.n_cells + 1)
+        below = (increment[:, None, :] * is_below).sum(axis=-1)
+        above = (increment[:, None, :] * (1 - is_below)).sum(axis=-1)
+        logit_binomial(
+            "events",
+            data["count"],
+            pt.log(below) - pt.log(above),
+            data["log_coefficient"],
+            observed=data["positives"],
+            dims=("curve", "cell"),
+        )
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Dirichlet draws."""
+        alpha = np.full(self.problem.n_cells + 1, self.prior.concentration)
+        return {"increment": rng.dirichlet(alpha, (draws, self.problem.n_curves))}
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Independent draws by sums over a grid; see `draw_rates`."""
+        rates = [
+            draw_rates(count, positives, self.prior.concentration, draws, rng)
+            for count, positives in zip(self.problem.count, self.problem.positives, strict=True)
+        ]
+        increment = np.diff(np.stack(rates, axis=1), axis=-1, prepend=0, append=1)
+        return DirectDraws({"increment": increment}, float(draws), "quadrature")
+
+    def cell_prob(self, draws: Draws) -> Floats:
+        """Sums of the steps."""
+        return np.clip(draws["increment"].cumsum(axis=-1)[..., :-1], 0, 1)
+
+    def with_pseudo_observations(self, draws: Draws, rank: Floats) -> PseudoObservations:
+        """Rates and bounds of the ranks' bins."""
+        rate = self.cell_prob(draws)
+        found = add_pseudo_observations(rate.reshape(len(rate), -1), self.prior.s)
+        return self._at(rank, (part.reshape(rate.shape) for part in found))
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Dirichlet density."""
+        alpha, steps = self.prior.concentration, self.problem.n_cells + 1
+        log_step = xlogy(alpha - 1, np.maximum(draws["increment"], _SMALLEST)).sum(axis=-1)
+        constant = gammaln(alpha * steps) - steps * gammaln(alpha)
+        return {"increment": np.asarray((log_step + constant).sum(axis=-1))}
+
+
+# Rates of bins without labels may round to 0 or 1, where densities end.
+_EDGE: Final = 1e-300
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Imprecise(_Bins):
+    """A problem under `ImpreciseDirichlet`."""
+
+    problem: Problem
+    prior: ImpreciseDirichlet
+
+    variables: ClassVar[tuple[str, ...]] = ("rate",)
+    # Above NUTS's own: corners at rates near 0 and 1 need small steps.
+    target_accept: ClassVar[float] = 0.97
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts, and the weight of the prior."""
+        return {
+            "count": self.problem.count,
+            "positives": self.problem.positives,
+            "s": np.asarray(self.prior.s),
+        }
+
+    def add_to_model(self) -> None:
+        """``rate ~ Beta(s / 2, s / 2)``, ``positives ~ Binomial(count, rate)``."""
+        import pymc as pm
+
+        values, dims = self.inputs(), ("curve", "cell")
+        count = pm.Data("count", values["count"], dims=dims)
+        positives = pm.Data("positives", values["positives"], dims=dims)
+        s = pm.Data("s", values["s"])
+        rate = pm.Beta("rate", s / 2, s / 2, dims=dims)
+        pm.Binomial("events", n=count, p=rate, observed=positives, dims=dims)
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Beta draws."""
+        half = self.prior.s / 2
+        return {"rate": rng.beta(half, half, (draws, *self.problem.count.shape))}
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Conjugate posterior."""
+        k, misses = self._counts()
+        half = self.prior.s / 2
+        return DirectDraws(
+            {"rate": rng.beta(half + k, half + misses, (draws, *k.shape))},
+            float(draws),
+            "conjugate",
+        )
+
+    def cell_prob(self, draws: Draws) -> Floats:
+        """The rates themselves."""
+        return draws["rate"]
+
+    def with_pseudo_observations(self, draws: Draws, rank: Floats) -> PseudoObservations:
+        """Rates of the ranks' bins, and their bounds over all priors of weight s."""
+        rate, (k, misses), s = draws["rate"], self._counts(), self.prior.s
+        at = betainc(s / 2 + k, s / 2 + misses, rate)
+        # A Beta(0, b) is all at 0, a Beta(a, 0) all at 1.
+        with np.errstate(invalid="ignore"):
+            lower = np.where(k > 0, betaincinv(np.maximum(k, _EDGE), misses + s, at), 0.0)
+            upper = np.where(misses > 0, betaincinv(k + s, np.maximum(misses, _EDGE), at), 1.0)
+        return self._at(rank, (rate, np.minimum(lower, rate), np.maximum(upper, rate)))
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Beta density of the rates."""
+        half = self.prior.s / 2
+        inside = np.clip(draws["rate"], _EDGE, 1 - np.finfo(float).epsneg)
+        return {"rate": beta.logpdf(inside, half, half).sum(axis=(-2, -1))}
+
+    def _counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        positives = self.problem.positives
+        return positives, self.problem.count - positives
