@@ -24,7 +24,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.bootstrap import Floats
 from bayescal.results.intervals import tail
-from bayescal.results.measure import measure_correlation, with_measure
+from bayescal.results.measure import measure_correlation, paired, with_measure
 
 # Sums over different cells of the same rows, which tie, differ by less.
 ROUNDING: Final = 1e-12
@@ -158,7 +158,7 @@ def difference(
     check_comparable(tree, "a difference")
     tree, var = with_measure(tree, var)
     name = access.main(tree).name if var is None else var
-    pair = Pair(first, second, name, prob, class_, group)
+    tree, pair = paired(tree, name), Pair(first, second, name, prob, class_, group)
     for which, given in (("first", first), ("second", second)):
         check_is(given, str, which, "Pass the name of one in the result.")
     if first == second:

@@ -232,6 +232,19 @@ def with_measure(tree: xr.DataTree, var: Any) -> tuple[xr.DataTree, Any]:
     return with_measures(tree, [var]), resolve(var).name
 
 
+def paired(tree: xr.DataTree, name: str) -> xr.DataTree:
+    """A result that compares a metric of its curves, such as the AUC, by the rows.
+
+    Priors pull the curves of two classifiers apart, although both rank the rows alike. A measure
+    with options is not what a result has under its name.
+    """
+    own = measures().get(name)
+    if own is None or own.options or access.has_variable(tree, schema.PAIRED, name):
+        return tree
+    pairs = _along(tree, _paired(tree, [own]))
+    return tree.assign({schema.PAIRED: xr.DataTree(xr.Dataset(pairs))}) if pairs else tree
+
+
 def is_of_rows(tree: xr.DataTree, name: str) -> bool:
     """Whether a variable is a measure that was drawn from the labelled rows alone."""
     if name not in access.measure_names(tree) or name.partition(":")[0] not in measures():

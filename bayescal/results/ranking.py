@@ -28,7 +28,7 @@ from bayescal.results.compare import (
     sorted_draws,
     square_root,
 )
-from bayescal.results.measure import chosen_variable
+from bayescal.results.measure import chosen_variable, paired
 
 RANK: Final = "rank"
 LIKELY: Final = 0.5
@@ -168,11 +168,12 @@ def best(
             f"a ranking needs two classifiers; the result has only {names[0]!r}. Fit several "
             "together with Scores.stack."
         )
-    paired = access.has_variable(tree, schema.PAIRED, name)
-    draws = access.variable(tree, schema.PAIRED if paired else schema.POSTERIOR, name)
+    tree = paired(tree, name)
+    by_rows = access.has_variable(tree, schema.PAIRED, name)
+    draws = access.variable(tree, schema.PAIRED if by_rows else schema.POSTERIOR, name)
     lead = [str(dim) for dim in draws.dims if dim not in (*schema.DRAW_DIMS, schema.CLASSIFIER)]
     outer = {dim: [str(value) for value in draws[dim].values] for dim in lead}
-    if is_fitted_apart(tree, name) and not paired:
+    if is_fitted_apart(tree, name) and not by_rows:
         places = (dict(zip(outer, place, strict=True)) for place in product(*outer.values()))
         badness = [_coupled(tree, name, names, place) for place in places]
     else:

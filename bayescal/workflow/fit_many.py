@@ -452,7 +452,7 @@ def load_many(path: str | os.PathLike[str]) -> ManyFits:
     store.check()
     heads, failures = store.heads(), store.failures()
     _check_alike(store.path, {key: head["recipe"] for key, head in heads.items()})
-    found = ManyFits("", store.path, failures=failures)
+    found = ManyFits(store.quantity, store.path, failures=failures)
     for key, head in heads.items():
         found.quantity = str(head["recipe"]["quantity"])
         # A fit of a key that has failed since is of data that the key has no more.

@@ -131,7 +131,8 @@ def test_the_summary_has_a_row_a_fit_and_a_failure() -> None:
 def test_a_failure_is_over_when_its_data_are_right(tmp_path) -> None:
     with pytest.warns(bc.ManyFitsWarning, match="failed"):
         bc.fit_many("ece", {"a": None}, store=tmp_path / "store", **made.OPTIONS)
-    assert list(bc.load_many(tmp_path / "store").failures) == ["a"]
+    stored = bc.load_many(tmp_path / "store")
+    assert (stored.quantity, list(stored.failures)) == ("ece", ["a"])
     data = {"a": made.data()["north", 0]}
     found = bc.fit_many("ece", data, priors=made.PRIORS, store=tmp_path / "store", **made.OPTIONS)
     assert not found.failures
