@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 from collections.abc import Iterable
@@ -136,23 +135,12 @@ def _measure(spec: str) -> None:
     resolve(spec)
 
 
-# What need not lie in [0, 1].
-_NO_SHARE: Final = "eci|mean_gap|oe|slope|intercept|citl|scaled_brier|cost|log_loss.*|net_benefit.*"
-
-
 def check_share(name: str, limit: float, flag: str) -> None:
     """Refuse a limit in percent, to which every error keeps."""
-    from bayescal.core.quantity import ERROR
-    from bayescal.measures.registry import OWN
-    from bayescal.quantities import of_tables
+    from bayescal.core.checks import check_number
+    from bayescal.measures.registry import range_of
 
-    own = name.partition(":")[0]
-    errors = {one.name for one in of_tables().VARIABLES if one.role == ERROR}
-    known = own in errors | {one.name for one in OWN}
-    if known and not re.fullmatch(_NO_SHARE, own) and not 0 <= limit <= 1:
-        raise InputError(
-            f"{flag} must lie in [0, 1] for {name}; got {limit:g}. Divide percent by 100."
-        )
+    check_number(limit, f"{flag} for {name}", range_of(name), "Divide percent by 100.")
 
 
 def _no_measure(spec: str) -> None:

@@ -194,8 +194,13 @@ def contradiction(seen: float | NDArray[np.float64], drawn: NDArray[np.float64])
     if min(below, above) >= _FAR:
         return []
     low, high = np.quantile(drawn, [0.05, 0.95])
+    why = "The model misses something in the data; look at the bins, and compare priors."
+    if below < _FAR:
+        why = (
+            "So near are scores that were calibrated on these very rows, or rows that are not "
+            "independent; take rows that the scores have not seen."
+        )
     return [
         f"the plug-in estimate, {seen:.4f}, and the posterior contradict each other: "
-        f"data drawn from the posterior give {low:.4f} to {high:.4f} (90%). The model misses "
-        "something in the data; look at the bins, and compare priors."
+        f"data drawn from the posterior give {low:.4f} to {high:.4f} (90%). {why}"
     ]

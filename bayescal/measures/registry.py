@@ -5,6 +5,7 @@ Another package adds a `Measure` by an entry point of the group ``bayescal.measu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from inspect import Parameter, signature
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 from bayescal.core.checks import check_known, check_number, listing
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import LESS, MORE
+from bayescal.core.quantity import CALIBRATION_ERRORS, LESS, MORE
 from bayescal.measures import errors, scores
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, with_options
 
@@ -121,6 +122,17 @@ OWN: Final = (
     _measure("net benefit of treating all", scores.net_benefit_all, VICKERS, MORE, ROWS, "", _AT),
     _measure("cost", scores.cost, FAWCETT, LESS, ROWS, "", _COSTS),
 )
+
+
+# What need not lie in [0, 1].
+_NO_SHARE: Final = "eci|mean_gap|oe|slope|intercept|citl|scaled_brier|cost|log_loss.*|net_benefit.*"
+
+
+def range_of(name: str) -> str:
+    """Where limits of a number may lie: that of a share is not in percent."""
+    own = name.partition(":")[0]
+    known = own in {one.name for one in (*CALIBRATION_ERRORS, *OWN)}
+    return "[0, 1]" if known and not re.fullmatch(_NO_SHARE, own) else "(-inf, inf)"
 
 
 @cache

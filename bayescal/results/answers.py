@@ -28,6 +28,7 @@ from bayescal.core.text import (
     several,
 )
 from bayescal.measures.measure import ROWS
+from bayescal.measures.registry import range_of
 from bayescal.measures.scores import is_called
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -415,7 +416,7 @@ class LabelPlan(Showing):
         LabelPlan
             With the probabilities of excluding it.
         """
-        return replace(self, limit=check_number(limit, "limit", "(-inf, inf)"))
+        return replace(self, limit=check_number(limit, "limit", range_of(self.var)))
 
     @cached_property
     def table(self) -> pd.DataFrame:

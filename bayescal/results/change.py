@@ -250,6 +250,11 @@ def _windows(results: object, asked: _Asked) -> dict[str, _Window]:
     else:
         found = {}
         for name, tree in _named(results).items():
+            if str(name) in found:
+                raise InputError(
+                    f"windows must have different names; {str(name)!r} is one as a word and as a "
+                    "number. Rename one."
+                )
             found[str(name)] = one = _window(str(name), tree, asked)
             # All are of what the first has, so that it is missed where another has not.
             asked = asked._replace(var=one.variable.name) if asked.var is None else asked

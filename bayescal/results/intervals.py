@@ -18,6 +18,7 @@ from bayescal.core.if_calibrated import SIMULATIONS, IfCalibrated, compared, of_
 from bayescal.core.quantity import ERROR
 from bayescal.core.streams import stream
 from bayescal.core.text import percent
+from bayescal.measures.registry import range_of
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.measure import with_measure
@@ -389,8 +390,9 @@ def _share(
 ) -> xr.DataArray:
     """Share of the draws that exist which lie beyond the limit."""
     schema.check_result(tree)
-    value = check_number(limit, "limit", "(-inf, inf)", "Pass the value that would matter.")
     tree, name = with_measure(tree, access.main(tree).name if var is None else var)
+    remedy = "Pass the value that would matter, not in percent."
+    value = check_number(limit, "limit", range_of(name), remedy)
     draws = access.variable(tree, schema.POSTERIOR, name)
     found: xr.DataArray = (
         beyond(draws, value).astype(float).where(draws.notnull()).mean(schema.DRAW_DIMS)

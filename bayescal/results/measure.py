@@ -148,11 +148,12 @@ def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
         return Cells(rate.reshape(mass.shape), score, flat.reshape(mass.shape))
     rate, mass = (_of_kind(tree, name, of, case) for name in (RATE, MASS))
     rate, score = rate[..., held], score[held]
-    # A result keeps rates in single precision: a score as near as that is its own rate.
+    # A result keeps both in single precision: a score as near as that is its own rate.
     rate = np.where(np.abs(rate - score) > np.spacing(np.float32(1)) * score, rate, score)
     if of != ALL and not access.has_variable(tree, schema.CURVE, f"{_GIVEN}{RATE}"):
         rate = np.where((rate == score).all(axis=-1, keepdims=True), np.nan, rate)
-    return Cells(rate, score, mass[..., held])
+    mass = mass[..., held]
+    return Cells(rate, score, mass / mass.sum(axis=-1, keepdims=True))
 
 
 def _of_kind(tree: xr.DataTree, name: str, kind: str, case: ResultSlice) -> Floats:

@@ -14,6 +14,7 @@ from bayescal.core.checks import check_is, check_number, checked_words
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import ERROR, ROW
 from bayescal.core.text import UNRELIABLE, percent, several
+from bayescal.measures.registry import range_of
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval
@@ -488,12 +489,12 @@ def conclusions(
     class under another; rows that stay open under one of them are counted, not held against it.
     """
     access.prior_names(tree)
-    if threshold is not None:
-        check_number(threshold, "threshold", "(-inf, inf)")
     main = access.main(tree)
     tree, var = with_measure(tree, var)
     name = main.name if var is None else var
     check_is(name, str, "var", "Pass the name of a variable of the result.")
+    if threshold is not None:
+        check_number(threshold, "threshold", range_of(name), "Pass no percent.")
     if main.role != ROW or name != main.name:
         return [*_conclude(tree, name, prob, threshold)]
     if threshold is not None:

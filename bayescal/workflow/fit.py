@@ -22,6 +22,7 @@ from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError
 from bayescal.core.plausibility import Sign
 from bayescal.core.quantity import Case, CaseArrays, Plan, Quantity
 from bayescal.core.shown import Progress, progress_bar
+from bayescal.measures.registry import range_of
 from bayescal.quantities import quantity_named
 from bayescal.results.access import gather, in_words
 from bayescal.results.assemble import assemble, combine
@@ -386,10 +387,12 @@ def prior_sensitivity(
     >>> grid.attrs["robust"]
     'true'
     """
-    chosen = _checked(quantity_named(quantity), priors)
+    quantity = quantity_named(quantity)
+    chosen = _checked(quantity, priors)
     check_call(progress, "progress")
     if threshold is not None:
-        check_number(threshold, "threshold", "(-inf, inf)")
+        name = str(var or quantity.VARIABLES[0].name)
+        check_number(threshold, "threshold", range_of(name), "Pass no percent.")
     number = Settings(seed=seed).seed
     trees = {}
     with progress_bar("Fitting", progress) as update:

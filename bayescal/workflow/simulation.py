@@ -28,6 +28,7 @@ from bayescal.core.quantity import CaseArrays, Floats, Quantity
 from bayescal.core.scores import Scores
 from bayescal.core.shown import Progress, progress_bar
 from bayescal.core.streams import stream
+from bayescal.measures.registry import range_of
 from bayescal.quantities import of_tables, quantity_named
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -383,7 +384,7 @@ def plan_labels(
     check_whole(replications, "replications", 2, most=MOST_DRAWN)
     check_call(progress, "progress")
     if limit is not None:
-        check_number(limit, "limit", "(-inf, inf)")
+        check_number(limit, "limit", range_of(str(var)))
     quantity = of_tables()
     seed = check_seed(seed)
     tree = data if isinstance(data, xr.DataTree) else _fitted(quantity, data, seed=seed)

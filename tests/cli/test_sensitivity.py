@@ -114,7 +114,7 @@ def test_without_several_priors_there_is_a_grid(files: Path) -> None:
         (prior("curve", "curve:wide"), "--prior must be curve or smooth"),
         (prior("curve", "curve:-1"), "scale must be"),
         ([*prior("curve", "flat"), "-o", "grid.txt"], "must end in .nc"),
-        (["--threshold", "5"], "--threshold must lie in [0, 1] for tce; got 5. Divide percent"),
+        (["--threshold", "5"], "--threshold for tce must be a number in [0, 1]; got 5.0. Divide"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_in_one_line(files, arguments, words) -> None:

@@ -122,6 +122,8 @@ def test_an_estimate_outside_is_a_contradiction(seen):
     assert f"{seen:.4f}" in sentence
     # A twentieth is left out at either end.
     assert "0.0500 to 0.9499" in sentence
+    # Labels of independent rows scatter.
+    assert ("calibrated on these very rows" in sentence) == (seen < 0.5)
 
 
 @pytest.mark.parametrize("seen", [0.0015, 0.5, 0.998])

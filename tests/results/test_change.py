@@ -144,6 +144,9 @@ def test_the_answer_in_words(results: dict[str, xr.DataTree], said: str) -> None
 FAILED = {"old": window(0.1)}
 WRONG = {
     "a change needs two windows or more; got 1": lambda: bc.change(FAILED),
+    "windows must have different names; '1' is": lambda: bc.change(
+        {1: window(0.1), "1": window(0.1), "2": window(0.1)}
+    ),
     "a change needs two windows or more; got 0": lambda: bc.change(window(0.1)),
     "results must be Mapping; got int": lambda: bc.change(3),
     "window 'new': a result must be an xarray.DataTree; got NoneType": lambda: bc.change(

@@ -159,6 +159,8 @@ def test_other_quantities_need_a_threshold_and_one_number():
     assert conclusions(grid, "slope", threshold=0.0)[0].rows[0].p_calibrated is not None
     with pytest.raises(bc.InputError, match="one number a case"):
         conclusions(grid, "label_rate", threshold=0.5)
+    with pytest.raises(bc.InputError, match=r"threshold must be a number in \[0, 1\]; got 5"):
+        conclusions(grid, "tce", threshold=5)
     with pytest.raises(bc.InputError, match="no variable or measure 'nothing'"):
         conclusions(grid, "nothing")
     with pytest.raises(bc.InputError, match="has one prior"):

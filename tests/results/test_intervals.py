@@ -218,7 +218,8 @@ def test_it_is_that_of_the_measure_over_all_intervals() -> None:
     [
         ("tcf", 0.1, "did you mean 'tce'"),
         (5, 0.1, "5"),
-        ("tce", np.nan, r"limit must be a number in \(-inf, inf\); got nan"),
+        ("tce", 5, r"limit must be a number in \[0, 1\]; got 5"),
+        ("oe", np.nan, r"limit must be a number in \(-inf, inf\); got nan"),
         ("tce", "a", "limit must be a number .*; got 'a'. Pass the value that would matter"),
         ("tce", None, "limit must be a number"),
         ("tce", [0.1, 0.2], "limit must be a number"),

@@ -54,10 +54,11 @@ def test_a_classifier_ties_with_its_copies(var: str) -> None:
     rng = np.random.default_rng(2)
     score = rng.random(2000)
     label, other = rng.random(2000) < score**2, rng.permutation(score)
-    rows = {"a": score, "b": score, "c": score.astype(np.float32), "other": other}
+    rows = {"a": score, "b": score.round(6), "c": score.astype(np.float32), "other": other}
     tree = bc.fit(bc.ece, bc.Scores.stack(rows, y_true=label), method="direct", seed=2)
     np.testing.assert_allclose(bc.best(tree, var).prob_best[:3], 1 / 3, atol=1e-3)
     assert difference(tree, "c", "a", var).prob_equal == 1
+    assert difference(tree, "b", "c", var).prob_equal == 1
     assert difference(tree, "other", "a", var).prob_equal == 0
 
 
