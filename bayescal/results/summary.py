@@ -294,8 +294,9 @@ def _mean_over_classes(
 
 
 def _error_table(tree: xr.DataTree, prob: float) -> Table:
-    """The main error of each case, and the point estimate beside it."""
-    found, main = records(tree, prob), access.main(tree)
+    """The main error of each case, or what is concluded on, and the point estimate beside it."""
+    found, asked = records(tree, prob), tree.attrs.get("conclusion_var")
+    main = next((own for own in access.answers(tree) if own.name == asked), access.main(tree))
     var, point = main.name, f"{main.point}_point"
     with_effective, with_curve = schema.EFFECTIVE_N in found[0], "curve" in found[0]
     plug_in = f"{access.described(tree, main.point or var).title}, {access.point_label(tree)}"

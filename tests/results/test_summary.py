@@ -201,6 +201,15 @@ def test_errors_without_descriptions_or_a_binned_error() -> None:
     assert "calibration error (TCE)" in table_of(tree, 0.9).columns
 
 
+def test_the_table_has_the_error_that_is_concluded_on() -> None:
+    tree = make_result(("a",), draws=50, shape=(1, 2, 1))
+    tree.attrs["conclusion_var"] = "mce"
+    found = table_of(tree, 0.9)
+    assert "largest calibration gap (MCE)" in found.columns
+    mean = float(tree["posterior"]["mce"].mean())
+    assert float(found.rows[0][2]) == pytest.approx(mean, abs=6e-4)
+
+
 def test_the_table_names_the_description_of_the_curve() -> None:
     tree = make_result(("a", "b"), draws=50, p_calibrated=0.2, shape=(1, 2, 1))
     tree["model_average"]["weight"].loc[{"classifier": "b"}] = [0.6, 0.4, 0, 0]
