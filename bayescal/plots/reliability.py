@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from bayescal.core.quantity import ERROR
-from bayescal.core.text import number, percent, probability, relation
+from bayescal.core.text import number, percent, relation
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -141,7 +141,7 @@ def _draw_descriptions(
         colour, dashes = _LOOKS[name]
         look: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.2}
         ax.plot(score, curves.sel({schema.DESCRIPTION: name}).values, **look, zorder=2.4)
-        entries[f"{name} (probability {probability(weights[name])})"] = style.line(**look)
+        entries[f"{name} (P {relation(weights[name])})"] = style.line(**look)
 
 
 def _draw_rates(
@@ -195,7 +195,7 @@ def _draw_diagonal(
     style.draw_diagonal(ax)
     weight = description_weights(tree, case).get(schema.CALIBRATED, 0)
     matters = weight >= _LEAST_WEIGHT
-    held = f" (probability {probability(weight)})" if matters else ""
+    held = f" (P {relation(weight)})" if matters else ""
     entries[f"perfect calibration{held}"] = style.diagonal()
 
 
@@ -324,7 +324,7 @@ def _answer(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
 def _words(tree: xr.DataTree, case: ResultSlice) -> tuple[str, str, str]:
     """What the scores are of, what their label rate is the share of, and rows with the event."""
     if case.class_ is not None:
-        name = style.shorten(case.class_)
+        name = style.shorten(case.class_, 18)
         return f"score of class {name}", f"share of rows of class {name}", f"rows of class {name}"
     if tree.attrs.get("multiclass") == "top-label":
         event = "correctly predicted rows"

@@ -354,13 +354,19 @@ def title(ax: Axes, text: str, **kwargs: Any) -> None:
 
 def full_title(tree: xr.DataTree, case: ResultSlice) -> str:
     """Name a case in words, unlike every other case of the result."""
-    return distinct([one.title for one in access.cases(tree)], 60)[case.title]
+    return distinct([one.title for one in access.cases(tree)], 52)[case.title]
 
 
 def case_title(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     """Head the panel of a case with its name, in red if its fit did not converge."""
-    fine = access.case_converged(tree, case)
-    name = distinct([one.label for one in access.cases(tree)], 26 if fine else 12)[case.label]
+    fine, every = access.case_converged(tree, case), access.cases(tree)
+    width = 26 if fine else 12
+    name = distinct([one.label for one in every], width)[case.label]
+    if len(name) > width:
+        # No cut at one place keeps apart what differs in classifier and group: each has its line.
+        parts = zip(*(one.coords.values() for one in every), strict=True)
+        lines = zip(parts, case.coords.values(), strict=True)
+        name = "\n".join(distinct(names, width)[own] for names, own in lines)
     text = name if fine else f"{name} {schema.NOT_CONVERGED}"
     title(ax, text, fontsize=TEXT_SIZE, **({} if fine else {"color": red()}))
 

@@ -31,6 +31,16 @@ ERRORS: dict[str, dict[str, Any]] = {
     "long names not converged": {"classifiers": LONG[:3], "converged": False},
     "ten classes": {"classifiers": ("vit",), "classes": [f"digit {k}" for k in range(10)]},
     "groups": {"groups": ("women", "men", "not said")},
+    "long names in groups": {
+        "classifiers": LONG[:3],
+        "groups": ("north", "a group with quite a long name indeed"),
+    },
+    "long names of classes": {
+        "classifiers": ("vit",),
+        "classes": [f"a class with quite a long name {k}" for k in range(3)],
+        "shape": (1, 1, 1),
+        "p_calibrated": 0.46,
+    },
     "all scores equal": {"score": "constant"},
     "empty bins": {"score": "rare", "strategy": "uniform", "n": 300},
     "several descriptions": {"shape": (1, 1, 1)},

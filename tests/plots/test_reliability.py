@@ -143,11 +143,11 @@ def lines(figure: Figure) -> dict[str, Line2D]:
 def test_descriptions_that_matter_are_drawn_with_their_probabilities() -> None:
     tree = make_result(("vit",), p_calibrated=0.1, shape=(6, 2.9, 0.1))
     figure = plot_reliability(tree)
-    named = [name for name in lines(figure) if "probability" in name]
+    named = [name for name in lines(figure) if "P = " in name]
     assert named == [
-        "smooth (probability 0.60)",
-        "rough (probability 0.29)",
-        "perfect calibration (probability 0.10)",
+        "smooth (P = 0.60)",
+        "rough (P = 0.29)",
+        "perfect calibration (P = 0.10)",
     ]
     curves = tree["model_average"]["description_curve"]
     drawn = [line.get_ydata() for line in figure.axes[0].lines]
