@@ -505,6 +505,15 @@ class Quantity(Protocol):
         """How the command line reads data, options and priors: a `core.command.Command`."""
 
 
+def lazy_names(module: str, file: str) -> tuple[Any, Any, list[str]]:
+    """`__getattr__`, `__dir__` and `__all__` of a quantity: its stub's names, and its own."""
+    import lazy_loader
+
+    found, _, names = lazy_loader.attach_stub(module, file)
+    names += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]
+    return found, lambda: names, names
+
+
 def bound_values(bounds: Mapping[str, Bound]) -> dict[str, float]:
     """Take the numbers of bounds, for the group ``bounds`` of a result."""
     return {name: bound.value for name, bound in bounds.items()}

@@ -5,8 +5,6 @@ Names load on first use. They are listed once, in ``__init__.pyi``.
 
 from __future__ import annotations
 
-import lazy_loader
-
 from bayescal.core.quantity import (
     AVERAGE,
     CALIBRATION_CURVE,
@@ -19,17 +17,12 @@ from bayescal.core.quantity import (
     SHARED_ROWS,
     Reference,
     Variable,
+    lazy_names,
     named,
     undrawn,
 )
 
-__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
 
 NAME = "agnostic"
 TITLE = "Interval calibration measure"

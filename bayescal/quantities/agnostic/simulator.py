@@ -15,13 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 from scipy.stats import beta
 
-from bayescal.core.checks import (
-    MOST_SIMULATED,
-    check_is,
-    check_number,
-    check_whole,
-    generator,
-)
+from bayescal.core.checks import MOST_SIMULATED, check_is, check_number, check_whole, generator
 from bayescal.core.functionals import interval_measure
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats

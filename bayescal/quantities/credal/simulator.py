@@ -13,13 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import (
-    MOST_SIMULATED,
-    check_call,
-    check_is,
-    check_whole,
-    generator,
-)
+from bayescal.core.checks import MOST_SIMULATED, check_call, check_is, check_whole, generator
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores

@@ -24,18 +24,10 @@ from bayescal.core.checks import (
 )
 from bayescal.core.counts import Counts
 from bayescal.core.counts_sql import ALONE
-from bayescal.core.if_calibrated import (
-    SIMULATIONS,
-    Floats,
-    IfCalibrated,
-    compared,
-    of_cells,
-    of_rows,
-)
-from bayescal.core.quantity import Bound
+from bayescal.core.if_calibrated import SIMULATIONS, IfCalibrated, compared, of_cells, of_rows
+from bayescal.core.quantity import Bound, Floats
 from bayescal.core.scores import Scores, Task
 from bayescal.core.streams import stream
-from bayescal.quantities.ece.data import CELLS
 from bayescal.quantities.ece.estimator import estimate
 
 _INDEPENDENT = "rows are independent and the bins were not chosen with them"
@@ -418,6 +410,9 @@ def _of_counts(
     rng: np.random.Generator,
 ) -> Floats:
     """Simulated estimates from counts by cells, or by bins where there are no others."""
+    # Loads more than the bounds need.
+    from bayescal.quantities.ece.data import CELLS
+
     if isinstance(data, BinCounts):
         cells = bins = data
     else:

@@ -23,12 +23,7 @@ from bayescal.curves.priors import CurveAverage
 from bayescal.curves.smooth import BASIS, Smooth
 from bayescal.quantities.ece.data import in_table, problems
 from bayescal.quantities.ece.pooled_curves import PooledCurves
-from bayescal.quantities.ece.priors import (
-    HierarchicalBins,
-    IndependentBins,
-    Priors,
-    SmoothCurve,
-)
+from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -33,13 +33,7 @@ from bayescal.curves.cells import Problem, curve_scores
 from bayescal.curves.priors import SMOOTH, CurveAverage, SmoothCurve
 from bayescal.curves.shared_rows import shared_rows
 from bayescal.quantities.ece import VARIABLES
-from bayescal.quantities.ece.data import (
-    Data,
-    in_table,
-    is_fine,
-    problems,
-    problems_by_group,
-)
+from bayescal.quantities.ece.data import Data, in_table, is_fine, problems, problems_by_group
 from bayescal.quantities.ece.estimator import resolved
 from bayescal.quantities.ece.model import model_of_groups
 from bayescal.quantities.ece.pooled_curves import GroupCurve, PooledCurves

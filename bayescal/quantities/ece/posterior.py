@@ -15,14 +15,7 @@ from bayescal.core.bin_counts import BinCounts
 from bayescal.core.bin_edges import STRATEGIES
 from bayescal.core.functionals import log_binomial
 from bayescal.core.plausibility import contradiction
-from bayescal.core.quantity import (
-    CaseArrays,
-    DirectDraws,
-    Draws,
-    Floats,
-    bound_values,
-    bound_words,
-)
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
 from bayescal.curves.average import Average
 from bayescal.curves.cells import (
     ERRORS,
@@ -41,13 +34,7 @@ from bayescal.curves.cells import (
     score_logit,
 )
 from bayescal.curves.posterior import CurvePosterior
-from bayescal.curves.priors import (
-    AVERAGED_AXES,
-    CALIBRATED,
-    COMPONENTS,
-    SMOOTH,
-    CurveAverage,
-)
+from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS, SMOOTH, CurveAverage
 from bayescal.inference.direct import choose
 from bayescal.quantities.ece.bounds import Bounds, bounds
 from bayescal.quantities.ece.data import data_warnings

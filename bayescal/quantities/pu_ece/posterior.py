@@ -39,13 +39,7 @@ from bayescal.curves.cells import (
     nonempty_cells,
 )
 from bayescal.curves.posterior import CurvePosterior
-from bayescal.curves.priors import (
-    AVERAGED_AXES,
-    CALIBRATED,
-    COMPONENTS,
-    CurveAverage,
-    SmoothCurve,
-)
+from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS, CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.bounds import Bounds, bounds_or_infinite
 from bayescal.quantities.pu_ece.class_prior import (
     check_possible,

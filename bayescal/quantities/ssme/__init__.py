@@ -5,17 +5,18 @@ Names load on first use. They are listed once, in ``__init__.pyi``.
 
 from __future__ import annotations
 
-import lazy_loader
+from bayescal.core.quantity import (
+    LESS,
+    METRIC,
+    MORE,
+    Reference,
+    Variable,
+    lazy_names,
+    named,
+    undrawn,
+)
 
-from bayescal.core.quantity import LESS, METRIC, MORE, Reference, Variable, named, undrawn
-
-__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
 
 NAME = "ssme"
 TITLE = "Semi-supervised evaluation of several classifiers"

@@ -15,13 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal.core.checks import (
-    MOST_SIMULATED,
-    check_is,
-    check_number,
-    check_whole,
-    generator,
-)
+from bayescal.core.checks import MOST_SIMULATED, check_is, check_number, check_whole, generator
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import finite_logits, sigmoid
 from bayescal.core.quantity import Floats

@@ -28,12 +28,7 @@ from bayescal.core.scores import Scores, top_label
 from bayescal.core.sums import Several
 from bayescal.curves.cells import draw_masses
 from bayescal.quantities.temperature.data import Problem, Rows, only_problem
-from bayescal.quantities.temperature.logits import (
-    ClassWise,
-    Integers,
-    predicted_class,
-    scores_of_0,
-)
+from bayescal.quantities.temperature.logits import ClassWise, Integers, predicted_class, scores_of_0
 
 BY: Final = ("predicted", "true", "group")
 BINNING: Final = Binning(15, "uniform")

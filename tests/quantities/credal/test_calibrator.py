@@ -10,10 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import (
-    check_methods_subset_invariance,
-    parametrize_with_checks,
-)
+from sklearn.utils.estimator_checks import check_methods_subset_invariance, parametrize_with_checks
 
 import bayescal as bc
 from bayescal.core.errors import InputError

@@ -6,12 +6,7 @@ from scipy.optimize import linprog
 
 import bayescal as bc
 from bayescal.core.probability_intervals import decide
-from bayescal.quantities.credal.estimator import (
-    e_admissible,
-    interval_dominance,
-    maximin,
-    zero_one,
-)
+from bayescal.quantities.credal.estimator import e_admissible, interval_dominance, maximin, zero_one
 from bayescal.quantities.credal.row_bounds import credible_sets
 from tests.quantities.credal.made import binary, multiclass, random_bounds
 

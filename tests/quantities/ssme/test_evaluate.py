@@ -8,18 +8,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from bayescal.quantities.ssme import posterior as module
 from bayescal.quantities.ssme.metrics import Metrics, metrics
-from bayescal.quantities.ssme.posterior import (
-    METHODS,
-    evaluate,
-    reference_estimates,
-)
-from tests.quantities.ssme.made import (
-    grouped,
-    in_chains,
-    many_classes,
-    model,
-    problem,
-)
+from bayescal.quantities.ssme.posterior import METHODS, evaluate, reference_estimates
+from tests.quantities.ssme.made import grouped, in_chains, many_classes, model, problem
 
 
 class Fixed:

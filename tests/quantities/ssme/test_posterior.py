@@ -15,10 +15,7 @@ from bayescal.quantities.ssme import VARIABLES
 from bayescal.quantities.ssme.data import Problem, score_matrix, weighted_matrix
 from bayescal.quantities.ssme.metrics import Metrics
 from bayescal.quantities.ssme.opinion_pool import DEGREES, under_assumptions
-from bayescal.quantities.ssme.posterior import (
-    PRIOR_DRAWS,
-    SSMECase,
-)
+from bayescal.quantities.ssme.posterior import PRIOR_DRAWS, SSMECase
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, Tilt
 from bayescal.quantities.ssme.simulator import truth
 from bayescal.results.assemble import assemble

@@ -16,14 +16,7 @@ from bayescal.quantities.ssme.model import model_of
 from bayescal.quantities.ssme.opinion_pool import agreement_weights, lifted
 from bayescal.quantities.ssme.priors import Tilt
 from bayescal.quantities.ssme.tilt import GROUP_DEGREES, draw_student, student_log_density
-from tests.quantities.ssme.made import (
-    PLAIN,
-    grouped,
-    log_density_of,
-    many_classes,
-    model,
-    problem,
-)
+from tests.quantities.ssme.made import PLAIN, grouped, log_density_of, many_classes, model, problem
 
 MADE = {
     "binary": lambda labeling: problem(labeling, n=60),

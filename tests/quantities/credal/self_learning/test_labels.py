@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal.self_learning import (
-    SelfLearningRows,
-    credal_labels,
-    soft_labels,
-)
+from bayescal.quantities.credal.self_learning import SelfLearningRows, credal_labels, soft_labels
 
 GOOD = {
     "features": [[0.0], [1.0]],
