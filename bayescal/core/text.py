@@ -253,9 +253,9 @@ def number(value: float) -> str:
 
 
 def signed(value: float) -> str:
-    """Write a difference of errors as `number` does, with its sign."""
-    sign = "+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""
-    return sign + number(abs(value))
+    """Write a difference of errors as `number` does, with its sign, which no bound has."""
+    sign, text = ("+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""), number(abs(value))
+    return sign + (f"{abs(value):.0e}" if text.startswith("<") else text)
 
 
 def in_words(number: str) -> str:

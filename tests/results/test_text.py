@@ -86,7 +86,13 @@ def test_number(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.05, "+0.050"), (-0.002, "\N{MINUS SIGN}0.0020"), (0.0, "0")]
+    ("value", "text"),
+    [
+        (0.05, "+0.050"),
+        (-0.002, "\N{MINUS SIGN}0.0020"),
+        (-3.7e-5, "\N{MINUS SIGN}4e-05"),
+        (0.0, "0"),
+    ],
 )
 def test_signed(value: float, text: str) -> None:
     assert signed(value) == text
