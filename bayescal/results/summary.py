@@ -220,10 +220,10 @@ def _measure_columns(
 
 
 def _shown_errors(tree: xr.DataTree) -> list[Variable]:
-    """The error that the point estimate is of, and the main one."""
-    main = access.main(tree)
+    """The error that the point estimate is of, the main one, and that which is concluded on."""
+    main, asked = access.main(tree), tree.attrs.get("conclusion_var")
     held = {one.name: one for one in access.of_role(tree, ERROR)}
-    return [held[name] for name in dict.fromkeys((main.point, main.name)) if name in held]
+    return [held[name] for name in dict.fromkeys((main.point, main.name, asked)) if name in held]
 
 
 def _of_errors(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _Lines:
@@ -255,7 +255,8 @@ def _errors_of(
         row |= {f"{name}_point": access.point(tree, name, case), **mean}
         row |= {f"{name}_median": median, **both}
         row[schema.P_CALIBRATED] = scalar(schema.MODEL_AVERAGE, schema.P_CALIBRATED)
-        if (found := if_calibrated(tree, case, prob)) is not None:
+        found = if_calibrated(tree, case, prob) if name == access.main(tree).point else None
+        if found is not None:
             row |= zip(_under_calibration(name), found[1:5], strict=True)
     row |= further(case) | access.health(tree, case)
     if access.has_variable(tree, schema.MODEL_AVERAGE, schema.WEIGHT):
