@@ -67,7 +67,7 @@ class Difference(Showing):
         sure = f"{percent(self.prob)} interval {self.lower:+z.4f} to {self.upper:+z.4f}"
         title = f"{self.title} of " if self.title else ""
         likely, alike = map(in_words, map(probability, (self.prob_first_larger, self.prob_equal)))
-        tie = f", and both are equal with probability {alike}" if self.prob_equal else ""
+        tie = f", and both are equal with probability {alike}" if self.prob_equal > 0.001 else ""
         return (
             f"{title}{self.first} minus {self.second}: {self.mean:+z.4f} ({sure}); "
             f"{self.first}'s is the larger with probability {likely}{tie}."
