@@ -1,4 +1,4 @@
-"""Tables and files: nothing is cut, and nothing in them acts on a spreadsheet or a terminal."""
+"""What is printed fits the terminal, and nothing in it acts on a spreadsheet or a terminal."""
 
 import csv
 import json
@@ -9,14 +9,220 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from rich.cells import cell_len
 
 from bayescal.cli.main import cli
-from bayescal.cli.output import print_estimates, print_json
+from bayescal.cli.output import print_estimates, print_json, print_table, say, with_short_names
 from bayescal.cli.run import status_code
 from bayescal.core.command import Estimates
 from bayescal.core.plausibility import contradiction
 
-NAMES = ("=cmd|x", "+1", "-p", "@SUM(A1)", "plain")
+NAMES = [
+    "gradient_boosted_trees_depth_8_learning_rate_0.05_seed_1",
+    "gradient_boosted_trees_depth_8_learning_rate_0.05_seed_2",
+    "random_forest_500_trees_balanced_subsample_all_features",
+    "logistic_regression_l2_standardised_all_features_2025_11",
+]
+NETS = ["a_long_name_of_a_network_after_epoch_90", "a_long_name_of_a_network_after_epoch_91"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(2)
+    n, path = 300, tmp_path_factory.mktemp("terminal")
+    logit = 2 * rng.normal(size=n)
+    y = (rng.random(n) < 1 / (1 + np.exp(-logit))).astype(int)
+    scores = {
+        name: 1 / (1 + np.exp(-scale * logit - 0.4 * rng.normal(size=n)))
+        for name, scale in zip(NAMES, (1, 1.5, 2, 0.7), strict=True)
+    }
+    table = pd.DataFrame({"y": y, "s": y * (rng.random(n) < 0.5), **scores})
+    table["region"] = rng.choice(["north", "south"], n)
+    table.to_csv(path / "rows.csv", index=False)
+    shares = rng.dirichlet([1, 1, 1], n)
+    classes = {f"{name}_{k}": shares[:, k] for name in NETS for k in range(3)}
+    label = [rng.choice(3, p=row) for row in shares]
+    pd.DataFrame({"y": label, **classes}).to_csv(path / "classes.csv", index=False)
+    return path
+
+
+def scores(several: bool) -> list[str]:
+    return [f"--score={name}" for name in NAMES[: 1 + several]]
+
+
+def nets(several: bool) -> list[str]:
+    return [f"--classifier={name}={name}_*" for name in NETS[: 1 + several]]
+
+
+Y = ("--label", "y")
+QUICK = ("--quick", "--draws", "250")
+COMMANDS = {
+    "ece": ["ece", "rows.csv", *Y, *QUICK, "--measure", "e90", scores],
+    "ece groups": ["ece", "rows.csv", *Y, *QUICK, "--group", "region", scores],
+    "ece classes": ["ece", "classes.csv", *Y, *QUICK, "--multiclass", "marginal", nets],
+    "ece estimates": ["ece", "rows.csv", *Y, "--estimate-only", scores],
+    "pu-ece": [
+        "pu-ece",
+        "rows.csv",
+        *["--positive-column", "s", "--class-prior", ".3", *QUICK],
+        scores,
+    ],
+    "ssme estimates": ["ssme", "rows.csv", *Y, "--estimate-only", scores],
+    "credal": ["credal", "rows.csv", "rows.csv", *Y, *QUICK, "--prior", "bins", scores],
+    "credal estimates": ["credal", "rows.csv", "rows.csv", *Y, "--estimate-only", scores],
+    "agnostic": ["agnostic", "rows.csv", *Y, *QUICK, scores],
+    "agnostic estimates": ["agnostic", "rows.csv", *Y, "--estimate-only", scores],
+    "temperature": ["temperature", "classes.csv", *Y, *QUICK, nets],
+    "temperature estimates": ["temperature", "classes.csv", *Y, "--estimate-only", nets],
+    "sensitivity": ["sensitivity", "ece", "rows.csv", *Y, *QUICK, scores],
+    "check": ["check", "rows.csv", *Y, *QUICK[1:], *["--max", "tce=.9", "--min", "auc=.1"], scores],
+    "plan": [
+        "plan",
+        "rows.csv",
+        *Y,
+        *["--n", "50", "--replications", "2"],
+        f"--case={NAMES[0]}",
+        scores,
+    ],
+    "count": ["count", "rows.csv", *Y, "-o", "rows.counts", "--group", "region", scores],
+    "report": ["report", "rows.csv", *Y, *QUICK, "-o", "page.html", scores],
+}
+
+
+def lines(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, columns: int, words: list[str]
+) -> list[str]:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    found = CliRunner().invoke(cli, words, catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    # A path is printed whole, to be copied.
+    return [line for line in found.stdout.splitlines() if not line.startswith("Written: ")]
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_line_is_wider_than_the_terminal(
+    name: str, several: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *words, named = COMMANDS[name]
+    words = [*words, *named(several)]
+    for columns in (80, 120):
+        found = lines(monkeypatch, folder, columns, words)
+        assert max(map(cell_len, found)) <= columns
+
+
+def left_out(found: list[str]) -> int:
+    """Number of columns for which there was no room."""
+    said = re.search(r"Left out at this width: (.*?)\. --verbose", " ".join(found))
+    return 0 if said is None else len(said[1].split(", "))
+
+
+@pytest.mark.parametrize("name", ["ece", "agnostic", "temperature", "sensitivity"])
+def test_a_wide_terminal_has_more_columns(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *words, named = COMMANDS[name]
+    words = [*words, *named(True)]
+    narrow, wide = (lines(monkeypatch, folder, columns, words) for columns in (80, 120))
+    assert left_out(narrow) > left_out(wide)
+    everything = lines(monkeypatch, folder, 80, [*words, "--verbose"])
+    assert max(map(cell_len, everything)) <= 80
+    assert left_out(everything) == 0
+    assert any("status" in line for line in everything)
+
+
+def test_the_prior_is_a_line_and_in_full_with_verbose(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["ece", "rows.csv", *Y, *QUICK, *scores(False)]
+    short = lines(monkeypatch, folder, 80, words)
+    (prior,) = [line for line in short if line.startswith("Prior: curve")]
+    assert prior.endswith("The prior probability of exact calibration is 0.5.")
+    assert not any("Gaussian process" in line for line in short)
+    assert any(
+        "Gaussian process" in line for line in lines(monkeypatch, folder, 80, [*words, "-v"])
+    )
+
+
+def test_temperatures_are_printed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = lines(monkeypatch, folder, 80, ["temperature", "classes.csv", *Y, *QUICK, *nets(False)])
+    (head,) = [line for line in found if "temperature" in line]
+    place = found.index(head)
+    assert [row.split()[1] for row in found[place + 2 : place + 5]] == ["0", "1", "2"]
+    # The rows follow their scores, whose temperature is 1.
+    for row in found[place + 2 : place + 5]:
+        mean, low, high = map(float, row.split()[2:5])
+        assert low < mean < high
+        assert low < 1 < high
+
+
+COLUMNS = ["", "rows", "error", "status"]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 200])
+@pytest.mark.parametrize("names", [NAMES, ["分類器" * 12 + "一", "分類器" * 12 + "二"]])
+def test_names_are_cut_and_none_becomes_another(
+    names: list[str], columns: int, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    print_table(COLUMNS, [[name, "570", "0.1", "ok"] for name in names], words=(0, 3))
+    out = capsys.readouterr().out.splitlines()
+    rows = [line.split()[0] for line in out if "570" in line]
+    assert len(set(rows)) == len(names)
+    assert max(map(cell_len, out)) <= columns
+    assert (rows == names) == (
+        columns >= max(map(cell_len, names)) + cell_len("  rows  error  status")
+    )
+
+
+def test_columns_are_left_out_in_order_and_then_there_is_a_line_a_number(
+    monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    rows = [[name, "570", "0.1234567890", "ok"] for name in NAMES]
+    heads = ["", "number_of_rows", "calibration_error", "status"]
+
+    def printed(columns: int, spare: list[str], verbose: bool = False) -> str:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        print_table(heads, rows, spare=spare, verbose=verbose)
+        return capsys.readouterr().out
+
+    assert "Left out" not in printed(80, ["status"])
+    said = printed(58, ["status"])
+    assert "Left out at this width: status = ok. --verbose shows all." in said
+    assert "number_of_rows" in printed(58, ["status"]).splitlines()[0]
+    for found in (printed(42, ["status"]), printed(50, ["status"], verbose=True)):
+        assert found.count("  calibration_error  0.1234567890\n") == len(NAMES)
+        assert found.count("  status             ok\n") == len(NAMES)
+        assert "Left out" not in found
+
+
+def test_names_cannot_act_on_the_terminal(capsys) -> None:
+    print_table(["", "n"], [["[bold]\x1b[31mred", "1"]])
+    out = capsys.readouterr().out
+    assert r"[bold]\x1b[31mred" in out
+    assert "\x1b" not in out
+
+
+def test_a_note_has_two_lines_and_ends_at_a_clause(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    note = "This is so: one reason of many; another one. " + "And this goes on. " * 10
+    say(note, verbose=False)
+    short = capsys.readouterr().out
+    assert len(short.splitlines()) == 2
+    assert short.endswith("(more: --verbose).\n")
+    say(note)
+    assert " ".join(capsys.readouterr().out.split()) == note.strip()
+
+
+def test_names_in_sentences_are_cut_apart() -> None:
+    found = with_short_names(f"{NAMES[0]} leads, before {NAMES[1]}.", NAMES)
+    first, second = found.removesuffix(".").split(" leads, before ")
+    assert first != second
+    assert max(len(first), len(second)) <= 30
+
+
+HOSTILE = ("=cmd|x", "+1", "-p", "@SUM(A1)", "plain")
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +230,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("output") / "scores.csv"
     rng = np.random.default_rng(20)
     score = rng.random(300)
-    columns = {"y": (rng.random(300) < score).astype(int)} | dict.fromkeys(NAMES, score)
+    columns = {"y": (rng.random(300) < score).astype(int)} | dict.fromkeys(HOSTILE, score)
     pd.DataFrame(columns).to_csv(path, index=False)
     return path
 
@@ -38,13 +244,13 @@ def run(*words: object) -> str:
 @pytest.mark.parametrize("how", ["--quick", "--estimate-only"])
 def test_names_that_are_formulas_are_quoted_in_csv(table: Path, tmp_path: Path, how: str) -> None:
     out = tmp_path / "out.csv"
-    run("ece", table, "--label", "y", *(f"--score={name}" for name in NAMES), how, "-o", out)
+    run("ece", table, "--label", "y", *(f"--score={name}" for name in HOSTILE), how, "-o", out)
     with out.open(newline="") as file:
         found = list(csv.DictReader(file))
     names = [row["classifier"] for row in found]
     # "+1" is a number, which stays one.
     assert names == ["'=cmd|x", "+1", "'-p", "'@SUM(A1)", "plain"]
-    assert [re.sub(r"^'(?='*[=+\-@\t\r\n])", "", name) for name in names] == list(NAMES)
+    assert [re.sub(r"^'(?='*[=+\-@\t\r\n])", "", name) for name in names] == list(HOSTILE)
     for row in found:
         assert not any(re.match(r"[=@\t\r]|[+-](?![\d.])", cell) for cell in row.values())
         assert not any(re.match(r"'[+-]?[\d.]", cell) for cell in row.values())

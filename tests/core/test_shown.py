@@ -1,12 +1,18 @@
-"""What is shown: text no wider than the terminal, HTML without a user's tags."""
+"""What is shown: text, HTML without a user's tags, strips of intervals, and progress bars."""
 
+import io
+import math
 import re
+import time
+from itertools import pairwise
+from typing import Any
 
 import pytest
 from markupsafe import Markup
 from rich.cells import cell_len
 
-from bayescal.core.shown import Box, Shown, strip_of
+from bayescal.core import shown as progress
+from bayescal.core.shown import Box, Shown, Strip, in_notebook, progress_bar, strip_of, terminal_bar
 from tests.report.pages import HOSTILE, Page
 
 WIDE = "分類器" * 40
@@ -79,3 +85,152 @@ def test_every_rule_of_style_is_for_what_is_shown_alone() -> None:
 
 def test_writing_direction_is_kept_to_the_name() -> None:
     assert "\u202e" not in shown("a\u202eb")._repr_html_()
+
+
+def test_bars_lie_on_the_scale_of_the_ticks() -> None:
+    found = strip_of([(0.1, 0.3, 0.2)], "key", 0.0)
+    (low, first), *_, (high, last) = found.ticks
+    assert (first, last) == ("0", "0.3")
+    (bar,) = found.bars
+    assert bar is not None
+
+    def share(at: float) -> float:
+        return (at - low) / (high - low)
+
+    assert [share(bar.low), share(bar.point), share(bar.high)] == pytest.approx([1 / 3, 2 / 3, 1])
+
+
+@pytest.mark.parametrize(
+    ("ends", "labels"),
+    [
+        ((-0.02, 0.03), ["−0.02", "−0.01", "0", "0.01", "0.02", "0.03"]),
+        ((0.91, 0.95), ["0.91", "0.92", "0.93", "0.94", "0.95"]),
+        ((0.5, 0.5), ["0.4", "0.6"]),
+        ((0.0, 1200.0), ["0", "500", "1000", "1500"]),
+    ],
+)
+def test_ticks_are_round_and_hold_the_ends(ends: tuple[float, float], labels: list[str]) -> None:
+    low, high = ends
+    found = [label for _, label in strip_of([(low, high, low)], "").ticks]
+    if low < high:
+        assert found == labels
+    assert float(found[0].replace("−", "-")) <= low <= high <= float(found[-1])
+
+
+def test_an_undefined_interval_has_no_bar() -> None:
+    found = strip_of([(math.nan,) * 3, (0.1, 0.2, 0.15)], "")
+    assert found.bars[0] is None
+    assert found.bars[1] is not None
+    assert strip_of([(math.nan,) * 3], "").bars == [None]
+
+
+def test_labels_that_would_touch_are_left_out() -> None:
+    ticks = [(k / 10, str(k)) for k in range(11)]
+    at = [place for place, _ in Strip([], ticks, "").labels()]
+    assert at[0] == 0
+    assert min(two - one for one, two in pairwise(at)) >= 0.24
+
+
+class Screen:
+    """What a notebook shows, write by write."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def display(self, what: Any, **given: Any) -> "Screen":
+        assert given == {"display_id": True}
+        self.update(what)
+        return self
+
+    def update(self, what: Any) -> None:
+        self.seen.append(what.data)
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    shown = Screen()
+    monkeypatch.setattr("bayescal.core.shown.in_notebook", lambda: True)
+    monkeypatch.setattr("IPython.display.display", shown.display)
+    monkeypatch.setattr(progress, "_DELAY", 0.01)
+    monkeypatch.setattr(progress, "_EVERY", 0.01)
+    return shown
+
+
+def until(screen: Screen, words: str) -> None:
+    """Wait for the thread that draws."""
+    for _ in range(500):
+        if any(words in one for one in screen.seen):
+            return
+        time.sleep(0.01)
+    raise AssertionError(screen.seen)
+
+
+def test_a_notebook_has_one_bar_until_the_work_is_done(screen: Screen) -> None:
+    with progress_bar("Fitting") as update:
+        assert update is not None
+        update("<b>", 1, 4)
+        until(screen, '<progress value="1" max="4"></progress> Fitting &lt;b&gt;, 1 of 4, 0 s')
+        with progress_bar("Counting") as inner:
+            assert inner is None
+    assert screen.seen[-1] == ""
+    assert not any("Counting" in one for one in screen.seen)
+
+
+def test_work_of_one_part_moves_to_and_fro(screen: Screen) -> None:
+    with progress_bar("Fitting") as update:
+        assert update is not None
+        update("vit", 0, 1)
+        until(screen, "<progress></progress> Fitting vit, 0 s")
+
+
+def test_short_work_has_none(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_DELAY", 100)
+    with progress_bar("Fitting"):
+        pass
+    assert screen.seen == []
+
+
+def test_the_bar_goes_when_the_work_fails(screen: Screen) -> None:
+    def fail() -> None:
+        with progress_bar("Fitting"):
+            until(screen, "Fitting")
+            raise ValueError
+
+    with pytest.raises(ValueError, match=r"^$"):
+        fail()
+    assert screen.seen[-1] == ""
+    with progress_bar("Fitting") as again:
+        assert again is not None
+
+
+def test_what_was_given_is_called_instead(screen: Screen) -> None:
+    calls: list[tuple[str, int, int]] = []
+
+    def given(*call: Any) -> None:
+        calls.append(call)
+
+    with progress_bar("Fitting", given) as update:
+        assert update is given
+    assert screen.seen == []
+
+
+def test_elsewhere_there_is_none() -> None:
+    assert not in_notebook()
+    with progress_bar("Fitting") as update:
+        assert update is None
+
+
+@pytest.mark.parametrize("total", [2, 0])
+def test_a_terminal_shows_a_bar_and_a_file_does_not(
+    total: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for shown in (True, False):
+        stream = io.StringIO()
+        stream.isatty = lambda shown=shown: shown  # type: ignore[method-assign]  # a terminal, or not
+        monkeypatch.setattr("sys.stderr", stream)
+        with terminal_bar("Fitting") as update:
+            assert (update is not None) == shown
+            if update is not None:
+                update("[north]", 1, total)
+        said = stream.getvalue()
+        assert ("Fitting: [north]" in said and f"1/{total or '?'}" in said) == shown

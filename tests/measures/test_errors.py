@@ -1,4 +1,4 @@
-"""Sizes, quantiles and directions of the gap: brute force, closed forms and NumPy's quantiles."""
+"""Sizes, quantiles and directions of the gap, slope and intercepts: brute force and statsmodels."""
 
 from itertools import combinations
 
@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit, logit
 
+from tests.conftest import oracle
 from tests.measures.curves import SEEDS, curve, value
 
 ROUNDING = 1e-12
@@ -60,3 +62,66 @@ def test_a_calibrated_curve_has_no_error(seed):
     for name in by_hand(score, score, mass):
         expected = 1 if name == "oe" else 0
         assert value(name, score, score, mass) == pytest.approx(expected, abs=1e-15), name
+
+
+LINE = ("intercept", "slope")
+
+
+# Of the first curve no line is best: its rates are 1, then 0.
+@pytest.mark.parametrize("seed", SEEDS[1:])
+def test_statsmodels_finds_the_same_line(seed):
+    sm = oracle("statsmodels.api")
+    rate, score, mass = curve(seed, ends=False)
+    x = logit(score)
+    given = {"family": sm.families.Binomial(), "var_weights": mass}
+    line = sm.GLM(rate, sm.add_constant(x), **given).fit(tol=1e-14, maxiter=100)
+    large = sm.GLM(rate, np.ones_like(x), offset=x, **given).fit(tol=1e-14, maxiter=100)
+    found = [value(name, rate, score, mass) for name in (*LINE, "citl")]
+    np.testing.assert_allclose(found, [*line.params, *large.params], rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("spread", [0.1, 1, 4])
+@pytest.mark.parametrize("seed", SEEDS[1:])
+def test_the_gradient_of_the_divergence_is_0(seed, spread):
+    rate, score, mass = curve(seed, 3, 2, ends=False)
+    score = expit(spread * logit(score))
+    x = logit(score)
+    a, b, large = (value(name, rate, score, mass)[..., None] for name in (*LINE, "citl"))
+    off = mass * (rate - expit(a + b * x))
+    for part in (off, off * x, mass * (rate - expit(large + x))):
+        np.testing.assert_allclose(part.sum(axis=-1), 0, atol=1e-10 * max(spread, 1))
+
+
+@pytest.mark.parametrize("line", [(0, 1), (-0.5, 0.4), (1, -2), (-50, 1), (-200, 0.8)])
+def test_a_curve_that_is_a_line_has_its_intercept_and_slope(line):
+    _, score, mass = curve(4, ends=False)
+    rate = expit(line[0] + line[1] * logit(score))
+    found = [value(name, rate, score, mass) for name in LINE]
+    np.testing.assert_allclose(found, line, atol=1e-9)
+    if line[1] == 1:
+        assert value("citl", rate, score, mass) == pytest.approx(line[0])
+
+
+def test_scores_of_0_and_1_are_left_out():
+    rate, score, mass = curve(3, ends=False)
+    wider = [np.concatenate(parts) for parts in (([0.3], rate, [0.2]), ([0], score, [1]))]
+    more = np.concatenate([[0.3], mass, [0.1]])
+    for name in (*LINE, "citl"):
+        expected = value(name, rate, score, mass)
+        assert value(name, *wider, more) == pytest.approx(expected, abs=1e-9), name
+
+
+@pytest.mark.parametrize(
+    ("rate", "score"),
+    [
+        ([0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9]),
+        ([0, 0, 0, 0], [0.1, 0.4, 0.6, 0.9]),
+        ([0.2, 0.5, 0.5, 0.1], [0.3, 0.3, 0.3, 0.3]),
+        ([0.2, 0.5], [0, 1]),
+    ],
+    ids=["parted", "one label", "one score", "only 0 and 1"],
+)
+def test_without_a_best_line_there_is_no_slope(rate, score):
+    cells = np.array(rate, float), np.array(score, float), np.full(len(rate), 1 / len(rate))
+    with np.errstate(all="ignore"):
+        assert np.isnan([value(name, *cells) for name in LINE]).all()

@@ -10,7 +10,7 @@ import bayescal as bc
 from bayescal.core.text import MISSING, fixed, probability
 from bayescal.report.quantity_sections import assumptions, class_prior
 from bayescal.report.render import View
-from tests.plots.test_sensitivity import with_curve
+from tests.plots.test_posterior import with_curve
 from tests.synthetic_ssme import make_panel_result
 
 COSTS = {"keep": (5, 0), "remove": (0, 3)}

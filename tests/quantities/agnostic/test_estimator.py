@@ -1,10 +1,159 @@
-"""The estimate of scores: dims, classes, and rows without a label."""
+"""The measure against all pairs of scores; the estimate's dims, classes, and unlabelled rows."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
-from bayescal.quantities.agnostic.estimator import Estimate, estimate, interval_measure
+from bayescal.quantities.agnostic.estimator import (
+    _BLOCK,
+    Estimate,
+    IntervalStream,
+    estimate,
+    interval_measure,
+)
+
+
+def drawn(rng, most=25, decimals=None):
+    """Few scores with ties, and labels that need not fit them."""
+    n = int(rng.integers(1, most))
+    score = rng.random(n).round(int(rng.integers(1, 4)) if decimals is None else decimals)
+    return score, (rng.random(n) < score ** rng.uniform(0.2, 3)).astype(int)
+
+
+def over_all_pairs(score, label, weight=None):
+    """Definition 2, pair by pair."""
+    weight = np.full(len(score), 1 / len(score)) if weight is None else weight / weight.sum()
+    ends = [-1.0, *np.unique(score)]
+    inside = [
+        (score > low) & (score <= high) for place, low in enumerate(ends) for high in ends[place:]
+    ]
+    return max(abs((weight * (score - label))[rows].sum()) for rows in inside)
+
+
+@pytest.mark.slow
+def test_all_pairs_of_a_thousand_problems():
+    rng = np.random.default_rng(20)
+    for _ in range(1000):
+        score, label = drawn(rng)
+        assert interval_measure(score, label=label).c == pytest.approx(
+            over_all_pairs(score, label), abs=1e-12
+        )
+
+
+def test_weighted_rows_against_all_pairs():
+    rng = np.random.default_rng(21)
+    for _ in range(300):
+        score, label = drawn(rng)
+        weight = rng.exponential(size=len(score))
+        found = interval_measure(score, label=label, weight=weight)
+        assert found.c == pytest.approx(over_all_pairs(score, label, weight), abs=1e-12)
+
+
+def test_the_interval_attains_the_measure_with_its_sign():
+    rng = np.random.default_rng(23)
+    for _ in range(300):
+        score, label = drawn(rng)
+        found = interval_measure(score, label=label)
+        rows = (score > found.lower) & (score <= found.upper)
+        sum_inside = (score - label)[rows].sum() / len(score)
+        assert sum_inside == pytest.approx(found.sign * found.c, abs=1e-12)
+
+
+def test_prefixes_against_all():
+    rng = np.random.default_rng(24)
+    for _ in range(300):
+        score, label = drawn(rng)
+        prefixes = [abs((score - label)[score <= end].sum()) for end in score]
+        assert interval_measure(score, label=label).ks == pytest.approx(max(prefixes) / len(score))
+
+
+def test_more_rows_than_a_block_with_ties_across_its_end():
+    rng = np.random.default_rng(25)
+    score = rng.random(3 * _BLOCK + 7).round(3)
+    label = rng.random(len(score)) < score**1.2
+    distinct, place = np.unique(score, return_inverse=True)
+    sums = np.append(0, np.cumsum(np.bincount(place, weights=score - label)))
+    assert interval_measure(score, label=label).c == pytest.approx(
+        np.ptp(sums) / len(score), abs=1e-12
+    )
+    assert len(distinct) == 1001
+
+
+@given(st.lists(st.tuples(st.floats(0, 1, width=32), st.booleans()), min_size=1, max_size=40))
+def test_float32_orders_and_bounds(rows):
+    score = np.array([value for value, _ in rows], dtype=np.float32)
+    label = [happened for _, happened in rows]
+    found = interval_measure(score, label=label)
+    assert 0 <= found.ks <= found.c <= 1
+    assert found.c <= 2 * found.ks + 1e-12
+    assert found.c == pytest.approx(interval_measure(score.astype(float), label=label).c, abs=1e-12)
+
+
+@pytest.mark.parametrize("label", [[0, 1, 1], [-1, 1, 1], [False, True, True], [0.0, 1.0, 1.0]])
+def test_labels_in_every_form(label):
+    # (0.25, 0.75] has 2 positives of 1.25 by the scores.
+    assert interval_measure([0.25, 0.5, 0.75], label=label).c == 0.25
+
+
+def test_constant_scores():
+    found = interval_measure([0.25] * 4, label=[0, 0, 0, 1])
+    assert (found.c, found.sign, found.upper) == (0.0, 0, 0.25)
+
+
+@pytest.mark.parametrize(("label", "sign"), [(0, 1), (1, -1)])
+def test_one_label_class(label, sign):
+    found = interval_measure([0.25, 0.5], label=[label] * 2)
+    # All scores on one side: the sum over all rows, 3/4 or 5/4 of two rows.
+    assert (found.c, found.sign) == ((0.375, sign) if label == 0 else (0.625, sign))
+    assert found.lower == -np.inf
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_parts_of_a_stream_merge(dtype):
+    rng = np.random.default_rng(27)
+    score = rng.random(5000).round(2).astype(dtype)
+    label = rng.random(5000) < score
+    stream = IntervalStream()
+    for rows in np.array_split(np.arange(5000), 7):
+        stream.add(score[rows], label=label[rows])
+        stream.measure()
+    assert stream.measure() == interval_measure(score, label=label)
+
+
+def test_a_stream_refuses_no_rows_and_other_types():
+    stream = IntervalStream()
+    with pytest.raises(InputError, match="at least one row"):
+        stream.measure()
+    stream.add([0.5], label=[1])
+    with pytest.raises(InputError, match="keep its type"):
+        stream.add(np.array([0.5], np.float32), label=[1])
+
+
+@pytest.mark.parametrize(
+    ("score", "label", "weight", "message"),
+    [
+        ([0.5, 1.5], [0, 1], None, r"lie in \[0, 1\]; got 1.5 at row 1"),
+        ([0.5, np.nan], [0, 1], None, "missing; got NaN at row 1"),
+        (["a", "b"], [0, 1], None, "score must be numbers"),
+        ([[0.5]], [0], None, "one dimension"),
+        ([], [], None, "at least one row"),
+        ([0.5, 0.5], [0], None, "same length"),
+        ([0.5, 0.5], [0, 2], None, "label must be 0 or 1, .*got 2 at row 1"),
+        ([0.5, 0.5, 0.5], [0, -1, 1], None, "got 0 at row 0"),
+        ([0.5, 0.5], [0.0, np.nan], None, "missing"),
+        ([0.5], ["yes"], None, "numbers or booleans"),
+        ([0.5, 0.5], [0, 1], [1, -1], "weight must be 0 or a number .*got -1 at row 1"),
+        ([0.5, 0.5], [0, 1], [1, np.nan], "weight must be 0 or a number"),
+        ([0.5, 0.5], [0, 1], [0, 0], "weight must be above 0 in at least one row"),
+        ([0.5, 0.5], [0, 1], [1], "same length"),
+    ],
+)
+def test_bad_input(score, label, weight, message):
+    with pytest.raises(InputError, match=message):
+        interval_measure(score, label=label, weight=weight)
 
 
 @pytest.fixture

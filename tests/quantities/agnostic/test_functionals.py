@@ -1,12 +1,14 @@
-"""What draws imply, against rows written out one by one."""
+"""What draws imply and ROC curves, against rows, scikit-learn and section 4; bounds of a result."""
 
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import expit, logit
 from scipy.stats import norm, rankdata
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import roc_auc_score, roc_curve
 
 import bayescal as bc
 from bayescal.core import functionals
@@ -18,12 +20,17 @@ from bayescal.quantities.agnostic.functionals import (
     cost_draws,
     draw_labels,
     influences,
+    printed_roc,
+    prob_above,
     roc,
     roc_draws,
+    roc_region,
+    rule_difference,
+    upper_bound,
 )
 from bayescal.quantities.agnostic.posterior import plan
 from bayescal.results.curves import tpr_at
-from tests.quantities.agnostic.made import COSTS, RULE
+from tests.quantities.agnostic.made import COSTS, RULE, rows
 
 
 def cells(seed, n_cells=7, draws=5):
@@ -273,3 +280,173 @@ def test_logits_are_what_the_views_are_made_of():
     views, _ = two_classifiers(4000, seed=8)
     # Common variance 2.25 of 2.25 + .36.
     assert np.corrcoef(logit(views))[0, 1] == pytest.approx(2.25 / 2.61, abs=0.02)
+
+
+def test_labels_give_the_usual_curve():
+    rng = np.random.default_rng(20)
+    score = rng.random(300).round(2)
+    label = (rng.random(300) < score).astype(int)
+    found = roc(score, probability=label)
+    fpr, tpr, _ = roc_curve(label, score, drop_intermediate=False)
+    np.testing.assert_allclose(found.fpr, fpr, atol=1e-12)
+    np.testing.assert_allclose(found.tpr, tpr, atol=1e-12)
+    assert found.auc == pytest.approx(roc_auc_score(label, score))
+
+
+def test_scores_alone_by_the_formulas_with_the_direction_turned():
+    score = np.random.default_rng(21).random(50).round(1)
+    found = roc(score)
+    for threshold, fpr, tpr in zip(found.threshold, found.fpr, found.tpr, strict=True):
+        above = score > threshold
+        assert tpr == pytest.approx(score[above].sum() / score.sum())
+        assert fpr == pytest.approx((1 - score[above]).sum() / (50 - score.sum()))
+
+
+def test_scores_alone_are_weighted_rows_of_scikit_learn():
+    score = np.random.default_rng(22).random(200)
+    both, label = np.tile(score, 2), np.repeat([1, 0], 200)
+    weight = np.concatenate([score, 1 - score])
+    expected = roc_auc_score(label, both, sample_weight=weight)
+    assert roc(score).auc == pytest.approx(expected)
+
+
+@pytest.mark.slow
+@given(st.lists(st.tuples(st.floats(0.01, 0.99), st.booleans()), min_size=2, max_size=40))
+def test_the_region_holds_the_curve_of_its_rows(rows):
+    score, label = (np.array(column) for column in zip(*rows, strict=True))
+    if label.all() or not label.any():
+        return
+    region = roc_region(score, interval_measure(score, label=label).c)
+    # The true rates divide by the true number of positives, the bound by the estimated one.
+    true = roc(score, probability=label)
+    assert (true.tpr >= region.tpr_lower - 1e-9).all()
+    assert (true.tpr <= region.tpr_upper + 1e-9).all()
+    assert (true.fpr >= region.fpr_lower - 1e-9).all()
+    assert (true.fpr <= region.fpr_upper + 1e-9).all()
+
+
+def test_a_measure_of_0_leaves_no_room():
+    region = roc_region([0.2, 0.5, 0.7], 0.0)
+    assert (region.tpr_lower == region.tpr_upper).all()
+
+
+def test_a_region_of_hardly_any_positives_is_everything():
+    region = roc_region([0.0, 5e-324], 0.25)
+    assert region.tpr_upper.tolist() == [0, 1, 1]
+    assert region.tpr_lower.tolist() == [0, 0, 1]
+
+
+def test_the_printed_rates_are_those_of_the_scores_below_the_threshold():
+    rng = np.random.default_rng(7)
+    score = rng.random(40).round(1)
+    curve = printed_roc(score)
+    for p, tpr, fpr in zip(curve.threshold, curve.tpr, curve.fpr, strict=True):
+        assert tpr == pytest.approx((score * (score < p)).sum() / score.sum())
+        assert fpr == pytest.approx(((1 - score) * (score < p)).sum() / (40 - score.sum()))
+    assert curve.threshold.tolist() == [*np.unique(score), np.inf]
+    assert curve.auc == pytest.approx(np.trapezoid(curve.tpr, curve.fpr))
+    assert curve.auc < 0.5 < roc(score).auc
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: roc([0.0, 0.0]), "all rows are negative"),
+        (lambda: roc([0.5, 0.6], probability=[1, 1]), "all rows are positive"),
+        (lambda: roc([0.5], probability=[0.5, 0.5]), "same length"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+OF_COSTS = {"bayes": bc.agnostic.bayes_rule(COSTS), "made": RULE}
+
+
+@pytest.fixture(scope="module")
+def result():
+    return bc.fit(bc.agnostic, rows(), decision=OF_COSTS, method="direct", draws=300, seed=20)
+
+
+@pytest.fixture(scope="module")
+def panel():
+    score = rows(n_unlabeled=0).y_prob[0]
+    scores = bc.Scores.stack(
+        {"a": score, "b": score**2}, y_true=rows(n_unlabeled=0).y_true.tolist()
+    )
+    return bc.fit(bc.agnostic, scores, method="direct", draws=300, seed=20)
+
+
+def test_the_upper_bound_is_the_end_of_an_interval(result):
+    assert upper_bound(result, 0.9) == float(bc.interval(result, "c", 0.8)[1])
+    # The end is that given miscalibration, so that no more than a tenth of all draws is above it.
+    right = float(result["model_average"]["p_calibrated"])
+    above = prob_above(result, upper_bound(result, 0.9))
+    assert above == pytest.approx(0.1 * (1 - right), abs=0.02)
+    drawn, weight = result["descriptions"]["c"], result["model_average"]["weight"]
+    # Both are of as many draws as there are, of the same curves.
+    error = 4 * 0.5 / np.sqrt(result["posterior"]["c"].size)
+    expected = float(((drawn > 0.01).mean(("chain", "draw")) * weight).sum())
+    assert prob_above(result, 0.01) == pytest.approx(expected, abs=error)
+    mean = float((drawn.mean(("chain", "draw")) * weight).sum())
+    spread = float(result["posterior"]["c"].std())
+    found = bc.summary(result).query("metric == 'c'")["mean"].item()
+    assert found == pytest.approx(float(result["posterior"]["c"].mean()))
+    assert found == pytest.approx(mean, abs=2 * error * spread)
+    assert prob_above(result, 0.0) == pytest.approx(1 - right, abs=error)
+
+
+def test_near_calibration_the_upper_bound_is_that_of_a_miscalibrated_classifier():
+    scores = bc.datasets.agnostic.truth("calibrated").scores(300, seed=3)
+    found = bc.fit(bc.agnostic, scores, method="direct", draws=500, seed=20)
+    p_calibrated = float(found["model_average"]["p_calibrated"])
+    assert p_calibrated > 0.5
+    assert prob_above(found, 1e-9) == pytest.approx(1 - p_calibrated, abs=0.01)
+    assert float(bc.interval(found, "c", 0.9)[0]) == 0.0
+    assert upper_bound(found, 0.95) > 0.0
+
+
+@pytest.mark.parametrize("unlabeled", [False, True])
+def test_rules_are_compared_draw_by_draw(result, unlabeled):
+    found = rule_difference(result, "bayes", "made", unlabeled=unlabeled)
+    prefix = "unlabeled_" if unlabeled else ""
+    one, two = (
+        result["posterior"][f"{prefix}cost_{name}"].values.ravel() for name in ("bayes", "made")
+    )
+    assert found.mean == pytest.approx((one - two).mean())
+    assert found.lower <= found.mean <= found.upper
+    assert found.prob_first_larger == (one > two).mean()
+    other = rule_difference(result, "made", "bayes", unlabeled=unlabeled)
+    assert other.mean == pytest.approx(-found.mean)
+
+
+def test_a_rule_of_one_price_correlates_with_none():
+    rules = {
+        "price": bc.DecisionRule({"ask": (3e6, 3e6)}, {"ask": (0, 1)}),
+        "halves": bc.DecisionRule(
+            {"ask": (3e6, 3e6), "drop": (0, 3e6)}, {"ask": (0, 0.5), "drop": (0.5, 1)}
+        ),
+    }
+    scores = bc.datasets.agnostic.truth("over").scores(200, seed=3)
+    found = bc.fit(bc.agnostic, scores, decision=rules, method="direct", draws=500, seed=20)
+    assert np.isnan(rule_difference(found, "price", "halves").correlation)
+
+
+def test_several_classifiers_are_named(panel):
+    assert upper_bound(panel, classifier="a") != upper_bound(panel, classifier="b")
+    with pytest.raises(InputError, match="classifier must be one of the result's; got none"):
+        upper_bound(panel)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda tree: upper_bound(tree, 0.5), "prob must be a number in"),
+        (lambda tree: rule_difference(tree, "x", "y", classifier="a"), "cost_x"),
+        (lambda tree: prob_above(tree, 0.1, classifier="z"), "z"),
+    ],
+)
+def test_bad_input_of_a_result(panel, call, message):
+    with pytest.raises(InputError, match=message):
+        call(panel)

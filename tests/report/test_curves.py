@@ -1,5 +1,6 @@
-"""Tables of errors, shapes of curves, differences and groups."""
+"""Tables of errors, shapes of curves, differences, groups, and further measures."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,15 @@ import bayescal as bc
 from bayescal.core.text import fixed, probability
 from bayescal.report import report
 from bayescal.report.answers import terms
-from bayescal.report.curves import MOST_PAIRS, decisions, differences, shapes
+from bayescal.report.curves import MOST_PAIRS, decisions, differences, measures, shapes
+from bayescal.report.page import page
 from bayescal.report.render import View
 from bayescal.results import access
 from bayescal.results.compare import difference
 from bayescal.results.curves import curve_shape
-from bayescal.results.measure import with_measures
-from tests.report.pages import Page
+from bayescal.results.measure import shown_measures, with_measures
+from tests.report.pages import HOSTILE, Page
+from tests.several import NAMES, result_of
 from tests.synthetic import make_result
 
 
@@ -189,3 +192,68 @@ def test_groups_have_a_curve_each_up_to_a_number() -> None:
 def test_the_page_has_the_section(result: xr.DataTree, tmp_path: Any) -> None:
     path = bc.report(with_measures(result, ["net_benefit:.3"]), tmp_path / "r.html")
     assert '<section id="decisions"' in path.read_text(encoding="utf-8")
+
+
+def section(tree: xr.DataTree, *specs: str) -> Page:
+    found, shown = shown_measures(tree, specs)
+    body = measures(View(found, 0.9, 1, tuple(shown)))
+    assert body is not None
+    return Page(str(body))
+
+
+def cells_of(found: Page) -> list[str]:
+    return [one.text for one in found.elements if one.tag in ("th", "td")]
+
+
+def test_without_measures_there_is_no_section() -> None:
+    assert measures(View(make_result(("a",), draws=20), 0.9)) is None
+
+
+def test_what_each_is_and_which_classifier_is_best() -> None:
+    tree = result_of("ece", NAMES[:2])
+    found = cells_of(section(tree, "brier", "slope"))
+    assert found[:6] == ["Measure", "Classifier", "Plug‑in", "Mean", "90% interval", "P(best)"]
+    meaning = "Mean squared difference of score and label"
+    assert found[6] == f"Brier score{meaning}; lower is better."
+    chance = float(bc.best(tree, "brier").prob_best.sel(classifier=NAMES[0]))
+    assert found[11] == probability(chance)
+    # A slope has no direction.
+    assert (found[18][:17], found[23]) == ("Calibration slope", "–")
+
+
+def test_what_is_of_the_rows_alone_is_said() -> None:
+    tree = result_of("ece", NAMES[:2])
+
+    def note(*specs: str) -> str:
+        elements = section(tree, *specs).elements
+        return next(one.text for one in elements if one.attrs.get("class") == "note")
+
+    assert "curve; those of Brier score, AUC are of the labelled rows" in note(
+        "brier", "e90", "auc"
+    )
+    assert "labelled rows alone" not in note("e90", "slope")
+
+
+def test_one_classifier_has_no_column_of_names_or_ranks() -> None:
+    assert cells_of(section(make_result(("a",), draws=50), "e90"))[:4] == [
+        "Measure", "Plug‑in", "Mean", "90% interval",
+    ]  # fmt: skip
+
+
+def test_names_are_escaped() -> None:
+    found = section(make_result(HOSTILE[:2], draws=20), "e90")
+    assert not [one for one in found.elements if one.tag == "script"]
+
+
+def test_results_without_a_curve_go_without() -> None:
+    curve, bare = make_result(("a",), draws=50), make_result(("b",), draws=50)
+    del bare["curve"]
+    assert "Further measures" in page([curve, bare], measures=["e90"])
+    with pytest.raises(bc.InputError, match="holds none"):
+        page([bare], measures=["e90"])
+
+
+def test_a_wrong_name_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(bc.InputError, match="did you mean 'e90'"):
+        bc.report(make_result(("a",), draws=20), tmp_path / "a.html", measures=["e99"])
+    assert not list(tmp_path.iterdir())
