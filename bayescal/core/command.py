@@ -131,6 +131,11 @@ def row_of(coords: Mapping[str, str], **values: Any) -> Row:
     return {"case": " / ".join(coords.values()), **coords, **values}
 
 
+def prior_by(read: Callable[[str], Any], default: str, help: str) -> Option:
+    """The option of a prior that is read from text."""
+    return Option(flags=("--prior",), default=default, metavar="PRIOR", help=help, read=read)
+
+
 def prior_in_words(words: Mapping[str, Any], help: str = "Prior.") -> Option:
     """The option of a prior that is chosen by a word, the first by default."""
     return Option(
@@ -269,6 +274,8 @@ CLOSED = Option(
     help="Which edge belongs to a bin.",
 )
 BINNING = (N_BINS, STRATEGY, CLOSED)
+GROUPED_ROWS = (LABEL, SCORE, CLASSIFIER, GROUP, WEIGHT, POS_LABEL, FROM_LOGITS)
+ROWS = tuple(option for option in GROUPED_ROWS if option is not GROUP)
 
 
 def binning_of(given: Given) -> dict[str, Any]:

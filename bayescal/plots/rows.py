@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice, check_is, check_whole
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import ROW
+from bayescal.core.quantity import ROW, Floats
 from bayescal.core.text import distinct, percent
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.rows import EVEN, Floats, Rows, evenly, read_rows, row_conclusions
+from bayescal.results.rows import EVEN, Rows, evenly, read_rows, row_conclusions
 
 _MARKS: Final = 12
 _TICK: Final = 0.028

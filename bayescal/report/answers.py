@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from bayescal.core.if_calibrated import IfCalibrated
 from bayescal.core.text import decimals, error, fixed, in_words, percent, probability, relation
+from bayescal.measures.errors import IfCalibrated
 from bayescal.report.render import HIDDEN, Answer, View, named, names, render, several_named
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice

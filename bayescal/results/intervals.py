@@ -14,10 +14,15 @@ from numpy.typing import NDArray
 from bayescal.core.bin_edges import place_in
 from bayescal.core.checks import check_choice, check_number
 from bayescal.core.errors import InputError
-from bayescal.core.if_calibrated import SIMULATIONS, IfCalibrated, compared, of_cells
 from bayescal.core.quantity import ERROR
 from bayescal.core.streams import stream
 from bayescal.core.text import percent
+from bayescal.measures.errors import (
+    SIMULATIONS,
+    IfCalibrated,
+    compared_with_simulated,
+    simulated_of_cells,
+)
 from bayescal.measures.registry import range_of
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -297,8 +302,8 @@ def if_calibrated(tree: xr.DataTree, case: ResultSlice, prob: float) -> IfCalibr
     place = place_in(edges, score, str(tree.attrs.get("closed", "right")))
     in_bin = np.bincount(place, count, len(mass))
     share, rng = mass[place] * count / in_bin[place], stream(0, *case.names, "if calibrated")
-    simulated = of_cells(score, share, count, place, SIMULATIONS, rng)
-    return compared(case.label, simulated, observed, prob)
+    simulated = simulated_of_cells(score, share, count, place, SIMULATIONS, rng)
+    return compared_with_simulated(case.label, simulated, observed, prob)
 
 
 def prob_below(tree: xr.DataTree, var: str | None, limit: float) -> xr.DataArray:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import decide, decide_binary
-from bayescal.core.quantity import ROW
+from bayescal.core.quantity import ROW, Floats
 from bayescal.core.text import UNRELIABLE, counted
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -21,7 +21,6 @@ from bayescal.results.intervals import tail
 if TYPE_CHECKING:
     import pandas as pd
 
-type Floats = NDArray[np.float64]
 
 VAR = schema.PROB
 LABEL_CLASS = "label_class"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bayescal.core.if_calibrated import IfCalibrated
+from bayescal.measures.errors import IfCalibrated
 from bayescal.report.answers import (
     MARGIN,
     MOST_MEANS,

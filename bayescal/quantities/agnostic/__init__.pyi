@@ -35,11 +35,11 @@ from .functionals import roc_boxes as roc_boxes
 from .functionals import roc_region as roc_region
 from .functionals import rule_difference as rule_difference
 from .functionals import upper_bound as upper_bound
-from .posterior import CurveAverage as CurveAverage
-from .posterior import Priors as Priors
-from .posterior import SmoothCurve as SmoothCurve
 from .posterior import build_model as build_model
 from .posterior import plan as plan
+from .priors import CurveAverage as CurveAverage
+from .priors import Priors as Priors
+from .priors import SmoothCurve as SmoothCurve
 from .theory import half_plane_measure as half_plane_measure
 from .theory import hidden_labels as hidden_labels
 from .theory import interleaved_classifiers as interleaved_classifiers

@@ -14,6 +14,7 @@ from bayescal.core.command import (
     Option,
     are_counts,
     in_words,
+    prior_by,
     row_of,
     sum_of,
 )
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from bayescal.core.scores import Scores
     from bayescal.quantities.agnostic.data import Figures
     from bayescal.quantities.agnostic.decisions import DecisionRule
-    from bayescal.quantities.agnostic.posterior import Priors
+    from bayescal.quantities.agnostic.priors import Priors
 
 # Rows that are read at once; beyond it the file is read in batches.
 MOST_ROWS: Final = 20_000_000
@@ -66,7 +67,7 @@ def rule_from_file(path: str) -> DecisionRule:
 
 def priors_from_text(text: str) -> Priors:
     """Read the prior of the curve from a word: curve or smooth, each with or without :SCALE."""
-    from bayescal.quantities.agnostic.posterior import CurveAverage, Priors, SmoothCurve
+    from bayescal.quantities.agnostic.priors import CurveAverage, Priors, SmoothCurve
 
     def curve(scale: str = "0.7") -> Priors:
         return Priors(CurveAverage(curve=SmoothCurve(scale=float(scale))))
@@ -151,13 +152,11 @@ COMMAND = Command(
             read=rule_from_file,
         ),
     ),
-    prior=Option(
-        flags=("--prior",),
-        default="curve",
-        metavar="PRIOR",
-        help="curve (an average over descriptions of the calibration curve) or smooth (a smooth "
+    prior=prior_by(
+        priors_from_text,
+        "curve",
+        "curve (an average over descriptions of the calibration curve) or smooth (a smooth "
         "curve alone), with :SCALE for another scale than 0.7 logits.",
-        read=priors_from_text,
     ),
     read=read,
     estimates=estimates,

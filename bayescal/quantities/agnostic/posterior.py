@@ -1,17 +1,17 @@
-"""The prior, the model, the cases to fit, and from their draws to the arrays of a result."""
+"""The model, the cases to fit, and from draws of their curves to the arrays of a result."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, override
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from bayescal.core.bin_counts import BinCounts
-from bayescal.core.checks import check_choice, check_data, check_is, check_number
+from bayescal.core.checks import check_choice, check_data, check_is
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
 from bayescal.core.counts_sql import ALONE
@@ -19,7 +19,6 @@ from bayescal.core.errors import InputError
 from bayescal.core.functionals import log_binomial
 from bayescal.core.plausibility import class_signs
 from bayescal.core.quantity import (
-    BasePriors,
     CaseArrays,
     DirectDraws,
     Draws,
@@ -42,7 +41,7 @@ from bayescal.curves.cells import (
     off_boundary,
 )
 from bayescal.curves.posterior import CurvePosterior
-from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS, CurveAverage, SmoothCurve
+from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS
 from bayescal.curves.shared_rows import shared_rows
 from bayescal.quantities.agnostic import VARIABLES
 from bayescal.quantities.agnostic.bounds import bounds
@@ -67,71 +66,10 @@ from bayescal.quantities.agnostic.functionals import (
     draw_labels,
     roc_draws,
 )
+from bayescal.quantities.agnostic.priors import Priors
 
 if TYPE_CHECKING:
     import pymc as pm
-
-__all__ = ["CurveAverage", "Priors", "SmoothCurve"]
-
-
-@dataclass(frozen=True, slots=True)
-class Priors(BasePriors):
-    """Prior of the calibration curve, from which everything else follows.
-
-    Parameters
-    ----------
-    label_rate : CurveAverage, default CurveAverage()
-        Prior of the probability of the event given the score, should the classifier not be
-        calibrated: an average over descriptions. ``CurveAverage(rough=0, segments=0)`` is a smooth
-        curve alone.
-    calibrated : float, in [0, 1), default 0.5
-        Prior probability that every score is calibrated.
-    """
-
-    label_rate: CurveAverage = field(default_factory=CurveAverage)
-    calibrated: float = 0.5
-
-    def __post_init__(self) -> None:
-        given = "Pass bayescal.agnostic.CurveAverage(curve=...)."
-        check_is(self.label_rate, CurveAverage, "label_rate", given)
-        remedy = "Pass 0.5 to hold both alternatives equally likely."
-        check_number(self.calibrated, "calibrated", "[0, 1)", remedy)
-
-    def alternatives(self) -> dict[str, Priors]:
-        """Give priors that a result should be compared under.
-
-        Returns
-        -------
-        dict of str to Priors
-            These ones as ``"default"``; curves at half and twice the scale; and without, or
-            with, the calibrated alternative.
-
-        Examples
-        --------
-        >>> import bayescal as bc
-        >>> list(bc.agnostic.Priors().alternatives())
-        ['default', 'tighter curve', 'wider curve', 'never calibrated']
-        """
-        found, average = {"default": self}, self.label_rate
-        for name, factor in (("tighter curve", 0.5), ("wider curve", 2.0)):
-            curve = replace(average.curve, scale=factor * average.curve.scale)
-            found[name] = replace(self, label_rate=replace(average, curve=curve))
-        name, calibrated = ("never calibrated", 0.0) if self.calibrated else ("even odds", 0.5)
-        return {**found, name: replace(self, calibrated=calibrated)}
-
-    @override
-    def to_json(self) -> str:
-        rate = {"CurveAverage": asdict(self.label_rate)}
-        return json.dumps({"label_rate": rate, "calibrated": self.calibrated})
-
-    @override
-    def describe(self) -> str:
-        weights = ", ".join(f"{name} {w:.2f}" for name, w in self.label_rate.weights.items())
-        return (
-            "The probability of the event is a curve of the score, in logits about the score's own "
-            f"at a scale of {self.label_rate.curve.scale:g}, averaged over descriptions "
-            f"({weights}). The prior probability of exact calibration is {self.calibrated:g}."
-        )
 
 
 type Values = dict[str, np.ndarray]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from bayescal.core import command as shared
-from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words
+from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words, prior_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,25 +152,14 @@ COMMAND = Command(
     "batches, where it has one column of scores.",
     example="credal calibration.csv target.csv --label y --score forest -o credal.html",
     arguments=("CALIBRATION", "TARGET"),
-    options=(
-        shared.LABEL,
-        shared.SCORE,
-        shared.CLASSIFIER,
-        shared.WEIGHT,
-        shared.POS_LABEL,
-        shared.FROM_LOGITS,
-        shared.ONE_CLASSIFIER,
-        _S,
-    ),
-    prior=Option(
-        flags=("--prior",),
-        default="average",
-        metavar="PRIOR",
-        help="average (smooth, rough or rising, as the data say), curve (smooth and rising), "
+    options=(*shared.ROWS, shared.ONE_CLASSIFIER, _S),
+    prior=prior_by(
+        priors_from_text,
+        "average",
+        "average (smooth, rough or rising, as the data say), curve (smooth and rising), "
         "steps (rising in jumps; steps:BINS) or bins (imprecise Dirichlet, not assumed to rise; "
         "bins:BINS), BINS a number or optimal; with ,s=NUMBER for other pseudo-observations than "
         "--s.",
-        read=priors_from_text,
     ),
     read=_read,
     priors=lambda given, data: priors_from_text(given["prior"], given["s"]),

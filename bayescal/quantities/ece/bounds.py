@@ -24,10 +24,16 @@ from bayescal.core.checks import (
 )
 from bayescal.core.counts import Counts
 from bayescal.core.counts_sql import ALONE
-from bayescal.core.if_calibrated import SIMULATIONS, IfCalibrated, compared, of_cells, of_rows
 from bayescal.core.quantity import Bound, Floats
 from bayescal.core.scores import Scores, Task
 from bayescal.core.streams import stream
+from bayescal.measures.errors import (
+    SIMULATIONS,
+    IfCalibrated,
+    compared_with_simulated,
+    simulated_of_cells,
+    simulated_of_rows,
+)
 from bayescal.quantities.ece.estimator import estimate
 
 _INDEPENDENT = "rows are independent and the bins were not chosen with them"
@@ -374,7 +380,7 @@ def expected_if_calibrated(
         )
     observed = np.ravel(found.ece)
     return [
-        compared(name, values, float(one), prob)
+        compared_with_simulated(name, values, float(one), prob)
         for (name, values), one in zip(simulated, observed, strict=True)
     ]
 
@@ -399,7 +405,7 @@ def _of_tasks(tasks: Sequence[Task], binning: Binning, n: int, rng: np.random.Ge
     bins = [binning.count(task.score, event=task.event, weight=task.weight) for task in tasks]
     places = [one.find(task.score) for one, task in zip(bins, tasks, strict=True)]
     weight = np.ones(first.n) if first.weight is None else first.weight
-    return of_rows([task.score for task in tasks], places, weight / weight.sum(), n, rng)
+    return simulated_of_rows([task.score for task in tasks], places, weight / weight.sum(), n, rng)
 
 
 def _of_counts(
@@ -420,4 +426,4 @@ def _of_counts(
         cells, bins = data.cells_of(own, data.n_cells or CELLS), data.bins_of(own)
     check_rows(cells.n, "the labelled rows")
     place = cells.place_in(bins.edges)
-    return of_cells(cells.mean_score, cells.share, cells.count, place, n, rng)
+    return simulated_of_cells(cells.mean_score, cells.share, cells.count, place, n, rng)

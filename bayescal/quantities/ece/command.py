@@ -11,10 +11,10 @@ from bayescal.core.command import (
     Command,
     Estimates,
     Given,
-    Option,
     Row,
     are_counts,
     in_words,
+    prior_by,
     row_of,
     sum_of,
 )
@@ -182,25 +182,13 @@ COMMAND = Command(
     "is CSV or Parquet. Rows without a label are left out. Files too large for memory are read "
     "in batches. FILE... may be counts of bayescal count, which are added up.",
     example="ece scores.csv --label y --score forest --score boosting -o calibration.html",
-    options=(
-        shared.LABEL,
-        shared.SCORE,
-        shared.CLASSIFIER,
-        shared.GROUP,
-        shared.WEIGHT,
-        shared.POS_LABEL,
-        shared.FROM_LOGITS,
-        shared.MULTICLASS,
-        *shared.BINNING,
-    ),
-    prior=Option(
-        flags=("--prior",),
-        default="curve",
-        metavar="PRIOR",
-        help="curve (an average over descriptions of the calibration curve) or smooth (a smooth "
+    options=(*shared.GROUPED_ROWS, shared.MULTICLASS, *shared.BINNING),
+    prior=prior_by(
+        priors_from_text,
+        "curve",
+        "curve (an average over descriptions of the calibration curve) or smooth (a smooth "
         "curve alone), with :SCALE for another scale than 0.7 logits; hierarchical (bins with "
         "partial pooling); or independent bins: flat, jeffreys or beta:A,B.",
-        read=priors_from_text,
     ),
     read=read,
     estimates=estimates,

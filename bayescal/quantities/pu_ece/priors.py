@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import override
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 from scipy.special import betaincinv, betaln, expit, logit, ndtr, xlogy
 
@@ -16,10 +16,8 @@ from bayescal.core.checks import check_is, check_number
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta
-from bayescal.core.quantity import BasePriors
+from bayescal.core.quantity import BasePriors, Floats
 from bayescal.curves.priors import CurveAverage, SmoothCurve
-
-type Floats = NDArray[np.float64]
 
 __all__ = [
     "ClassPrior",

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bayescal.core import command as shared
-from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words, row_of
+from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words, prior_by, row_of
 
 if TYPE_CHECKING:
     from bayescal.core.scores import Scores
@@ -98,26 +98,13 @@ COMMAND = Command(
     "labels. FILE is CSV or Parquet; a row whose label is empty counts as unlabelled. Labelled "
     "rows must be drawn from the same population as the others.",
     example="ssme scores.parquet --label y --score 'p_*' -o ssme.html",
-    options=(
-        shared.LABEL,
-        shared.SCORE,
-        shared.CLASSIFIER,
-        shared.GROUP,
-        shared.WEIGHT,
-        shared.POS_LABEL,
-        shared.FROM_LOGITS,
-        shared.ONE_CLASSIFIER,
-        _LABELING,
-        _ECE,
-    ),
-    prior=Option(
-        flags=("--prior",),
-        default="agreement",
-        metavar="PRIOR",
-        help="agreement (the classifiers combined by agreement), mean (their plain mean), trusting "
+    options=(*shared.GROUPED_ROWS, shared.ONE_CLASSIFIER, _LABELING, _ECE),
+    prior=prior_by(
+        priors_from_text,
+        "agreement",
+        "agreement (the classifiers combined by agreement), mean (their plain mean), trusting "
         "(they are known to be calibrated), gaussian or student-t (mixtures); with :POWER for a "
         "fixed power of the labels' likelihood, 1 being the plain posterior.",
-        read=priors_from_text,
     ),
     read=shared.read_labeled,
     estimates=_estimates,

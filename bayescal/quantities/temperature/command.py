@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bayescal.core import command as shared
-from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words
+from bayescal.core.command import Command, Estimates, Given, Row, in_words, prior_by
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -116,22 +116,12 @@ COMMAND = Command(
     "RESULT.nc, and apply it to new rows with bayescal calibrate. Files too large for memory are "
     "read in batches.",
     example="temperature logits.parquet --label y --multiclass --score 'z_*' --from-logits",
-    options=(
-        shared.LABEL,
-        shared.SCORE,
-        shared.CLASSIFIER,
-        shared.WEIGHT,
-        shared.POS_LABEL,
-        shared.FROM_LOGITS,
-        shared.ONE_CLASSIFIER,
-    ),
-    prior=Option(
-        flags=("--prior",),
-        default="default",
-        metavar="PRIOR",
-        help="default, classes-alike, classes-unlike, shared-number-unknown, "
+    options=(*shared.ROWS, shared.ONE_CLASSIFIER),
+    prior=prior_by(
+        priors_from_text,
+        "default",
+        "default, classes-alike, classes-unlike, shared-number-unknown, "
         "predicted-classes or temperatures-alone.",
-        read=priors_from_text,
     ),
     read=_read,
     estimates=_estimates,

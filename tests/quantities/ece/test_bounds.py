@@ -11,8 +11,8 @@ from scipy.stats import norm
 import bayescal as bc
 from bayescal.core.binning import bin_scores
 from bayescal.core.errors import InputError
-from bayescal.core.if_calibrated import IfCalibrated, of_cells
 from bayescal.core.scores import Task
+from bayescal.measures.errors import IfCalibrated, simulated_of_cells
 from bayescal.quantities.ece.bounds import bounds, least_bound_n_bins, optimal_n_bins
 from bayescal.quantities.ece.estimator import estimate
 from bayescal.quantities.pu_ece.bounds import optimal_n_bins as pu_optimal_n_bins
@@ -293,7 +293,9 @@ def test_counts_and_results_agree_with_rows(weigh) -> None:
 
 def test_effective_rows_give_the_variance_of_a_weighted_rate() -> None:
     score, count = np.array([0.3]), np.array([7.4])
-    found = of_cells(score, np.ones(1), count, np.zeros(1, int), 20_000, np.random.default_rng(1))
+    found = simulated_of_cells(
+        score, np.ones(1), count, np.zeros(1, int), 20_000, np.random.default_rng(1)
+    )
     # Fourth moments: four errors of a mean square of 20,000.
     assert np.mean(found**2) == pytest.approx(0.3 * 0.7 / 7.4, rel=4 * np.sqrt(2 / 20_000))
 
