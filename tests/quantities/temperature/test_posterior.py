@@ -204,7 +204,7 @@ def test_a_class_never_predicted_and_one_always_right_are_named():
 
 def test_fewer_rows_than_classes_and_labels_of_one_class_are_said():
     found = data_warnings(problem([0, 0], [[3.0, 0, 0], [0, 1, 0]]))
-    assert any("2 labelled rows are fewer than the 3 classes" in text for text in found)
+    assert any("labelled rows, 2, are fewer than the 3 classes" in text for text in found)
     assert any("all labels are 0" in text for text in found)
 
 
