@@ -41,10 +41,10 @@ class Segments:
 
     Notes
     -----
-    A segment is calibrated with probability 1/2, else the logits of its cells are off by one
-    Normal(0, scale) shift. Given that not all segments are calibrated: that curve is the calibrated
-    description. All segmentations are summed by dynamic programming over their last segment; each
-    shift is integrated out by Gauss-Hermite quadrature about its mode.
+    A segment is calibrated with probability `calibrated`, else the logits of its cells are off by
+    one Normal(0, scale) shift. Given that not all segments are calibrated: that curve is the
+    calibrated description. All segmentations are summed by dynamic programming over their last
+    segment; each shift is integrated out by Gauss-Hermite quadrature about its mode.
     """
 
     score: Floats
@@ -55,6 +55,7 @@ class Segments:
     scale: float
     # The same cells under a likelihood nearby: its shifts are where Newton's method begins.
     near: Segments | None = None
+    calibrated: float = 0.5
     exact: ClassVar[bool] = True
 
     @cached_property
@@ -65,13 +66,18 @@ class Segments:
 
     @cached_property
     def _table(self) -> _Table:
-        """Every segment of blocks with its cells, evidence and shift."""
+        """Every segment of blocks with its cells, shift, and evidence times prior."""
         block = self._block
         first, last = np.triu_indices(int(block[-1]) + 1)
         inside = _Inside.of(block, first, last)
-        calibrated = inside.total(self.cells.log_likelihood(self.offset))
         mode, spread = self._shift(inside)
-        return _Table(block, first, last, calibrated, self._off(inside, mode, spread), mode, spread)
+        calibrated = inside.total(self.cells.log_likelihood(self.offset)) + self._log_calibrated
+        off = self._off(inside, mode, spread) + np.log1p(-self.calibrated)
+        return _Table(block, first, last, calibrated, off, mode, spread)
+
+    @property
+    def _log_calibrated(self) -> float:
+        return float(np.log(self.calibrated)) if self.calibrated else -np.inf
 
     def _shift(self, inside: _Inside) -> tuple[Floats, Floats]:
         """Mode and approximate standard deviation of each segment's shift, by Newton's method."""
@@ -106,7 +112,7 @@ class Segments:
         size = len(segment)
         begins = np.arange(size)
         # A new segment at its first block, but for the first of all, and at none of the others.
-        segment += np.log(self.start) * (begins > 0)[:, None] - np.log(2)
+        segment += np.log(self.start) * (begins > 0)[:, None]
         segment += np.log1p(-self.start) * np.maximum(begins - begins[:, None], 0)
         total, last = np.zeros(size + 1), []
         for end in range(1, size + 1):
@@ -120,7 +126,8 @@ class Segments:
     def _log_prior_calibrated(self) -> float:
         """Log prior probability that every segment is calibrated."""
         size = self._block[-1]
-        return float(np.log(0.5) + size * np.log1p(-self.start / 2))
+        shifted = 1 - self.calibrated
+        return float(self._log_calibrated + size * np.log1p(-self.start * shifted))
 
     @property
     def _share_calibrated(self) -> float:
@@ -220,7 +227,11 @@ class Segments:
             start = rng.random((tries, size)) < self.start
             start[:, 0] = True
             segments = int(start.sum())
-            shift = self.scale * rng.standard_normal(segments) * (rng.random(segments) < 0.5)
+            shift = (
+                self.scale
+                * rng.standard_normal(segments)
+                * (rng.random(segments) < 1 - self.calibrated)
+            )
             drawn = shift[np.cumsum(start) - 1].reshape(tries, size)
             found = np.concatenate([found, drawn[drawn.any(axis=1)][:, self._block]])
         return {"shift": found[:number], "shift_log_prior": np.zeros(number)}

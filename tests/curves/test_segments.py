@@ -1,6 +1,6 @@
 """Sums over segmentations against listing them all, each shift integrated by quadrature."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -52,6 +52,10 @@ SOME = {
     "effective": counted([0.2, 0.5, 0.7], [7.5, 7.5, 7.5], [3.25, 2.0, 7.0]),
     "measured": measured([0.2, 0.4, 0.5, 0.8], [0.0, 0.1, 0.1, 2.4], [0.3, 0.5, 0.2, 0.4]),
 }
+SOME |= {
+    "mostly calibrated": replace(SOME["four"], calibrated=0.8),
+    "never calibrated": replace(SOME["four"], calibrated=0.0),
+}
 
 
 def moments(made, inside):
@@ -101,9 +105,11 @@ def listed(made):
         segments = list(pairwise(ends))
         log_prior = np.log(np.where(cuts, made.start, 1 - made.start)).sum()
         for shifted in product([False, True], repeat=len(segments)):
-            if not any(shifted):
+            off = sum(shifted)
+            own = made.calibrated ** (len(segments) - off) * (1 - made.calibrated) ** off
+            if not off or not own:
                 continue
-            log_priors.append(log_prior + len(segments) * np.log(0.5))
+            log_priors.append(log_prior + np.log(own))
             value, mean, label = log_priors[-1], np.zeros(size), np.zeros(size, dtype=int)
             for number, ((first, last), off) in enumerate(zip(segments, shifted, strict=True)):
                 inside = np.arange(first, last)

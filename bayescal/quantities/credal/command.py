@@ -156,10 +156,10 @@ COMMAND = Command(
     prior=prior_by(
         priors_from_text,
         "average",
-        "average (smooth, rough or rising, as the data say), curve (smooth and rising), "
-        "steps (rising in jumps; steps:BINS) or bins (imprecise Dirichlet, not assumed to rise; "
-        "bins:BINS), BINS a number or optimal; with ,s=NUMBER for other pseudo-observations than "
-        "--s.",
+        "average (smooth, rough, rising or in steps, as the data say), curve (smooth and "
+        "rising), steps (rising in jumps; steps:BINS) or bins (imprecise Dirichlet, not assumed to "
+        "rise; bins:BINS), BINS a number or optimal; with ,s=NUMBER for other pseudo-observations "
+        "than --s.",
     ),
     read=_read,
     priors=lambda given, data: priors_from_text(given["prior"], given["s"]),

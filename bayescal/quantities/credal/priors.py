@@ -17,7 +17,8 @@ __all__ = ["AveragedCurve", "ImpreciseDirichlet", "IncrementIsotonic", "Monotone
 
 MOST_BINS = 200
 RISING: Final = "rising"
-ROW_DESCRIPTIONS: Final = (SMOOTH, ROUGH, RISING)
+STEPS: Final = "steps"
+ROW_DESCRIPTIONS: Final = (SMOOTH, ROUGH, RISING, STEPS)
 """What a curve may be, in the order of a result's dimension ``description``."""
 
 
@@ -78,7 +79,7 @@ class MonotoneCurve(_RatePrior):
 
 @dataclass(frozen=True, slots=True)
 class AveragedCurve(_RatePrior):
-    """A curve of a kind that the data choose, smooth, rough or rising: the default.
+    """A curve of a kind that the data choose, smooth, rough, rising or in steps: the default.
 
     Parameters
     ----------
@@ -95,6 +96,12 @@ class AveragedCurve(_RatePrior):
         Scales of the rising description; see `MonotoneCurve`.
     s : float, above 0, default 1
         Pseudo-observations of either label at the score of the target row, which make the bounds.
+    steps : float, at least 0, default 0.2
+        Prior weight of a description of constant rates between jumps, up or down.
+    jump : float, in (0, 1), default 0.06
+        Probability of a jump between two of at most 50 blocks of scores.
+    level : float, above 0, default 2
+        Standard deviation of the steps' logits about that of the share of the label in all rows.
 
     Notes
     -----
@@ -110,7 +117,7 @@ class AveragedCurve(_RatePrior):
     Examples
     --------
     >>> from bayescal.quantities.credal.priors import AveragedCurve
-    >>> AveragedCurve(smooth=1, rough=1, rising=0).weights
+    >>> AveragedCurve(smooth=1, rough=1, rising=0, steps=0).weights
     {'smooth': 0.5, 'rough': 0.5}
     """
 
@@ -123,6 +130,9 @@ class AveragedCurve(_RatePrior):
     intercept: float = 2.0
     spread: float = 4.0
     s: float = 1.0
+    steps: float = 0.2
+    jump: float = 0.06
+    level: float = 2.0
 
     def __post_init__(self) -> None:
         for name in ROW_DESCRIPTIONS:
@@ -133,7 +143,8 @@ class AveragedCurve(_RatePrior):
                 "MonotoneCurve() for a rising curve alone."
             )
         check_is(self.curve, SmoothCurve, "curve", "Pass SmoothCurve(scale=0.7).")
-        self._check_above_zero("roughness", "rough_length", "intercept", "spread", "s")
+        check_number(self.jump, "jump", "(0, 1)")
+        self._check_above_zero("roughness", "rough_length", "intercept", "spread", "level", "s")
 
     @property
     def weights(self) -> dict[str, float]:
@@ -166,6 +177,8 @@ class AveragedCurve(_RatePrior):
             ROUGH: "that curve with a rough part, whose standard deviation is half-normal of scale "
             f"{self.roughness:g}",
             RISING: "a curve that rises with the score's rank by I-splines",
+            STEPS: f"constant rates between jumps of probability {self.jump:g}, with logits of "
+            f"standard deviation {self.level:g}",
         }
         listed = "; ".join(f"{words[name]}, weight {w:.2g}" for name, w in self.weights.items())
         return (

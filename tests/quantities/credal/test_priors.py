@@ -81,4 +81,7 @@ def test_an_average_has_a_smooth_or_a_rough_curve():
 
 
 def test_weights_are_relative():
-    assert AveragedCurve(smooth=2, rough=0, rising=2).weights == {"smooth": 0.5, "rising": 0.5}
+    assert AveragedCurve(smooth=2, rough=0, rising=2, steps=0).weights == {
+        "smooth": 0.5,
+        "rising": 0.5,
+    }

@@ -17,11 +17,12 @@ from bayescal.curves.average import Average, that_matter
 from bayescal.curves.cells import EDGE
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED
+from bayescal.curves.segments import Segments
 from bayescal.inference.direct import BinomialCells
 from bayescal.quantities.credal.data import Problem
 from bayescal.quantities.credal.models import PseudoObservations, add_pseudo_observations
 from bayescal.quantities.credal.models.rising import RisingComponent
-from bayescal.quantities.credal.priors import RISING, ROW_DESCRIPTIONS, AveragedCurve
+from bayescal.quantities.credal.priors import RISING, ROW_DESCRIPTIONS, STEPS, AveragedCurve
 
 # For the evidence of the components beside NUTS.
 EVIDENCE_DRAWS: Final = 2000
@@ -95,6 +96,29 @@ class Nodes:
         return found
 
 
+class Steps(Segments):
+    """Constant rates between jumps; made by `Steps.of`.
+
+    Segments of which none is calibrated, about one logit in place of the scores'.
+    """
+
+    @classmethod
+    def of(cls, prior: AveragedCurve, score: Floats, cells: BinomialCells) -> Steps:
+        """Steps about the share of the label in all rows."""
+        count, positives = cells.count.sum(), cells.positives.sum()
+        offset = np.full(len(score), logit((positives + 1) / (count + 2)))
+        rows = np.where(cells.count > 0, cells.count, 1)
+        return cls(score, offset, rows, cells, prior.jump, prior.level, calibrated=0.0)
+
+    def deviation(self, draws: Draws) -> Floats:
+        """Deviation of the cells' logits from the scores', (..., cell)."""
+        return super().deviation(draws) + self.offset - logit(self.score)
+
+    def deviation_at(self, draws: Draws, score: Floats) -> Floats:
+        """Deviation at any score, whose rate is that of the nearest cell, (..., point)."""
+        return super().deviation_at(draws, score) + self.offset[0] - logit(score)
+
+
 @dataclass(frozen=True, eq=False)
 class _Curve:
     """One curve, scores of 0 and 1 apart; without a row between, rising as before the data."""
@@ -116,19 +140,15 @@ class _Curve:
             score, shares = np.append(score, 0.5), {RISING: 1.0}
             count, positives = np.append(count, 0), np.append(positives, 0)
         interior = np.flatnonzero((score > 0) & (score < 1))
-        rising = RisingComponent.of(
-            prior.rise,
-            problem.ranks[curve],
-            score[interior],
-            BinomialCells(count[interior], positives[interior]),
-        )
+        between = BinomialCells(count[interior], positives[interior])
+        rising = RisingComponent.of(prior.rise, problem.ranks[curve], score[interior], between)
         average = Average(
             score,
             np.where(count > 0, count, 1.0),
             BinomialCells(count, positives),
             prior.average,
             _RIGHT,
-            more={RISING: rising},
+            more={RISING: rising, STEPS: Steps.of(prior, score[interior], between)},
             shares=shares,
             names=(CALIBRATED, *ROW_DESCRIPTIONS),
         )
@@ -197,7 +217,7 @@ class _Curve:
 class Averaged(BaseModel):
     """A problem under `AveragedCurve`: each draw of a curve is of one component.
 
-    NUTS samples smooth and rough curves; rising ones, and the error rates of scores of 0 and 1, are
+    NUTS samples smooth and rough curves; the others, and the error rates of scores of 0 and 1, are
     drawn without it.
     """
 

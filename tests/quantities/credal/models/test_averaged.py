@@ -96,8 +96,9 @@ def test_the_data_choose_the_component():
 
 
 def test_weights_are_prior_weights_times_a_power_of_the_evidence():
-    evidence = {"smooth": -3.0, "rough": -2.0, "rising": -2.5}
-    expected = np.array([0.4, 0.3, 0.3]) * np.exp(POWER * np.array([-3.0, -2.0, -2.5]))
+    evidence = {"smooth": -3.0, "rough": -2.0, "rising": -2.5, "steps": -4.0}
+    prior = np.array([0.4, 0.3, 0.3, 0.2])
+    expected = prior * np.exp(POWER * np.array([*evidence.values()]))
     np.testing.assert_allclose(
         curve_of(binary()).weights(evidence), expected / expected.sum(), rtol=1e-12
     )
@@ -116,7 +117,7 @@ def test_draws_before_the_data_have_their_prior_weights_and_no_curve_is_calibrat
     curve = curve_of(binary(50))
     found = curve.prior(40, np.random.default_rng(1))
     shares = np.bincount(found["description"].ravel()) / 40
-    np.testing.assert_allclose(shares, [0.4, 0.3, 0.3], atol=1.5 / 40)
+    np.testing.assert_allclose(shares, np.array([4, 3, 3, 2]) / 12, atol=1.5 / 40)
     inside = (curve.nodes.score > 0) & (curve.nodes.score < 1)
     assert (found["node_rate"][..., inside] != curve.nodes.score[inside]).any(axis=-1).all()
 
@@ -157,11 +158,39 @@ def test_without_a_row_of_it_a_boundary_score_has_its_prior():
     np.testing.assert_allclose(kept["never_errs"].mean(axis=(0, 1)), 0.5, atol=0.05)
 
 
+def test_steps_have_constant_rates_whatever_the_scores():
+    curve = curve_of(binary(60))
+    steps, score = curve.average.components["steps"], np.linspace(0.02, 0.98, 200)
+    draws = {**steps.prior_draws(4000, np.random.default_rng(1)), "boundary": np.zeros((4000, 1))}
+    rate = curve.average.curve("steps", draws, score)
+    # One step, and 49 places for jumps of probability .06.
+    levels = 1 + (np.abs(np.diff(rate)) > 1e-9).sum(axis=1)
+    assert levels.mean() == pytest.approx(1 + 49 * 0.06, abs=4 * np.sqrt(49 * 0.06 * 0.94 / 4000))
+    # The standard error of a deviation from 4000 draws is 1.1 %.
+    assert logit(rate[:, 0]).std() == pytest.approx(2, rel=0.045)
+    assert logit(rate[:, 0]).mean() == pytest.approx(steps.offset[0], abs=4 * 2 / np.sqrt(4000))
+
+
+def test_bounds_beside_steps_are_narrower_with_steps_and_cover():
+    # One row of five has the label up to .4, then three do.
+    score = (np.arange(1000) + 0.5) / 1000
+    label = (np.arange(1000) % 5 < np.where(score < 0.4, 1, 3)).astype(int)
+    target = [0.1, 0.2, 0.3, 0.5, 0.7, 0.9]
+    rate = np.array([0.2] * 3 + [0.6] * 3)
+    calibration = bc.Scores(y_true=label, y_prob=score)
+    data = bc.CalibrationSplit(calibration=calibration, target=target)
+    found = bc.credal.bounds_for(fitted(data, method="direct"))
+    assert ((found.lower < rate) & (rate < found.upper)).all()
+    without = Priors(AveragedCurve(steps=0))
+    other = bc.credal.bounds_for(fitted(data, priors=without, method="direct"))
+    assert (found.upper - found.lower).mean() < 0.9 * (other.upper - other.lower).mean()
+
+
 def test_without_a_score_between_0_and_1_the_curve_is_the_prior_of_a_rising_one():
     scores = bc.Scores(y_true=[0, 0, 1, 1], y_prob=[0.0, 0.0, 1.0, 1.0])
     curve = curve_of(bc.CalibrationSplit(calibration=scores, target=[0.5]))
     assert curve.average.fitted == ("rising",)
-    assert curve.weights({"rising": -3.0}).tolist() == [0, 0, 1]
+    assert curve.weights({"rising": -3.0}).tolist() == [0, 0, 1, 0]
     middle = kept_of(curve)["node_rate"][..., curve.nodes.of_nonempty(0)]
     np.testing.assert_allclose(np.quantile(middle, [0.05, 0.95]), [0.04, 0.96], atol=0.05)
 
