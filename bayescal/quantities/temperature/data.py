@@ -262,8 +262,8 @@ def data_warnings(problem: Rows) -> list[str]:
     found: list[str] = []
     if facts.n_labeled < problem.n_classes:
         found.append(
-            f"labelled rows, {facts.n_labeled}, are fewer than the {problem.n_classes} classes. Most "
-            "temperatures are those of the prior; label more rows."
+            f"labelled rows, {facts.n_labeled}, are fewer than the {problem.n_classes} classes. "
+            "Most temperatures are those of the prior; label more rows."
         )
     if (facts.labels > 0).sum() == 1:
         found.append(
