@@ -184,7 +184,9 @@ CALIBRATION_CURVE: Final = (
     Variable("calibration_curve", "calibration curve", ("point",), CURVE),
     *undrawn("curve_score", dims=("point",)),
 )
-CELLS: Final = undrawn("events", "cell_count", "cell_score", dims=("cell",))
+CELLS: Final = undrawn(
+    *("events", "cell_count", "cell_score", "cell_low", "cell_high"), dims=("cell",)
+)
 CURVE_DRAWS: Final = (
     *named("curve/rate", "curve/mass", dims=("cell",), role=CURVE),
     *named("curve/given_rate", "curve/given_mass", dims=("cell",), role=CURVE),

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from bayescal.results import access, schema
@@ -27,6 +28,8 @@ type Whole = NDArray[np.intp]
 RATE: Final = "rate"
 MASS: Final = "mass"
 _WEIGHTS_AT_ONCE: Final = 1 << 22
+# Scores of float32, edges and means are off by less.
+_NEAR: Final = 1e-6
 
 
 class Cells(NamedTuple):
@@ -35,6 +38,31 @@ class Cells(NamedTuple):
     rate: Floats  # (..., cell)
     score: Floats  # (cell,)
     mass: Floats  # (..., cell)
+
+    def parted(self, ends: Floats | None, thresholds: ArrayLike) -> Cells:
+        """Part cells where thresholds cut them; scores are spread evenly about their mean.
+
+        `ends` (2, cell) are those of the cells; None where they are not known.
+        """
+        if ends is None:
+            return self
+        mean, at, parts = self.score, np.atleast_1d(thresholds), []
+        for k, (low, high) in enumerate(ends.T):
+            # Beyond the first and the last cell's mean there may be no scores.
+            inner = 0 < low * (1 + _NEAR) < mean[k] < high * (1 - _NEAR) and high < 1
+            cuts = at[(low < at) & (at <= high)] if inner else []
+            if len(cuts) == 0:
+                parts.append((k, mean[k], 1.0))
+                continue
+            # Half as many are below the mean as above where that is twice as far from its end; what
+            # the mean of even scores does not reach is tied at the upper end, which cells hold.
+            tied = max(0.0, 2 * (mean[k] - low) / (high - low) - 1)
+            known = [low, high] if tied else [low, mean[k], high]
+            below = [0, 1 - tied] if tied else [0, (high - mean[k]) / (high - low), 1]
+            sums = [0, *np.interp(cuts, known, below), 1]
+            parts += zip(repeat(k), [low, *cuts], np.diff(sums), strict=False)
+        cell, score, share = map(np.array, zip(*parts, strict=True))
+        return Cells(self.rate[..., cell], score, self.mass[..., cell] * share)
 
 
 class Rows(NamedTuple):
@@ -99,6 +127,14 @@ def rows_of(tree: xr.DataTree, case: ResultSlice) -> Rows | None:
     return Rows(score[held], count[held], np.clip(events[held], 0, count[held]))
 
 
+def ends_of(tree: xr.DataTree, case: ResultSlice) -> Floats | None:
+    """Ends of the cells with rows, (2, cell); None in a result that does not hold them."""
+    if not access.has_variable(tree, schema.CONSTANT_DATA, *schema.CELL_ENDS):
+        return None
+    ends = np.stack(access.values(tree, schema.CONSTANT_DATA, case, *schema.CELL_ENDS))
+    return np.asarray(ends[:, cells_with_rows(tree, case)[2]])
+
+
 def cells_with_rows(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats, Whole]:
     """Scores and rows of all cells (cell,), and which have rows, by their scores."""
     names = (schema.CELL_SCORE, schema.CELL_COUNT)
@@ -138,9 +174,9 @@ def _with_added(
 
 
 def joint_values(
-    tree: xr.DataTree, function: Callable[..., Any], cases: Sequence[ResultSlice]
+    tree: xr.DataTree, function: Callable[[Cells, Floats | None], Any], cases: Sequence[ResultSlice]
 ) -> Floats:
-    """Draws of a function of the curve for classifiers of the same rows, (case, ..., draw).
+    """Draws of a function of cells and ends for classifiers of the same rows, (case, ..., draw).
 
     All classifiers have the same weights of the rows. A result keeps some of many rows, each of
     which has the weight of those that it stands for: draws then vary about the value of all rows.
@@ -149,9 +185,11 @@ def joint_values(
     known = [rows for rows in every if rows is not None]
     draws = Draws.of(tree)
     cells = _joint_cells(tree, known, cases, draws.number)
-    values = np.stack([function(*one) for one in cells])
+    ends = [ends_of(tree, case) for case in cases]
+    values = np.stack([function(*one) for one in zip(cells, ends, strict=True)])
     if access.has_variable(tree, schema.SHARED_ROWS, schema.STANDS_FOR):
-        center = np.stack([function(*one.cells) for one in known])
+        rows = zip((one.cells for one in known), ends, strict=True)
+        center = np.stack([function(*one) for one in rows])
         values = center + values - np.nanmean(values, axis=-1, keepdims=True)
     return values[..., draws.kept]
 

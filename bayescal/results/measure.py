@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +26,7 @@ from bayescal.results.bootstrap import (
     Floats,
     cells_with_rows,
     draw_cells,
+    ends_of,
     joint_values,
     rows_of,
     stands_for,
@@ -70,7 +72,7 @@ def measure(
     the Brier score, the AUC or the net benefit, are of the labelled rows alone (see `Measure`).
 
     Cells are narrow ranges of the score, about 100, or each one score where there are fewer. Rows
-    of one cell count as tied, and a threshold within a cell falls on the side of the mean score.
+    of one cell count as tied; a threshold within a cell of `ece` or `agnostic` parts it evenly.
 
     Examples
     --------
@@ -87,8 +89,9 @@ def measure(
     one = resolve(measure, **options)
     found = empty_draws(tree).rename(one.name)
     for case in curves_of(tree):
-        cells = curve_cells(tree, case, one.components)
-        found.loc[place_in(found, case)] = values_of(cells, one, case)
+        cells, of_rows = curve_cells(tree, case, one.components), one.components == ROWS
+        ends = ends_of(tree, case) if of_rows else None
+        found.loc[place_in(found, case)] = values_of(cells, one, case, ends)
     return found
 
 
@@ -118,10 +121,16 @@ def place_in(found: xr.DataArray, case: ResultSlice) -> dict[str, Any]:
     return {dim: at for dim, at in case.sel.items() if dim in found.dims}
 
 
-def values_of(cells: Cells, one: Measure, case: ResultSlice) -> Floats:
-    """Values of a measure, which must be numbers."""
+def _evaluated(one: Measure, cells: Cells, ends: Floats | None) -> Any:
+    """A measure of cells, which its threshold, if it has one, parts where their ends are known."""
+    at = None if ends is None else signature(one.function).parameters.get("threshold")
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = np.array(one.function(*cells), dtype=np.float64)
+        return one.function(*(cells if at is None else cells.parted(ends, at.default)))
+
+
+def values_of(cells: Cells, one: Measure, case: ResultSlice, ends: Floats | None = None) -> Floats:
+    """Values of a measure, which must be numbers."""
+    values = np.array(_evaluated(one, cells, ends), dtype=np.float64)
     expected = cells.rate.shape[:-1]
     if values.shape != expected:
         raise InputError(
@@ -298,9 +307,9 @@ def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Fou
     for case in curves_of(tree):
         place = place_in(like, case)
         if of_rows:
-            cells = curve_cells(tree, case, ROWS)
+            cells, ends = curve_cells(tree, case, ROWS), ends_of(tree, case)
             for one in of_rows:
-                every[one.name].loc[place] = values_of(cells, one, case)
+                every[one.name].loc[place] = values_of(cells, one, case, ends)
         if of_curve:
             own, whole = curve_cells(tree, case, MISCALIBRATED), curve_cells(tree, case, ALL)
             other = (own.rate != whole.rate).any(axis=-1) | (own.mass != whole.mass).any(axis=-1)
@@ -324,9 +333,8 @@ def _paired(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
     found = {one.name: like.copy() for one in of_rows}
     shape = tuple(like.sizes[dim] for dim in schema.DRAW_DIMS)
 
-    def values(*cells: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.stack([one.function(*cells) for one in of_rows])
+    def values(cells: Cells, ends: Floats | None) -> Floats:
+        return np.stack([_evaluated(one, cells, ends) for one in of_rows])
 
     for cases in access.along(tree, schema.CLASSIFIER):
         drawn = joint_values(tree, values, cases)
@@ -364,10 +372,10 @@ def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
         rows = rows_of(tree, case)
         if rows is None:
             return {}
-        place, (rate, score, mass) = place_in(like, case), rows.cells
+        place, (rate, score, mass), ends = place_in(like, case), rows.cells, ends_of(tree, case)
+        cells = Cells(rate[None], score, mass[None])
         for one in wanted:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                value = one.function(rate[None], score, mass[None])
+            value = _evaluated(one, cells, ends if one.components == ROWS else None)
             found[one.name].loc[place] = np.asarray(value).item()
     return {name: values for name, values in found.items() if np.isfinite(values).all()}
 

@@ -119,6 +119,7 @@ BLOCK: Final = "block"
 """Neighbouring cells, merged where cases have unequal numbers of them."""
 EVENTS: Final = "events"
 CELL_SCORE: Final = "cell_score"
+CELL_ENDS: Final = ("cell_low", "cell_high")
 CELL_COUNT: Final = "cell_count"
 """Rows in each cell, in `constant_data`; 0 where a case has fewer cells than another."""
 

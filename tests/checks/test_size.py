@@ -12,23 +12,23 @@ BUDGET = {
     "quantities": 230,
     "cli": 2210,
     "core": 9000,
-    "curves": 2240,
+    "curves": 2250,
     "inference": 1500,
     "measures": 840,
-    "plots": 3420,
+    "plots": 3400,
     "quantities/agnostic": 3960,
     "quantities/credal": 6780,
-    "quantities/ece": 3335,
+    "quantities/ece": 3325,
     "quantities/pu_ece": 6190,
     "quantities/ssme": 5760,
     "quantities/temperature": 5050,
     "report": 3270,
-    "results": 6190,
+    "results": 6210,
     "workflow": 2810,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 48_200
+TEST_LINES = 48_250
 
 
 def lines(path: Path) -> int:

@@ -1,5 +1,7 @@
 """The Bayesian bootstrap of rows with two rows added: closed forms, pairing, many rows, weights."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -19,6 +21,10 @@ LEAST = 1e-6
 
 def fit(data: bc.Scores, **options: object) -> xr.DataTree:
     return bc.fit(bc.ece, data, method="direct", draws=1000, chains=2, seed=20, **options)
+
+
+def paired(tree: xr.DataTree, function: Callable, cases: list) -> np.ndarray:
+    return joint_values(tree, lambda cells, _: function(*cells), cases)
 
 
 def panel(n: int, weight: np.ndarray | None = None) -> bc.Scores:
@@ -68,14 +74,14 @@ def test_one_added_row_has_a_score_anywhere() -> None:
 def test_what_classifiers_share_is_the_same_in_each_draw() -> None:
     data = panel(900)
     tree, cases = fit(data), access.cases(fit(data))
-    first, same, other = joint_values(tree, prevalence, cases)
+    first, same, other = paired(tree, prevalence, cases)
     np.testing.assert_allclose(first, same, atol=1e-12)
     np.testing.assert_allclose(first, other, atol=1e-12)
     events = int(np.sum(data.y_true))
     assert agrees(first, events, 900)
     # Calls of cells that .5 cuts may differ: those of the exact rows are within one cell.
     alone = bc.measure(tree, "accuracy", threshold=0.5).sel(classifier="other").values.ravel()
-    joint = joint_values(tree, accuracy, cases)[2]
+    joint = paired(tree, accuracy, cases)[2]
     assert stats.ks_2samp(alone, joint).pvalue > LEAST
 
 
@@ -93,7 +99,7 @@ def test_of_many_rows_some_are_kept_and_vary_as_all_do() -> None:
     tree = fit(data)
     cases = access.cases(tree)
     assert tree["shared_rows"].sizes["shared_row"] < n
-    values = joint_values(tree, prevalence, cases)
+    values = paired(tree, prevalence, cases)
     share = np.mean(np.asarray(data.y_true))
     np.testing.assert_allclose(values.mean(axis=1), share, rtol=1e-9)
     # 2,000 draws of 5,000 rows: the standard deviation is known to 2 %.
@@ -115,6 +121,29 @@ def test_of_many_rows_those_of_a_rare_event_are_kept() -> None:
     assert apart.draws.std() == pytest.approx(each.std() / np.sqrt(events), rel=0.1)
 
 
+@pytest.mark.parametrize("closed", ["right", "left"])
+@pytest.mark.parametrize("tied", [0.0, 0.3])
+def test_thresholds_part_cells(tied: float, closed: str) -> None:
+    rng, n = np.random.default_rng(5), 20_000
+    score = np.where(rng.random(n) < tied, 0.5, rng.beta(1.5, 1.5, n))
+    label = (rng.random(n) < score).astype(int)
+    tree = fit(bc.Scores(y_true=label, y_prob=score), closed=closed)
+    at = (0.31, 0.5, 0.74)
+    curve = bc.decision_curve(tree, at).table
+    for threshold, benefit in zip(at, curve["mean"], strict=True):
+        called = score >= threshold
+        names = [f"{name}:{threshold}" for name in ("sensitivity", "specificity", "accuracy")]
+        found = bc.summary(tree, measures=names).iloc[0]
+        exact = called[label == 1].mean(), 1 - called[label == 0].mean(), (called == label).mean()
+        # A tenth of the .01 of the rows that a cell holds, with errors of rounding.
+        for name, value in zip(names, exact, strict=True):
+            assert found[f"{name}_point"] == pytest.approx(value, abs=0.002)
+            assert found[f"{name}_mean"] == pytest.approx(value, abs=0.003)
+        cost = threshold / (1 - threshold)
+        expected = np.mean(called * np.where(label, 1, -cost))
+        assert benefit == pytest.approx(expected, abs=0.004)
+
+
 def test_weights_count_as_so_many_rows_as_they_are_worth() -> None:
     weight = np.where(np.arange(800) % 4 == 0, 3.0, 0.5)
     data = panel(800, weight)
@@ -122,7 +151,7 @@ def test_weights_count_as_so_many_rows_as_they_are_worth() -> None:
     label = np.asarray(data.y_true)
     share, effective = np.average(label, weights=weight), weight.sum() ** 2 / (weight**2).sum()
     for values in (
-        joint_values(tree, prevalence, access.cases(tree))[0],
+        paired(tree, prevalence, access.cases(tree))[0],
         bc.measure(tree, "prevalence").sel(classifier="first").values,
     ):
         # Two rows are added to some 600, and the spread of 2,000 draws is known to 2 %.

@@ -184,6 +184,8 @@ class AgnosticCase:
                 **self._thresholds(),
                 "cell_count": nonempty_cells(cells.count, cells.count, size),
                 "cell_score": nonempty_cells(cells.mean_score, cells.count, size),
+                "cell_low": nonempty_cells(cells.edges[:-1], cells.count, size),
+                "cell_high": nonempty_cells(cells.edges[1:], cells.count, size),
             },
             point_estimate=self._point_estimate(),
             descriptions=self._by_component(posterior, inside, mass),

@@ -242,6 +242,8 @@ def collect_arrays(
             "curve_score": points,
             "cell_count": nonempty_cells(cells.count, cells.count, n_cells),
             "cell_score": nonempty_cells(cells.mean_score, cells.count, n_cells),
+            "cell_low": nonempty_cells(cells.edges[:-1], cells.count, n_cells),
+            "cell_high": nonempty_cells(cells.edges[1:], cells.count, n_cells),
             "gap_direction": nonempty_cells(direction, cells.count, n_cells),
         },
         posterior_predictive={"events": nonempty_cells(replicated, cells.count, n_cells)},
