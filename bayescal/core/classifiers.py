@@ -40,9 +40,25 @@ type Weights = NDArray[np.float64]
 
 
 class MostProbable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
-    """Classifier that predicts the most probable class."""
+    """Classifier that predicts the most probable class; a subclass has `_probabilities`."""
 
     classes_: NDArray[Any]
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Compute probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (obs, class), in [0, 1]
+            Of each class, in the order of ``classes_``; rows sum to 1.
+        """
+        check_is_fitted(self)
+        return np.asarray(self._probabilities(X))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the most probable class.

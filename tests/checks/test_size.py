@@ -11,24 +11,24 @@ BUDGET = {
     "": 110,
     "quantities": 230,
     "cli": 2210,
-    "core": 9000,
+    "core": 9020,
     "curves": 2250,
     "inference": 1500,
-    "measures": 840,
+    "measures": 850,
     "plots": 3400,
-    "quantities/agnostic": 3960,
-    "quantities/credal": 6780,
-    "quantities/ece": 3325,
+    "quantities/agnostic": 3940,
+    "quantities/credal": 6760,
+    "quantities/ece": 3230,
     "quantities/pu_ece": 6190,
-    "quantities/ssme": 5760,
-    "quantities/temperature": 5050,
-    "report": 3270,
-    "results": 6210,
-    "workflow": 2810,
+    "quantities/ssme": 5750,
+    "quantities/temperature": 5020,
+    "report": 3280,
+    "results": 6220,
+    "workflow": 2790,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 48_250
+TEST_LINES = 48_230
 
 
 def lines(path: Path) -> int:

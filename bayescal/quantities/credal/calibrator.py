@@ -70,7 +70,9 @@ class VennAbersCalibrator(Calibrated):
 
     Notes
     -----
-    Several classes are calibrated one against the rest. `predict_interval` gives bounds of the
+    Several classes are calibrated one against the rest. `predict_proba` gives the merged
+    probabilities, ``p1 / (1 - p0 + p1)`` with one fold, of several classes divided by their sum.
+    `predict_interval` gives bounds of the
     posterior. `predict_venn_abers` gives p0 to p1, no intervals that cover P(class | score) with
     some probability (see `bayescal.quantities.credal.estimator`).
 
@@ -120,24 +122,12 @@ class VennAbersCalibrator(Calibrated):
             self.calibration_scores_.append(self._scores(score, codes, of_rows))
         self.take_features_of(self.estimators_[0])
 
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Compute calibrated probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs, feature)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (obs, class), in [0, 1]
-            The merged probabilities, ``p1 / (1 - p0 + p1)`` with one fold; of several classes
-            divided by their sum.
-        """
-        each = merge_folds(*self._pairs(X))
+    def _probabilities(self, x: ArrayLike) -> Floats:
+        """Merged probabilities, (obs, class)."""
+        each = merge_folds(*self._pairs(x))
         if each.shape[1] == 1:
             return np.hstack([1 - each, each])
-        return np.asarray(each / each.sum(axis=1, keepdims=True))
+        return each / each.sum(axis=1, keepdims=True)
 
     def predict_interval(self, X: ArrayLike, prob: float = 0.9) -> Interval:
         """Compute credal-credible bounds of the probability of each class.

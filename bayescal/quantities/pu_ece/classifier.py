@@ -482,20 +482,9 @@ class PUClassifier(MostProbable):
         check_is_fitted(self)
         return forward(self.weights_, validate_data(self, X, reset=False, dtype=np.float64))
 
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Compute probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs, feature)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (obs, 2), in [0, 1]
-            Of being negative and of being positive.
-        """
-        logit = self.decision_function(X)
+    def _probabilities(self, x: ArrayLike) -> Floats:
+        """Of being negative and of being positive, (obs, 2)."""
+        logit = self.decision_function(x)
         return np.column_stack([expit(-logit), expit(logit)])
 
     def _check_parameters(self) -> None:

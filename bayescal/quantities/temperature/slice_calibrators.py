@@ -13,7 +13,6 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
 
 from bayescal.core.checks import (
     check_is,
@@ -475,21 +474,9 @@ class HeldOutCalibration(Calibrated):
             found[left_out] = _logits(trained, _safe_indexing(rows, left_out))
         return found
 
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Compute calibrated probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs, feature)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (obs, class), in [0, 1]
-            Probabilities; rows sum to 1.
-        """
-        check_is_fitted(self)
-        return np.asarray(self.calibrator_.predict_proba(_logits(self.estimator_, X)))
+    def _probabilities(self, x: ArrayLike) -> Any:
+        """Calibrated probabilities, (obs, class)."""
+        return self.calibrator_.predict_proba(_logits(self.estimator_, x))
 
 
 def _logits(estimator: Any, x: Any) -> Floats:

@@ -15,12 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax, xlogy
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    check_random_state,
-    validate_data,
-)
+from sklearn.utils.validation import _check_sample_weight, check_random_state, validate_data
 
 from bayescal.core.checks import (
     MOST_DRAWN,
@@ -495,22 +490,10 @@ class NetworkClassifier(MostProbable):
             )
         return self._fit(x, sets, names, sample_weight)
 
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Compute probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs, feature)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (obs, class), in [0, 1]
-            Of each class, in the order of ``classes_``.
-        """
-        check_is_fitted(self)
-        x = validate_data(self, X, reset=False, dtype=np.float64)
-        return np.asarray(np.exp(log_softmax(forward(self.weights_, x), axis=1)))
+    def _probabilities(self, x: ArrayLike) -> Floats:
+        """Of each class, (obs, class)."""
+        rows = validate_data(self, x, reset=False, dtype=np.float64)
+        return np.asarray(np.exp(log_softmax(forward(self.weights_, rows), axis=1)))
 
     def _fit(
         self, x: Floats, sets: LabelSets, classes: NDArray[Any], sample_weight: ArrayLike | None
