@@ -1,4 +1,4 @@
-"""A calibration curve that jumps: segments, calibrated or shifted, over all ways to cut."""
+"""A calibration curve that jumps: segments, calibrated, shifted or level, over all ways to cut."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
 from bayescal.core.quantity import DirectDraws, Draws
-from bayescal.inference.direct import CellLikelihood
+from bayescal.curves.cells import score_logit
+from bayescal.inference.direct import BinomialCells, CellLikelihood
 
 type Floats = NDArray[np.float64]
 
@@ -235,6 +236,28 @@ class Segments:
             drawn = shift[np.cumsum(start) - 1].reshape(tries, size)
             found = np.concatenate([found, drawn[drawn.any(axis=1)][:, self._block]])
         return {"shift": found[:number], "shift_log_prior": np.zeros(number)}
+
+
+class Steps(Segments):
+    """Constant rates between jumps; made by `Steps.between`.
+
+    Segments of which none is calibrated, about one logit in place of the scores'.
+    """
+
+    @classmethod
+    def between(cls, score: Floats, cells: BinomialCells, jump: float, level: float) -> Steps:
+        """Steps about the share of events in all cells, of scores between 0 and 1."""
+        count, events = cells.count.sum(), cells.positives.sum()
+        offset = np.full(len(score), np.log((events + 1) / (count - events + 1)))
+        return cls(score, offset, np.maximum(cells.count, 1), cells, jump, level, calibrated=0.0)
+
+    def deviation(self, draws: Draws) -> Floats:
+        """Deviation of the cells' logits from the scores', (..., cell)."""
+        return np.asarray(super().deviation(draws) + self.offset - score_logit(self.score))
+
+    def deviation_at(self, draws: Draws, score: Floats) -> Floats:
+        """Deviation at any score, whose rate is that of the nearest cell, (..., point)."""
+        return np.asarray(super().deviation_at(draws, score) + self.offset[0] - score_logit(score))
 
 
 class _Table(NamedTuple):

@@ -17,7 +17,7 @@ from bayescal.curves.average import Average, that_matter
 from bayescal.curves.cells import EDGE
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED
-from bayescal.curves.segments import Segments
+from bayescal.curves.segments import Steps
 from bayescal.inference.direct import BinomialCells
 from bayescal.quantities.credal.data import Problem
 from bayescal.quantities.credal.models import PseudoObservations, add_pseudo_observations
@@ -96,29 +96,6 @@ class Nodes:
         return found
 
 
-class Steps(Segments):
-    """Constant rates between jumps; made by `Steps.of`.
-
-    Segments of which none is calibrated, about one logit in place of the scores'.
-    """
-
-    @classmethod
-    def of(cls, prior: AveragedCurve, score: Floats, cells: BinomialCells) -> Steps:
-        """Steps about the share of the label in all rows."""
-        count, positives = cells.count.sum(), cells.positives.sum()
-        offset = np.full(len(score), logit((positives + 1) / (count + 2)))
-        rows = np.where(cells.count > 0, cells.count, 1)
-        return cls(score, offset, rows, cells, prior.jump, prior.level, calibrated=0.0)
-
-    def deviation(self, draws: Draws) -> Floats:
-        """Deviation of the cells' logits from the scores', (..., cell)."""
-        return super().deviation(draws) + self.offset - logit(self.score)
-
-    def deviation_at(self, draws: Draws, score: Floats) -> Floats:
-        """Deviation at any score, whose rate is that of the nearest cell, (..., point)."""
-        return super().deviation_at(draws, score) + self.offset[0] - logit(score)
-
-
 @dataclass(frozen=True, eq=False)
 class _Curve:
     """One curve, scores of 0 and 1 apart; without a row between, rising as before the data."""
@@ -142,13 +119,14 @@ class _Curve:
         interior = np.flatnonzero((score > 0) & (score < 1))
         between = BinomialCells(count[interior], positives[interior])
         rising = RisingComponent.of(prior.rise, problem.ranks[curve], score[interior], between)
+        steps = Steps.between(score[interior], between, prior.jump, prior.level)
         average = Average(
             score,
             np.where(count > 0, count, 1.0),
             BinomialCells(count, positives),
             prior.average,
             _RIGHT,
-            more={RISING: rising, STEPS: Steps.of(prior, score[interior], between)},
+            more={RISING: rising, STEPS: steps},
             shares=shares,
             names=(CALIBRATED, *ROW_DESCRIPTIONS),
         )
