@@ -90,9 +90,10 @@ NAN_SAYS_NONE: Mapping[str, tuple[str, ...]] = {
     "bayescal.difference": (".correlation",),
     # R-hat of direct draws; the plug-in of an AUC whose labelled rows are of one class.
     "bayescal.summary": (".rhat_max", ".point"),
-    "fit agnostic": tuple(
-        f"posterior.unlabeled_{name}" for name in ("auc", "fpr", "tpr")
-    ),  # where all labels drawn are alike
+    "fit agnostic": (
+        "posterior.auc",
+        *(f"posterior.unlabeled_{name}" for name in ("auc", "fpr", "tpr")),
+    ),  # where all labels drawn are alike, or the only score never errs
     "fit temperature": (
         "posterior.class_ece",
         "posterior.class_ece_uncalibrated",
