@@ -228,11 +228,8 @@ class Segments:
             start = rng.random((tries, size)) < self.start
             start[:, 0] = True
             segments = int(start.sum())
-            shift = (
-                self.scale
-                * rng.standard_normal(segments)
-                * (rng.random(segments) < 1 - self.calibrated)
-            )
+            shift = self.scale * rng.standard_normal(segments)
+            shift *= rng.random(segments) < 1 - self.calibrated
             drawn = shift[np.cumsum(start) - 1].reshape(tries, size)
             found = np.concatenate([found, drawn[drawn.any(axis=1)][:, self._block]])
         return {"shift": found[:number], "shift_log_prior": np.zeros(number)}
