@@ -34,8 +34,10 @@ The evidence of components none of which is true is surer of one than it should 
 """
 BOUNDARY_MEAN, BOUNDARY_SPREAD = -4.0, 2.5
 """Logit of the error rate of a score of exactly 0 or 1 that is not calibrated."""
-# A component of less weight than this may rest on few effective draws, and needs no NUTS.
+# A component of less weight than this may rest on few effective draws.
 _MATTERS: Final = 0.01
+# One of a smaller share of what is not calibrated keeps its direct draws: NUTS would not be seen.
+_SEEN: Final = 0.05
 
 
 def log_posterior_weights(prior: Floats, log_evidence: Floats, power: float = POWER) -> Floats:
@@ -244,7 +246,7 @@ class Average:
 
     def members_to_sample(self, direct: DirectDraws) -> tuple[str, ...]:
         """Members that matter by their evidence."""
-        return that_matter(self.weights(direct.evidence), self.members)
+        return for_nuts(self.weights(direct.evidence), self.members)
 
     def member_draws(self, name: str, direct: DirectDraws) -> Draws:
         """Direct draws of a member."""
@@ -419,6 +421,12 @@ class Average:
 def that_matter(weights: Mapping[str, float], members: Iterable[str]) -> tuple[str, ...]:
     """Members whose draws an average may take often enough to be seen."""
     return tuple(name for name in members if weights.get(name, 0.0) >= _MATTERS)
+
+
+def for_nuts(weights: Mapping[str, float], members: Iterable[str]) -> tuple[str, ...]:
+    """Members that matter, and are a share of what is not calibrated that can be seen."""
+    least = _SEEN * (1 - weights.get(CALIBRATED, 0.0))
+    return tuple(name for name in that_matter(weights, members) if weights[name] >= least)
 
 
 def _joined(parts: Iterable[DirectDraws]) -> dict[str, Floats]:

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit, logit, logsumexp
 
 from bayescal.core.errors import InputError
-from bayescal.curves.average import POWER, Average, log_posterior_weights, that_matter
+from bayescal.curves.average import POWER, Average, for_nuts, log_posterior_weights, that_matter
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import COMPONENTS, CurveAverage
 from bayescal.curves.smooth import BASIS
@@ -364,6 +364,13 @@ def test_members_of_a_hundredth_or_more_matter():
     assert that_matter({"calibrated": 0.6, "smooth": 0.3, "rough": 0.01}, both) == both
     assert that_matter({"smooth": 0.02, "rough": 0.009}, both) == ("smooth",)
     assert that_matter({"smooth": 0.0}, both) == ()
+
+
+def test_a_small_share_of_what_is_not_calibrated_keeps_direct_draws():
+    weights = {"calibrated": 0.5, "smooth": 0.476, "rough": 0.024}
+    assert that_matter(weights, ("smooth", "rough")) == ("smooth", "rough")
+    assert for_nuts(weights, ("smooth", "rough")) == ("smooth",)
+    assert for_nuts({**weights, "rough": 0.025}, ("smooth", "rough")) == ("smooth", "rough")
 
 
 def test_without_a_description_to_sample_there_is_no_model():

@@ -29,7 +29,7 @@ from bayescal.core.quantity import (
     bound_words,
 )
 from bayescal.core.scores import Scores, alike_scores
-from bayescal.curves.average import Average, that_matter, weighing
+from bayescal.curves.average import Average, for_nuts, weighing
 from bayescal.curves.cells import (
     Problem,
     curve_scores,
@@ -90,7 +90,7 @@ class WideAverage(Average):
         """Members that matter to these."""
         weights = self.weights(direct.evidence)
         total = sum(weights[name] for name in self.members) or 1.0
-        return that_matter({name: weights[name] / total for name in self.members}, self.members)
+        return for_nuts({name: weights[name] / total for name in self.members}, self.members)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 
 from bayescal.core import quantity
 from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
-from bayescal.curves.average import Average, that_matter
+from bayescal.curves.average import Average, for_nuts
 from bayescal.curves.cells import EDGE
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED
@@ -145,7 +145,7 @@ class _Curve:
     def members_to_sample(self, evidence: Mapping[str, float]) -> tuple[str, ...]:
         """Members that matter given that the curve is not calibrated."""
         weights = dict(zip(ROW_DESCRIPTIONS, self.weights(evidence).tolist(), strict=True))
-        return that_matter(weights, self.average.members)
+        return for_nuts(weights, self.average.members)
 
     def posterior(
         self, draws: Draws, evidence: Mapping[str, float], rng: np.random.Generator
