@@ -131,7 +131,7 @@ def _read(table: Any, given: Given) -> _Windows:
 
     names = [name for name in (given["group"], given["window"]) if name is not None]
     columns = score_columns(given, table)
-    values = table.read(names)
+    values = table.with_words(*names).read(names)
     n_rows = len(values[names[0]])
 
     def coded(name: str) -> tuple[Any, tuple[str, ...]]:

@@ -19,6 +19,7 @@ from bayescal.core.checks import check_call, check_is, check_known, listing, sho
 from bayescal.core.columns import arrow_to_numpy
 from bayescal.core.counts_sql import WHOLE
 from bayescal.core.errors import InputError
+from bayescal.core.intake import by_number
 from bayescal.core.scores import Task
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import ONE, PER_LOGIT, ZERO, SharedCounts, joined, units_of
@@ -87,7 +88,7 @@ class CountTable(Mapping[str, "Counts"], Showing):
                 "counts of a table must all have groups, or none; got some of both. "
                 "Leave the groups out, or count all by group."
             )
-        self.groups = tuple(sorted(names - {WHOLE}))
+        self.groups = tuple(sorted(names - {WHOLE}, key=by_number))
         if pairs is not None:
             check_is(pairs, SharedCounts, "pairs", "Leave it out.")
             if set(pairs.classifiers) != set(self._parts):

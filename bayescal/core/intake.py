@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -200,9 +201,16 @@ def code_groups(
             f"{name} must be known in every row; got {int(missing.sum())} missing, the first at "
             f"row {int(missing.argmax())}. Give those rows a group of their own, e.g. 'unknown'."
         )
-    names = tuple(str(value) for value in values)
+    names = [str(value) for value in values]
     check_unique(names, "group")
-    return codes, names
+    order = sorted(range(len(names)), key=lambda code: by_number(names[code]))
+    return np.argsort(order).astype(np.int32)[codes], tuple(names[code] for code in order)
+
+
+def by_number(name: str) -> tuple[bool, int, str]:
+    """Where a name is sorted: those that are whole numbers come first, by size."""
+    number = re.fullmatch(r"-?[0-9]{1,4000}", name)
+    return number is None, int(name) if number else 0, name
 
 
 type Probabilities = NDArray[np.floating]

@@ -39,7 +39,7 @@ from bayescal.core.sums import (
     plus,
     summed,
 )
-from bayescal.core.tables import open_table
+from bayescal.core.tables import Table, open_table
 
 # Columns of scores that are counted at a time: each takes up to 40 MB in each thread.
 _TOGETHER: Final = 8
@@ -238,7 +238,9 @@ def counted_by_group(
     sum_up = partial(_sum_up, names, score, pos_label, from_logits)
     columns = [*score, *(name for name in names.values() if name is not None)]
     found: dict[str, dict[str, Counts]] = {}
-    for (name, part), counts in summed(rows_of(data), columns, sum_up).parts.items():
+    rows = rows_of(data)
+    rows = rows.with_words(group) if isinstance(rows, Table) else rows
+    for (name, part), counts in summed(rows, columns, sum_up).parts.items():
         found.setdefault(name, {})[part] = counts
     for parts in found.values():
         check_labeled(joined(parts.values(), Counts.plus), label, weight)

@@ -8,7 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from io import TextIOWrapper
 from itertools import groupby, islice
@@ -229,6 +229,10 @@ class Table(ABC):
         table = self._read(names)
         return {name: arrow_to_numpy(table.column(name)) for name in names}
 
+    def with_words(self, *names: str | None) -> Table:
+        """The same table, with columns that hold names: text keeps ``01`` apart from ``1``."""
+        return self
+
     def _checked(self, columns: Sequence[str]) -> list[str]:
         """Check that columns exist; one that is asked for twice is read once."""
         names = list(dict.fromkeys(columns))
@@ -348,6 +352,11 @@ class CsvTable(Table):
 
     kind: ClassVar[str] = "CSV"
     delimiter: str
+    words: tuple[str | None, ...] = ()
+
+    def with_words(self, *names: str | None) -> Table:
+        """The same table, with columns that are read as they are written."""
+        return replace(self, words=names)
 
     def has_more_rows(self, than: int) -> bool:
         """Whether there are more lines, of which a quoted value may have several."""
@@ -366,7 +375,7 @@ class CsvTable(Table):
         from pyarrow import csv
 
         with self.files[0].opened(self.kind) as path:
-            return csv.read_csv(path, **_csv_options(self.delimiter, columns))
+            return csv.read_csv(path, **_csv_options(self.delimiter, columns, self._as_words()))
 
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
         """The rows as one part."""
@@ -377,10 +386,16 @@ class CsvTable(Table):
         from pyarrow import csv
 
         with self.files[0].opened(self.kind) as path:
-            with csv.open_csv(path, **_csv_options(self.delimiter, columns)) as reader:
+            as_words = self._as_words()
+            with csv.open_csv(path, **_csv_options(self.delimiter, columns, as_words)) as reader:
                 types = _streaming_types(reader)
             with csv.open_csv(path, **_csv_options(self.delimiter, columns, types)) as reader:
                 yield from reader
+
+    def _as_words(self) -> dict[str, Any]:
+        import pyarrow as pa
+
+        return {name: pa.string() for name in self.words if name is not None}
 
 
 def _csv_options(
@@ -525,6 +540,7 @@ def read_scores(
     check_unique(names, "classifier")
     table = open_table(path)
     others = [name for name in (group, weight) if name is not None]
-    columns, where = table.read([label, *names, *others]), f" of {table.path.name}"
+    columns = table.with_words(group).read([label, *names, *others])
+    where = f" of {table.path.name}"
     how: Any = {"pos_label": pos_label, "from_logits": from_logits}
     return from_parts(collect_columns(columns, where, names, label, group, weight, **how))

@@ -9,6 +9,8 @@ from click.testing import CliRunner, Result
 
 import bayescal as bc
 from bayescal.cli.main import cli
+from bayescal.cli.report import _read
+from bayescal.core.tables import open_table
 from tests.report.pages import Page, words
 from tests.synthetic import make_result
 from tests.synthetic_credal import failed, make_credal_result
@@ -205,3 +207,15 @@ def test_rows_must_have_a_window(table: pd.DataFrame, tmp_path: Path) -> None:
     result = run_windows(path, tmp_path / "out.html", "--window", "month")
     assert result.exit_code == 2
     assert "column 'month' of big.csv must be known in every row" in result.stderr
+
+
+def test_windows_and_groups_of_a_csv_file_are_named_as_they_are_written(tmp_path: Path) -> None:
+    (tmp_path / "w.csv").write_text("y,p,g,w\n1,.7,1,10\n0,.2,01,9\n1,.8,1,09\n0,.1,1,10\n")
+    given = {"label": "y", "score": ["p"], "group": "g", "window": "w", "pool": False}
+    found = _read(open_table(tmp_path / "w.csv"), {**given, "pos_label": "1", "from_logits": False})
+    assert found.order == ("09", "9", "10")
+    assert {key: one.n_obs for key, one in found.data.items()} == {
+        ("01", "9"): 1,
+        ("1", "09"): 1,
+        ("1", "10"): 2,
+    }

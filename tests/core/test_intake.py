@@ -277,6 +277,9 @@ def test_groups_are_named_and_sorted():
     codes, names = intake.code_groups([10, 2, 10], "group", 3, "y_true")
     assert codes.tolist() == [1, 0, 1]
     assert names == ("2", "10")
+    codes, names = intake.code_groups(["b", "10", "2", "-1", "02"], "group", 5, "y_true")
+    assert codes.tolist() == [4, 3, 2, 0, 1]
+    assert names == ("-1", "02", "2", "10", "b")
 
 
 @pytest.mark.parametrize(

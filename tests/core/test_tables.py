@@ -248,6 +248,21 @@ def test_scores_of_a_file(path):
     np.testing.assert_array_equal(scores.y_prob, [[0.75, 0.5, 0.25]])
 
 
+@pytest.mark.parametrize("rows_before", [0, 400_000])  # of these the first block is full
+def test_groups_of_a_csv_file_are_named_as_they_are_written(tmp_path, rows_before):
+    path = tmp_path / "sites.csv"
+    rows = ["1,0.75,10"] * rows_before + ["1,0.75,01", "0,0.25,1", "0,0.5,9", "1,0.5,10", "0,.1,x"]
+    path.write_text("label,score,site\n" + "\n".join(rows))
+    named = {"label": "label", "score": "score", "group": "site"}
+    names = {"01": 1, "1": 1, "9": 1, "10": rows_before + 1, "x": 1}
+    scores = read_scores(path, **named)
+    assert dict(zip(scores.groups, np.bincount(scores.group), strict=True)) == names
+    counted = bc.count_rows(path, **named)
+    assert {group: own.n_obs for group, own in counted.groups_of("score").items()} == names
+    # Numbers by size, then words.
+    assert scores.groups == counted.groups == tuple(names)
+
+
 def test_scores_of_several_columns_and_words(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("y,a,b\nspam,2,0\nham,-2,0\n")
