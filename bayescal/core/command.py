@@ -302,6 +302,12 @@ def score_columns(given: Given, table: Table) -> Columns:
     find = _several_with_classes if given.get("classifier") else _one_each
     found = find(given, table)
     check_columns(found.names, **{name: given.get(name) for name in _OTHER_COLUMNS})
+    positive = given.get(POS_LABEL.name, POS_LABEL.default)
+    if found.classes is not None and positive != POS_LABEL.default:
+        raise InputError(
+            f"--pos-label is of scores of two classes; got {positive!r} beside "
+            f"{len(found.classes)} classes. Leave it out, or give the column of that class alone."
+        )
     return found
 
 
@@ -417,7 +423,7 @@ def labeled_scores(
     label, weight = given["label"], given.get("weight")
     group = given.get("group") if codes is None else None
     others = [name for name in (group, weight) if name is not None]
-    values = table.read(list(dict.fromkeys([label, *columns.names, *others])))
+    values = table.with_words(group).read(list(dict.fromkeys([label, *columns.names, *others])))
 
     def column(name: str) -> Column:
         return Column(f"column {name!r} of {table.path.name}", values[name])

@@ -112,6 +112,18 @@ def test_two_columns_are_not_several_classes(parquet: Path) -> None:
         read_labeled(options(parquet, "p", "q", multiclass="marginal"))
 
 
+@pytest.mark.parametrize("how", ["multiclass", "classifier"])
+def test_several_classes_have_no_positive_label(tmp_path: Path, how: str) -> None:
+    columns = {f"p_{name}": values for name, values in PETS.items()}
+    file = write(tmp_path / "pets.parquet", y=["cat", "owl", "dog"], **columns)
+    if how == "multiclass":
+        given = options(file, "p_*", multiclass="class-wise", pos_label="cat")
+    else:
+        given = options(file, classifier=("vit=p_*",), pos_label="cat")
+    with pytest.raises(bc.InputError, match="--pos-label is of scores of two classes; got 'cat'"):
+        read_labeled(given)
+
+
 @pytest.mark.parametrize("multiclass", [None, "class-wise"])
 def test_a_column_given_twice_is_refused(parquet: Path, multiclass: str | None) -> None:
     with pytest.raises(bc.InputError, match="'p' twice"):
