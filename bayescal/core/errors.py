@@ -14,6 +14,10 @@ class InputError(ValueError):
     """
 
 
+class NoValueError(InputError):
+    """What is asked for has no value for these rows, such as an AUC of rows of one label."""
+
+
 class OutputError(OSError):
     """A result cannot be written to the path given."""
 

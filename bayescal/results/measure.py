@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayescal.core.checks import check_is, check_known
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, NoValueError
 from bayescal.core.quantity import ERROR, METRIC, Variable, to_json
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, as_variable
 from bayescal.measures.registry import measures, resolve
@@ -139,7 +139,7 @@ def values_of(cells: Cells, one: Measure, case: ResultSlice, ends: Floats | None
         )
     known = ~np.isnan(cells.rate[..., 0])
     if not np.isfinite(values[known]).all():
-        raise InputError(
+        raise NoValueError(
             f"{one.name} must be a finite number in every draw; it is not for {case.title}. "
             f"{one.undefined or 'Mend the function where a rate is 0 or 1, or masses are 0.'}"
         )

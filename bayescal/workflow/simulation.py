@@ -22,7 +22,7 @@ from bayescal.core.checks import (
     check_whole,
     shown,
 )
-from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError
+from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, NoValueError
 from bayescal.core.functionals import expected_calibration_error
 from bayescal.core.quantity import CaseArrays, Floats, Quantity
 from bayescal.core.scores import Scores
@@ -403,7 +403,7 @@ def plan_labels(
                 rows = truth.rows(draw, size, rng)
                 fit_seed = int(rng.integers(2**31))
                 again = _fitted(quantity, rows, seed=fit_seed, draws=_DRAWS, **options)
-                found[place, k] = _ends(again, var, prob)
+                found[place, k] = _ends_of_sample(again, var, prob, size)
         if update is not None:
             update("", total, total)
     title = access.described(*chosen_variable(again, var)).title
@@ -511,3 +511,14 @@ def _ends(tree: xr.DataTree, var: str, prob: float) -> Floats:
             f"var must have one number a case; {shown(var)} has {ends.size // 2}. Pass 'tce', say."
         )
     return np.asarray(ends.values, dtype=np.float64).reshape(2)
+
+
+def _ends_of_sample(tree: xr.DataTree, var: str, prob: float, size: int) -> Floats:
+    """Ends of the interval of a simulated sample, which may be too small for a value."""
+    try:
+        return _ends(tree, var, prob)
+    except NoValueError as error:
+        raise InputError(
+            f"n must be so large that {var} has a value in every simulated sample; one of {size:,} "
+            f"labels has none. Pass a larger n than {size:,}, or plan 'brier'."
+        ) from error

@@ -332,6 +332,13 @@ def test_what_cannot_be_planned(result, given: dict, message: str) -> None:
         bc.plan_labels(given.pop("data"), **given)
 
 
+def test_samples_too_small_for_a_value_are_named() -> None:
+    # Two events among 200 rows: most samples of 20 have none, and no AUC.
+    pilot = bc.Scores(y_true=np.arange(200) >= 198, y_prob=np.linspace(0.001, 0.02, 200))
+    with pytest.raises(bc.InputError, match=r"auc has a value .* one of 20 labels has none\. Pass"):
+        bc.plan_labels(pilot, "auc", n=(20, 30), replications=5)
+
+
 def test_another_limit_must_be_a_number() -> None:
     with pytest.raises(bc.InputError, match="limit must be a number"):
         LabelPlan("tce", 0.9, (100, 1000), ENDS).with_limit("low")
