@@ -271,9 +271,9 @@ GROUPS = Section("groups", "Groups", "Groups", for_each(groups))
 
 MOST_LINES = 120
 _BETTER = {LESS: "lower is better", MORE: "higher is better"}
-_NOTE = (
-    "Draws are of the posterior of the calibration curve{}. A plug-in is the number of the "
-    "labelled rows as they are; errors of the curve have none.{}"
+_NOTE = "Draws are of the posterior of the calibration curve{}.{}{}"
+_PLUG_INS = (
+    " A plug-in is the number of the labelled rows as they are; errors of the curve have none."
 )
 _OF_ROWS = "; those of {} are of the labelled rows alone (Bayesian bootstrap)"
 
@@ -285,13 +285,15 @@ def measures(view: View) -> Markup | None:
     lines = [(one, case) for one in view.measures for case in view.cases]
     shown = lines[:MOST_LINES]
     ranks = {one.name: ranking for one in view.measures if (ranking := _ranking(view, one))}
-    titles = ("Plug‑in", "Mean", f"{percent(view.prob)} interval")
-    numbers = zip(
+    titles = ("Mean", f"{percent(view.prob)} interval")
+    plug_ins, *numbers = zip(
         *(numbers_of(view.tree, case, one, view.interval(one.name, case)) for one, case in shown),
         strict=True,
     )
+    has_plug_ins = set(plug_ins) != {MISSING}
     columns = [
         Column("Measure", [_name(one, case is view.cases[0]) for one, case in shown], words=True),
+        *([Column("Plug‑in", plug_ins)] if has_plug_ins else []),
         *(Column(title, cells) for title, cells in zip(titles, numbers, strict=True)),
     ]
     if len(view.cases) > 1:
@@ -304,7 +306,8 @@ def measures(view: View) -> Markup | None:
     left = len(lines) - len(shown)
     more = f" {left} further lines are left out; bayescal.summary gives them." if left else ""
     means = ", ".join(one.title for one in view.measures if is_of_rows(view.tree, one.name))
-    note = _NOTE.format(_OF_ROWS.format(means) if means else "", more)
+    of_rows = _OF_ROWS.format(means) if means else ""
+    note = _NOTE.format(of_rows, _PLUG_INS if has_plug_ins else "", more)
     return table("Further measures", columns) + Markup('<p class="note">{}</p>').format(note)
 
 

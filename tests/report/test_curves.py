@@ -221,23 +221,27 @@ def test_what_each_is_and_which_classifier_is_best() -> None:
     assert (found[18][:17], found[23]) == ("Calibration slope", "–")
 
 
+def note_of(found: Page) -> str:
+    return next(one.text for one in found.elements if one.attrs.get("class") == "note")
+
+
 def test_what_is_of_the_rows_alone_is_said() -> None:
     tree = result_of("ece", NAMES[:2])
-
-    def note(*specs: str) -> str:
-        elements = section(tree, *specs).elements
-        return next(one.text for one in elements if one.attrs.get("class") == "note")
-
-    assert "curve; those of Brier score, AUC are of the labelled rows" in note(
-        "brier", "e90", "auc"
-    )
-    assert "labelled rows alone" not in note("e90", "slope")
+    both = note_of(section(tree, "brier", "e90", "auc"))
+    assert "curve; those of Brier score, AUC are of the labelled rows" in both
+    assert "labelled rows alone" not in note_of(section(tree, "e90", "slope"))
 
 
 def test_one_classifier_has_no_column_of_names_or_ranks() -> None:
-    assert cells_of(section(make_result(("a",), draws=50), "e90"))[:4] == [
-        "Measure", "Plug‑in", "Mean", "90% interval",
-    ]  # fmt: skip
+    found = section(make_result(("a",), draws=50), "oe")
+    assert cells_of(found)[:4] == ["Measure", "Plug‑in", "Mean", "90% interval"]
+    assert "A plug-in is the number of the labelled rows" in note_of(found)
+
+
+def test_without_labels_there_is_no_plug_in() -> None:
+    found = section(result_of("pu_ece", NAMES[:1]), "brier", "e90")
+    assert cells_of(found)[:3] == ["Measure", "Mean", "90% interval"]
+    assert "label" not in note_of(found)
 
 
 def test_names_are_escaped() -> None:
