@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.bin_edges import (
     CLOSED,
+    OrderStatistics,
     Strategy,
     cell_edges,
     check_edges,
     choose_edges,
+    part_edges,
     place_in,
     weight_units,
 )
@@ -489,6 +491,18 @@ class TiedRows:
         return cell_edges(
             self.score, n_cells, edges, lambda: self.edges(n_cells, "quantile"), closed
         )
+
+    def parts(self, cells: BinCounts) -> BinCounts:
+        """Count the rows of cells by parts that hold few rows of either label."""
+        inside = (self.score > 0) & (self.score < 1)
+        by_label = (self.rows - self.positives, self.positives)
+        last = [np.cumsum(own * inside) for own in by_label]
+
+        def of_ranks(own: Whole) -> OrderStatistics:
+            return lambda ranks: self.score[np.searchsorted(own, ranks)]
+
+        of_labels = [(of_ranks(own), int(own[-1])) for own in last]
+        return self.count(part_edges(cells.edges, of_labels, cells.closed), cells.closed)
 
     def place(self, edges: Floats, closed: str = "right") -> Whole:
         """The bin of each score."""

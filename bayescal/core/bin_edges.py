@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import numpy as np
@@ -30,6 +30,8 @@ _MOST_BINS: Final = 10**6
 _ROUNDING: Final = 1e-14
 # The sum of all weights has at most so many bits.
 _TOTAL_BITS: Final = 50
+# Parts of the rows of either label that numbers of the rows alone are computed from.
+PARTS: Final = 100
 # Scores that are not rounded show it in so many rows, and the others need not be sorted.
 _FIRST_ROWS: Final = 1 << 12
 
@@ -205,10 +207,33 @@ def cell_edges(
     if values is not None:
         inner = values[:-1] if closed == "right" else values[1:]
         return refine(edges, _around(inner), closed)
-    zero = 0.0 if closed == "right" else np.nextafter(0.0, 1.0)
-    one = np.nextafter(1.0, 0.0) if closed == "right" else 1.0
+    zero, one = _beside(closed)
     boundary = np.array([zero] * bool((score == 0).any()) + [one] * bool((score == 1).any()))
     return refine(refine(edges, quantiles(), closed), _around(boundary), closed)
+
+
+def part_edges(
+    edges: NDArray[np.float64], of_labels: Iterable[tuple[OrderStatistics, int]], closed: str
+) -> NDArray[np.float64]:
+    """Edges of parts of cells that hold a hundredth of the rows of either label at most.
+
+    `of_labels` are scores between 0 and 1. Edges are halfway between two of these, so that a rare
+    event is not the highest of its part, at the lowest and highest, and around rows of 0 and 1.
+    """
+    ends, inner = [], [np.array(_beside(closed))]
+    for scores, n in of_labels:
+        if n:
+            ranks = np.unique(np.maximum(quantile_ranks(n, PARTS), 1))[: n - 1]
+            inner.append((scores(ranks).astype(np.float64) + scores(ranks + 1)) / 2)
+            ends.append(scores(np.array([1, n])))
+    inner += [np.array([np.min(ends), np.max(ends)])] if ends else []
+    return refine(edges, _around(np.sort(np.concatenate(inner))), closed)
+
+
+def _beside(closed: str) -> tuple[float, float]:
+    """Edges that part the scores 0 and 1 from all others."""
+    right = closed == "right"
+    return 0.0 if right else np.nextafter(0.0, 1.0), np.nextafter(1.0, 0.0) if right else 1.0
 
 
 def _few_scores(score: NDArray[np.floating], most: int) -> NDArray[np.float64] | None:

@@ -12,6 +12,7 @@ from bayescal.core.bin_counts import BinCounts, TiedRows
 from bayescal.core.bin_edges import (
     CLOSED,
     STRATEGIES,
+    OrderStatistics,
     Strategy,
     bin_edges,
     cell_edges,
@@ -19,6 +20,7 @@ from bayescal.core.bin_edges import (
     check_number,
     edges_as,
     effective_number,
+    part_edges,
     resolved_number,
     strategy_name,
 )
@@ -294,6 +296,17 @@ def fine_counts(
 
     cells = cell_edges(task.score, n_cells, edges, quantiles, closed)
     return count_into(task.score, task.event, cells, closed, weight=task.weight)
+
+
+def part_counts(task: Task, cells: BinCounts) -> BinCounts:
+    """Count the rows of cells by parts that hold few rows of either label."""
+
+    def ranked(label: int) -> tuple[OrderStatistics, int]:
+        own = np.sort(task.score[(task.event == label) & (task.score > 0) & (task.score < 1)])
+        return lambda ranks: own[ranks - 1], len(own)
+
+    edges = part_edges(cells.edges, map(ranked, (0, 1)), cells.closed)
+    return count_into(task.score, task.event, edges, cells.closed, weight=task.weight)
 
 
 class Tally(NamedTuple):

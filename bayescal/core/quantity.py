@@ -184,9 +184,12 @@ CALIBRATION_CURVE: Final = (
     Variable("calibration_curve", "calibration curve", ("point",), CURVE),
     *undrawn("curve_score", dims=("point",)),
 )
-CELLS: Final = undrawn(
-    *("events", "cell_count", "cell_score", "cell_low", "cell_high"), dims=("cell",)
+CELLS: Final = (
+    *undrawn("events", "cell_count", "cell_score", "cell_low", "cell_high", dims=("cell",)),
+    *undrawn("part_cell", "part_count", "part_events", "part_score", dims=("part",)),
+    *undrawn("part_low", "part_high", dims=("part",)),
 )
+"""Cells that a curve is fitted to, and parts of these, of which numbers of the rows are."""
 CURVE_DRAWS: Final = (
     *named("curve/rate", "curve/mass", dims=("cell",), role=CURVE),
     *named("curve/given_rate", "curve/given_mass", dims=("cell",), role=CURVE),
@@ -195,7 +198,8 @@ CURVE_DRAWS: Final = (
 """Group ``curve``: label rate and mass of cells, and each draw's place in the components.
 `given_rate` is given miscalibration, as `given_mass` where masses depend on the curve."""
 SHARED_ROWS: Final = undrawn(
-    *("shared_rows/cell", "shared_rows/label", "shared_rows/weight", "shared_rows/stands_for"),
+    *("shared_rows/cell", "shared_rows/part", "shared_rows/label"),
+    *("shared_rows/weight", "shared_rows/stands_for"),
     dims=("shared_row",),
 )
 """Group ``shared_rows``: of rows that several classifiers share, the cell with rows and label."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_edges import PARTS
 from bayescal.core.functionals import (
     expected_calibration_error,
     log_binomial_coefficient,
@@ -128,6 +129,7 @@ class Problem:
     coords: Mapping[str, str]
     cells: BinCounts
     bins: BinCounts
+    parts: BinCounts | None = None  # of cells; None where rows are not known by their scores
 
     def membership(self) -> Floats:
         """Which cells make up which bin, (cell, bin)."""
@@ -182,6 +184,23 @@ def in_a_row(places: NDArray[np.int64]) -> slice | NDArray[np.int64]:
     return places
 
 
+def kept_parts(problem: Problem, n_cells: int) -> dict[str, NDArray[Any]]:
+    """What a result keeps of the rows in the parts of cells, with the place of the cell."""
+    if (parts := problem.parts) is None:
+        return {}
+    place = np.cumsum(problem.cells.count > 0) - 1
+    held = {
+        "part_cell": place[parts.place_in(problem.cells.edges)],
+        "part_score": parts.mean_score,
+        "part_count": parts.count,
+        "part_events": parts.positives,
+        "part_low": parts.edges[:-1],
+        "part_high": parts.edges[1:],
+    }
+    size = n_cells + 2 * (PARTS + 1)
+    return {name: nonempty_cells(values, parts.count, size) for name, values in held.items()}
+
+
 def kept_curve(
     rows: NDArray[Any], rates: Floats, mass: Floats, component: NDArray[Any], size: int
 ) -> dict[str, NDArray[Any]]:
@@ -213,7 +232,9 @@ def fingerprint(problem: Problem, positives: NDArray[Any]) -> str:
     cells, bins = problem.cells, problem.bins
     digest = hashlib.sha256(repr(sorted(problem.coords.items())).encode())
     weights = () if cells.mass is None else (cells.mass,)
-    for array in (cells.edges, cells.count, positives, cells.mean_score, bins.edges, *weights):
+    parts = () if problem.parts is None else (problem.parts.edges, problem.parts.positives)
+    every = (cells.edges, cells.count, positives, cells.mean_score, bins.edges, *weights, *parts)
+    for array in every:
         digest.update(array.tobytes())
     # Bounds go by how the bins were chosen, steps by the end that bins own.
     digest.update(f"{bins.strategy} {bins.closed}".encode())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.scores import Task
 from bayescal.core.streams import stream
+from bayescal.curves.cells import Problem
 
 # A correlation over 5,000 rows has a standard error of .014 at most.
 MOST: Final = 5_000
@@ -19,8 +20,10 @@ _MOST_PLACES: Final = 500_000
 _FEWEST: Final = 1000
 
 
-def shared_rows(tasks: Sequence[Task], cells: Sequence[BinCounts]) -> list[dict[str, NDArray[Any]]]:
-    """Of each problem, the cells of rows among those with rows, their labels and weights.
+def shared_rows(
+    tasks: Sequence[Task], problems: Sequence[Problem]
+) -> list[dict[str, NDArray[Any]]]:
+    """Of each problem, the cells and parts of rows among those with rows, labels and weights.
 
     Of many rows some are drawn, the same ones whatever the seed: each as probably as it is rare
     among those of its label, by weight, and with how many it stands for.
@@ -36,13 +39,11 @@ def shared_rows(tasks: Sequence[Task], cells: Sequence[BinCounts]) -> list[dict[
         reached = np.floor(np.cumsum(chance[order]) + rng.random())
         rows = np.sort(order[np.diff(reached, prepend=0) > 0])
         stands_for = {"stands_for": (1 / chance[rows]).astype(np.float32)}
-    # The smallest type that holds the cells of every problem.
-    kind = np.min_scalar_type(max(own.n_bins for own in cells))
     found = []
-    for task, own in zip(tasks, cells, strict=True):
-        place = np.cumsum(own.count > 0) - 1
+    for task, own in zip(tasks, problems, strict=True):
         kept = {
-            "cell": place[own.find(task.score[rows])].astype(kind),
+            "cell": _place(own.cells, task.score[rows]),
+            **({} if own.parts is None else {"part": _place(own.parts, task.score[rows])}),
             "label": task.event[rows].astype(np.int8),
             **stands_for,
         }
@@ -50,6 +51,12 @@ def shared_rows(tasks: Sequence[Task], cells: Sequence[BinCounts]) -> list[dict[
             kept["weight"] = task.weight[rows].astype(np.float32)
         found.append(kept)
     return found
+
+
+def _place(counts: BinCounts, score: NDArray[Any]) -> NDArray[Any]:
+    """The bin of each score among those with rows, in the smallest type that holds it."""
+    place = np.cumsum(counts.count > 0) - 1
+    return np.asarray(place[counts.find(score)].astype(np.min_scalar_type(counts.n_bins)))
 
 
 def _chances(tasks: Sequence[Task], size: int) -> NDArray[np.float64]:

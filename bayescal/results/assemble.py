@@ -181,7 +181,7 @@ def _dataset(
     for name in getattr(ordered[0], group):
         own = _own_dims(dims, group, name)
         arrays = [_array(case, group, name, len(lead) + len(own)) for case in ordered]
-        if own[-1:] == (schema.CELL,):
+        if own[-1:] in ((schema.CELL,), (schema.PART,)):
             arrays = _padded(arrays)
         shapes = {array.shape for array in arrays}
         if len(shapes) > 1:

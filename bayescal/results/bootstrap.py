@@ -27,6 +27,9 @@ type Whole = NDArray[np.intp]
 
 RATE: Final = "rate"
 MASS: Final = "mass"
+_PARTS: Final = tuple(
+    f"{schema.PART}_{name}" for name in ("cell", "score", "count", "events", "low", "high")
+)
 _WEIGHTS_AT_ONCE: Final = 1 << 22
 # Scores of float32, edges and means are off by less.
 _NEAR: Final = 1e-6
@@ -66,11 +69,13 @@ class Cells(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Labelled rows by cell, of weighted ones their effective numbers."""
+    """Labelled rows by part of a cell, of weighted ones their effective numbers."""
 
-    score: Floats  # (cell,)
-    number: Floats  # (cell,)
-    events: Floats  # (cell,)
+    score: Floats  # (part,)
+    number: Floats  # (part,)
+    events: Floats  # (part,)
+    cell: Whole  # (part,), rising
+    ends: Floats | None = None  # (2, part)
 
     @property
     def cells(self) -> Cells:
@@ -123,16 +128,34 @@ def rows_of(tree: xr.DataTree, case: ResultSlice) -> Rows | None:
     if depends or "n_labeled" not in tree.attrs:
         return None
     score, count, held = cells_with_rows(tree, case)
+    if access.has_variable(tree, schema.CONSTANT_DATA, _PARTS[0]):
+        found = np.stack(access.values(tree, schema.CONSTANT_DATA, case, *_PARTS))
+        place, score, count, events, *both = found[:, _parts(tree, case)]
+        cell = np.argsort(held)[place.astype(np.intp)]
+        return Rows(score, count, np.clip(events, 0, count), cell, np.stack(both))
     events = np.asarray(access.cell_events(tree, case).values, np.float64)
-    return Rows(score[held], count[held], np.clip(events[held], 0, count[held]))
+    number, known = count[held], access.has_variable(tree, schema.CONSTANT_DATA, *schema.CELL_ENDS)
+    ends = access.values(tree, schema.CONSTANT_DATA, case, *schema.CELL_ENDS) if known else None
+    return Rows(
+        score[held],
+        number,
+        np.clip(events[held], 0, number),
+        np.arange(len(held)),
+        None if ends is None else np.stack(ends)[:, held],
+    )
+
+
+def _parts(tree: xr.DataTree, case: ResultSlice) -> Whole:
+    """Places of the parts with rows, by their scores."""
+    score, count = access.values(tree, schema.CONSTANT_DATA, case, *_PARTS[1:3])
+    held = np.flatnonzero(count > 0)
+    return held[np.argsort(score[held], kind="stable")]
 
 
 def ends_of(tree: xr.DataTree, case: ResultSlice) -> Floats | None:
-    """Ends of the cells with rows, (2, cell); None in a result that does not hold them."""
-    if not access.has_variable(tree, schema.CONSTANT_DATA, *schema.CELL_ENDS):
-        return None
-    ends = np.stack(access.values(tree, schema.CONSTANT_DATA, case, *schema.CELL_ENDS))
-    return np.asarray(ends[:, cells_with_rows(tree, case)[2]])
+    """Ends of the parts with rows, (2, part); None in a result that does not hold them."""
+    rows = rows_of(tree, case)
+    return None if rows is None else rows.ends
 
 
 def cells_with_rows(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats, Whole]:
@@ -144,7 +167,10 @@ def cells_with_rows(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Float
 
 
 def draw_cells(rows: Rows, mass: Floats, draws: Draws, rng: np.random.Generator) -> Cells:
-    """Draws for drawn masses (draw, cell) of the cells, which are Dirichlet by the rows in them."""
+    """Draws for drawn masses (draw, cell) of the cells, which are Dirichlet by the rows in them.
+
+    Within a cell the masses of its parts are.
+    """
     number, kept = draws
     positive, negative = (
         rng.standard_gamma(np.broadcast_to(shape, (number, len(shape))))[kept]
@@ -152,7 +178,11 @@ def draw_cells(rows: Rows, mass: Floats, draws: Draws, rng: np.random.Generator)
     )
     both = positive + negative
     rate = np.where(both > 0, positive / np.where(both > 0, both, 1), rows.events / rows.number)
-    every = mass * rng.standard_gamma(rows.number.sum(), number)[kept, None]
+    first = np.flatnonzero(np.diff(rows.cell, prepend=-1))
+    total = np.add.reduceat(both, first, axis=1)[:, rows.cell]
+    share = rows.number / np.add.reduceat(rows.number, first)[rows.cell]
+    within = np.where(total > 0, both / np.where(total > 0, total, 1), share)
+    every = mass[:, rows.cell] * within * rng.standard_gamma(rows.number.sum(), number)[kept, None]
     added = _Added.draw(number, rng).at(kept)
     row = np.searchsorted(np.cumsum(rows.number) / rows.number.sum(), added.row)
     return _with_added(every * rate, every * (1 - rate), rows.score, row, added)
@@ -233,9 +263,11 @@ def stands_for(tree: xr.DataTree) -> Floats:
 
 def _stored(tree: xr.DataTree, case: ResultSlice, number: Floats) -> tuple[Whole, Whole, Floats]:
     """Cell, label and weight of the rows that a result keeps, (shared_row,) each."""
-    held = access.values(tree, schema.SHARED_ROWS, case, schema.LABEL, schema.CELL)
+    has_parts = access.has_variable(tree, schema.SHARED_ROWS, schema.PART)
+    name = schema.PART if has_parts else schema.CELL
+    held = access.values(tree, schema.SHARED_ROWS, case, schema.LABEL, name)
     label, place = (values.astype(np.intp) for values in held)
-    cell = np.argsort(cells_with_rows(tree, case)[2])[place]
+    cell = np.argsort(_parts(tree, case) if has_parts else cells_with_rows(tree, case)[2])[place]
     weight = np.ones(len(label))
     if access.has_variable(tree, schema.SHARED_ROWS, schema.WEIGHT):
         given = access.variable(tree, schema.SHARED_ROWS, schema.WEIGHT, case).to_numpy()

@@ -71,8 +71,9 @@ def measure(
     posterior, in which the classifier may be calibrated; those of rates of rows and costs, such as
     the Brier score, the AUC or the net benefit, are of the labelled rows alone (see `Measure`).
 
-    Cells are narrow ranges of the score, about 100, or each one score where there are fewer. Rows
-    of one cell count as tied; a threshold within a cell of `ece` or `agnostic` parts it evenly.
+    Cells are narrow ranges of the score, about 100, or each one score where there are fewer. Means
+    over rows are of their parts, a hundredth of either label at most, whose rows count as tied; a
+    threshold within one parts it evenly.
 
     Examples
     --------
@@ -154,7 +155,8 @@ def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
         mass = _of_kind(tree, MASS, of, case)[..., held]
         rng = access.stream_of(tree, schema.SHARED_ROWS, *case.names)
         rate, score, flat = draw_cells(rows, mass.reshape(-1, len(held)), Draws.of(tree), rng)
-        return Cells(rate.reshape(mass.shape), score, flat.reshape(mass.shape))
+        shape = (*mass.shape[:-1], len(score))
+        return Cells(rate.reshape(shape), score, flat.reshape(shape))
     rate, mass = (_of_kind(tree, name, of, case) for name in (RATE, MASS))
     rate, score = rate[..., held], score[held]
     # A result keeps both in single precision: a score as near as that is its own rate.

@@ -120,6 +120,8 @@ BLOCK: Final = "block"
 EVENTS: Final = "events"
 CELL_SCORE: Final = "cell_score"
 CELL_ENDS: Final = ("cell_low", "cell_high")
+PART: Final = "part"
+"""Parts of cells, which hold few rows of either label."""
 CELL_COUNT: Final = "cell_count"
 """Rows in each cell, in `constant_data`; 0 where a case has fewer cells than another."""
 

@@ -11,8 +11,8 @@ BUDGET = {
     "": 110,
     "quantities": 230,
     "cli": 2210,
-    "core": 9020,
-    "curves": 2270,
+    "core": 9110,
+    "curves": 2300,
     "inference": 1500,
     "measures": 850,
     "plots": 3400,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5750,
     "quantities/temperature": 5020,
     "report": 3280,
-    "results": 6220,
+    "results": 6280,
     "workflow": 2790,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 48_230
+TEST_LINES = 48_480
 
 
 def lines(path: Path) -> int:

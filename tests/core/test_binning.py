@@ -8,7 +8,7 @@ from sklearn.calibration import calibration_curve
 
 import bayescal as bc
 from bayescal.core import binning
-from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_counts import BinCounts, TiedRows
 from bayescal.core.bin_edges import bin_edges, weight_units
 from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores
@@ -458,3 +458,30 @@ def test_an_unknown_field_is_refused_with_the_nearest_name():
     for function in (ece.estimate, ece.expected_if_calibrated):
         with pytest.raises(InputError, match="has no option 'nbins'; did you mean 'n_bins'"):
             function(Scores([1, 0], [0.3, 0.4]), nbins=3)
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+@pytest.mark.parametrize("events", [0, 1, 30, 3000])
+def test_parts_of_cells_hold_few_rows_of_either_label(closed: str, events: int) -> None:
+    rng, n = np.random.default_rng(3), 6000
+    score = rng.random(n)
+    score[:600] = np.repeat([0.0, 0.25, 1.0], 200)  # tied
+    task = Scores(y_true=rng.permutation(np.arange(n) < events), y_prob=score).tasks()[0]
+    cells = binning.fine_counts(task, [0.0, 0.3, 1.0], 20, closed)
+    parts = binning.part_counts(task, cells)
+    merged = parts.merge(cells.edges)
+    np.testing.assert_array_equal(merged.count, cells.count)
+    np.testing.assert_array_equal(merged.positives, cells.positives)
+    place = parts.find(task.score)
+    for end in (0, 1, 0.25):
+        (own,) = np.unique(place[score == end])
+        assert end == 0.25 or (score[place == own] == end).all()
+    free = ~np.isin(place, place[:600])
+    for label in (0, 1):
+        rows = np.bincount(place[free & (task.event == label)])
+        assert rows.max(initial=0) <= np.ceil((task.event == label).sum() / 100)
+    # Rows counted by score are parted alike.
+    value, inverse = np.unique(task.score, return_inverse=True)
+    tied = TiedRows(value, np.bincount(inverse), np.bincount(inverse, task.event).astype(int))
+    np.testing.assert_array_equal(tied.parts(cells).edges, parts.edges)
+    np.testing.assert_array_equal(tied.parts(cells).positives, parts.positives)

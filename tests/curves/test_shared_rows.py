@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.core.binning import fine_counts
+from bayescal.core.binning import fine_counts, part_counts
+from bayescal.curves.cells import Problem
 from bayescal.curves.shared_rows import MOST, shared_rows
 
 RNG = np.random.default_rng(3)
@@ -18,7 +19,9 @@ def scores(n: int, k: int = 2, **more: object) -> bc.Scores:
 def kept(data: bc.Scores, size: int = 30):
     tasks = data.tasks()
     cells = [fine_counts(task, [0.0, 0.3, 1.0], size) for task in tasks]
-    return shared_rows(tasks, cells), tasks, cells
+    parts = [part_counts(task, own) for task, own in zip(tasks, cells, strict=True)]
+    problems = [Problem({}, own, own, part) for own, part in zip(cells, parts, strict=True)]
+    return shared_rows(tasks, problems), tasks, cells
 
 
 def test_rows_have_the_place_of_their_cell_among_those_with_rows() -> None:
@@ -29,6 +32,8 @@ def test_rows_have_the_place_of_their_cell_among_those_with_rows() -> None:
         positives = np.bincount(own["cell"], own["label"])
         np.testing.assert_array_equal(positives, counts.positives[held])
         np.testing.assert_array_equal(own["label"], task.event)
+        # Parts are of one cell each.
+        assert len(np.unique([own["part"], own["cell"]], axis=1).T) == len(np.unique(own["part"]))
         assert own["cell"].dtype == np.uint8
         assert "weight" not in own
 
@@ -66,6 +71,6 @@ def test_of_many_rows_the_same_ones_are_drawn_for_all_classifiers() -> None:
 def test_a_result_does_not_grow_with_thousands_of_problems() -> None:
     task = scores(5000, 1).tasks()[0]
     counts = fine_counts(task, [0.0, 1.0], 20)
-    found = shared_rows([task] * 400, [counts] * 400)
+    found = shared_rows([task] * 400, [Problem({}, counts, counts)] * 400)
     assert sum(one["cell"].size for one in found) <= 500_000
     assert len(found[0]["cell"]) == 1250

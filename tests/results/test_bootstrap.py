@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy import stats
+from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
 
 import bayescal as bc
 from bayescal.measures.scores import accuracy, prevalence
@@ -54,8 +55,9 @@ def agrees(draws: np.ndarray, events: int, n: int) -> bool:
 
 @pytest.mark.parametrize("events", [(0.0, 3.0, 5.0), (0.0, 0.0, 0.0), (10.0, 7.0, 5.0)])
 def test_the_overall_rate_is_a_mixture_of_beta_distributions(events: tuple[float, ...]) -> None:
-    rows = Rows(np.array([0.1, 0.4, 0.8]), np.array([10.0, 7.0, 5.0]), np.array(events))
-    mass = RNG.dirichlet(rows.number, 4000)
+    number, cell = np.array([10.0, 7.0, 5.0]), np.array([0, 1, 1])
+    rows = Rows(np.array([0.1, 0.4, 0.8]), number, np.array(events), cell)
+    mass = RNG.dirichlet([10, 12], 4000)
     cells = draw_cells(rows, mass, Draws(4000, np.arange(4000)), RNG)
     np.testing.assert_allclose(cells.mass.sum(axis=1), 1)
     assert agrees(prevalence(*cells), int(sum(events)), 22)
@@ -64,7 +66,7 @@ def test_the_overall_rate_is_a_mixture_of_beta_distributions(events: tuple[float
 
 
 def test_one_added_row_has_a_score_anywhere() -> None:
-    rows = Rows(np.array([0.01, 0.9]), np.array([1000.0, 1.0]), np.array([0.0, 0.0]))
+    rows = Rows(np.array([0.01, 0.9]), np.array([1000.0, 1.0]), np.zeros(2), np.arange(2))
     mass = np.tile([1000 / 1001, 1 / 1001], (4000, 1))
     cells = draw_cells(rows, mass, Draws(4000, np.arange(4000)), RNG)
     # .545 of [0, 1] is nearer to .9, and a coin makes it positive; the row at random hardly is.
@@ -121,6 +123,45 @@ def test_of_many_rows_those_of_a_rare_event_are_kept() -> None:
     assert apart.draws.std() == pytest.approx(each.std() / np.sqrt(events), rel=0.1)
 
 
+@pytest.fixture(scope="module")
+def rare() -> bc.Scores:
+    """An event of one row in a hundred, most of them in the highest of a hundred cells."""
+    rng, n = np.random.default_rng(5), 200_000
+    rate = rng.beta(0.1, 10, n)
+    score = {f"c{i}": rate / (rate + (1 - rate) * np.exp(rng.normal(0, i, n))) for i in (1, 2)}
+    return bc.Scores.stack(score, y_true=(rng.random(n) < rate).astype(int))
+
+
+RARE = {
+    "brier": brier_score_loss,
+    "log_loss": log_loss,
+    "auc": roc_auc_score,
+    "auprc": average_precision_score,
+    "sensitivity:0.3": lambda label, score: (score >= 0.3)[label == 1].mean(),
+    "ppv:0.5": lambda label, score: label[score >= 0.5].mean(),
+    "net_benefit:0.2": lambda label, score: np.mean((score >= 0.2) * np.where(label, 1, -0.25)),
+}
+
+
+@pytest.mark.parametrize("how", ["rows", "counts", "agnostic"])
+def test_of_a_rare_event_numbers_are_those_of_the_rows(rare: bc.Scores, how: str) -> None:
+    label, score = np.asarray(rare.y_true), rare.y_prob
+    data = bc.Counts.from_scores(rare) if how == "counts" else rare
+    quantity = bc.agnostic if how == "agnostic" else bc.ece
+    tree = bc.fit(quantity, data, method="direct", draws=250, seed=20)
+    found = with_measures(tree, list(RARE))
+    for name, exact in RARE.items():
+        expected = np.array([exact(label, own) for own in score])
+        spread = found["posterior"][name].std(["chain", "draw"]).values
+        # Parts hold a hundredth of the events, few beside the standard deviation.
+        error = found["point_estimate"][name].values - expected
+        assert (np.abs(error) < 0.4 * spread).all(), name
+        if how == "rows":
+            apart = bc.difference(tree, "c1", "c2", name)
+            error = apart.mean - (expected[0] - expected[1])
+            assert abs(error) < 0.5 * apart.draws.std(), name
+
+
 @pytest.mark.parametrize("closed", ["right", "left"])
 @pytest.mark.parametrize("tied", [0.0, 0.3])
 def test_thresholds_part_cells(tied: float, closed: str) -> None:
@@ -142,6 +183,24 @@ def test_thresholds_part_cells(tied: float, closed: str) -> None:
         cost = threshold / (1 - threshold)
         expected = np.mean(called * np.where(label, 1, -cost))
         assert benefit == pytest.approx(expected, abs=0.004)
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+@pytest.mark.parametrize("ends", [False, True])
+def test_thresholds_part_the_first_and_the_last_cell(ends: bool, closed: str) -> None:
+    rng, n = np.random.default_rng(5), 20_000
+    score = np.where(rng.random(n) < 0.1 * ends, rng.integers(0, 2, n), rng.random(n))
+    label = (rng.random(n) < score).astype(int)
+    tree = fit(bc.Scores(y_true=label, y_prob=score), closed=closed)
+    for at in (0.002, 0.005, 0.995, 0.998):
+        found = bc.summary(tree, measures=[f"sensitivity:{at}", f"specificity:{at}"]).iloc[0]
+        called = score >= at
+        # Most of what a part of a hundredth of the rows can be off by was .01.
+        assert found[f"sensitivity:{at}_point"] == pytest.approx(
+            called[label == 1].mean(), abs=1e-3
+        )
+        exact = 1 - called[label == 0].mean()
+        assert found[f"specificity:{at}_point"] == pytest.approx(exact, abs=1e-3)
 
 
 def test_weights_count_as_so_many_rows_as_they_are_worth() -> None:

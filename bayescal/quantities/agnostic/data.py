@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bin_counts import BinCounts, TiedRows
-from bayescal.core.binning import fine_counts
+from bayescal.core.binning import fine_counts, part_counts
 from bayescal.core.checks import check_rows, shown
 from bayescal.core.columns import MISSING, to_numpy
 from bayescal.core.counts import Counts
@@ -254,7 +254,7 @@ def _problem(task: Task, unlabeled: Floats, edges: Sequence[float]) -> IntervalP
     labels = np.zeros((cells.n_bins, 2), np.int64)
     np.add.at(labels, (place[: task.n], task.event), 1)
     return IntervalProblem(
-        Problem(task.coords, labeled, labeled),
+        Problem(task.coords, labeled, labeled, part_counts(task, labeled)),
         RowFigures(task, unlabeled),
         cells,
         labels,
@@ -277,7 +277,7 @@ def problem_of(name: str, counts: Counts, edges: Sequence[float]) -> IntervalPro
     rest = np.zeros(cells.n_bins, np.int64)
     np.add.at(rest, place, counts.unlabeled)
     one_score = (np.bincount(place, minlength=cells.n_bins) <= 1) & (cells.count != 1)
-    curve = Problem({"classifier": name}, of_labels, of_labels)
+    curve = Problem({"classifier": name}, of_labels, of_labels, labeled.parts(of_labels))
     return IntervalProblem(curve, CountFigures.of(counts, score), cells, labels, rest, one_score)
 
 

@@ -36,6 +36,7 @@ from bayescal.curves.cells import (
     draw_masses,
     evidence_warnings,
     kept_curve,
+    kept_parts,
     kept_rates,
     nonempty_cells,
     off_boundary,
@@ -186,6 +187,7 @@ class AgnosticCase:
                 "cell_score": nonempty_cells(cells.mean_score, cells.count, size),
                 "cell_low": nonempty_cells(cells.edges[:-1], cells.count, size),
                 "cell_high": nonempty_cells(cells.edges[1:], cells.count, size),
+                **kept_parts(self.problem.labeled, size),
             },
             point_estimate=self._point_estimate(),
             descriptions=self._by_component(posterior, inside, mass),
@@ -400,7 +402,7 @@ def _plan(
         attrs | {"pairing": "shared rows"},
         partial(correlations, cases, rows),
         _variables(rules),
-        shared_rows([one.task for one in rows], [case.problem.labeled.cells for case in cases]),
+        shared_rows([one.task for one in rows], [case.problem.labeled for case in cases]),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.bin_edges import strategy_name
-from bayescal.core.binning import Binning, fine_counts
+from bayescal.core.binning import Binning, fine_counts, part_counts
 from bayescal.core.checks import check_rows
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
@@ -66,11 +66,11 @@ def is_fine(priors: Priors) -> bool:
 def _of_counts(
     coords: Mapping[str, str], found: Counts, fine: bool, most: int | None = None
 ) -> Problem:
-    bins = found.bins
-    if not fine or found.n_cells is None:
-        return Problem(coords, bins.evened(), bins)
-    n_cells = found.n_cells if most is None else min(found.n_cells, most)
-    return Problem(coords, found.cells_of(found.binning, n_cells).evened(), bins)
+    cells = bins = found.bins
+    if fine and found.n_cells is not None:
+        n_cells = found.n_cells if most is None else min(found.n_cells, most)
+        cells = found.cells_of(found.binning, n_cells)
+    return Problem(coords, cells.evened(), bins, found.labeled.parts(cells).evened())
 
 
 def in_table(data: Any, binning: Binning | None) -> Any:
@@ -99,11 +99,11 @@ def problem_of(task: Task, fine: bool, binning: Binning, n_cells: int = CELLS) -
     check_rows(task.n, "the labelled rows")
     if not fine:
         bins = binning.count(task.score, event=task.event, weight=task.weight)
-        return Problem(task.coords, bins.evened(), bins)
+        return Problem(task.coords, bins.evened(), bins, part_counts(task, bins).evened())
     edges = binning.edges(task.score, task.weight)
     cells = fine_counts(task, edges, n_cells, binning.closed)
     bins = cells.merge(edges, strategy_name(binning.strategy))
-    return Problem(task.coords, cells.evened(), bins)
+    return Problem(task.coords, cells.evened(), bins, part_counts(task, cells).evened())
 
 
 def data_warnings(problem: Problem) -> list[str]:

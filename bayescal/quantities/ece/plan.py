@@ -316,7 +316,7 @@ def plan(
     tasks = _shared_tasks(rows, multiclass)
     if not tasks:
         return Plan(cases, attrs)
-    shared = shared_rows(tasks, [case.problem.cells for case in cases])
+    shared = shared_rows(tasks, [case.problem for case in cases])
     by_classifier_alone = len({case.coords["classifier"] for case in cases}) == len(cases)
     correlate = partial(error_correlation, tasks, cases) if by_classifier_alone else None
     return Plan(cases, attrs, correlate, shared_rows=shared)
