@@ -4,11 +4,11 @@ python benchmarks/self_learning.py --data DIR       # DIR holds ecoli.csv; figur
 python benchmarks/self_learning.py --render         # tables and figure of the figures on disk
 
 The experiment of figure 3 of the paper on Iris, Wine, Digits and Ecoli, 5 seeds: 15% of the rows
-are labeled, 65% unlabeled, 20% test. That leaves no row to calibrate on, so a third of the labeled
-rows is held back for the Venn-Abers predictors. Hard and soft self-learning are run twice: on all
-labeled rows, which is what they would have in earnest, and on those that credal self-learning
-trains on. Splits are stratified. Three classes of Ecoli with 2, 2 and 5 rows cannot be in every
-part and are left out (327 of 336 rows stay).
+are labelled, 65% unlabelled, 20% test. That leaves no row to calibrate on, so a third of the
+labelled rows is held back for the Venn-Abers predictors. Hard and soft self-learning are run twice:
+on all labelled rows, which is what they would have in earnest, and on those that credal self-
+learning trains on. Splits are stratified. Three classes of Ecoli with 2, 2 and 5 rows cannot be in
+every part and are left out (327 of 336 rows stay).
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def test_estimates_without_a_posterior(folder: Path) -> None:
 def test_no_labels_are_said_loudly(folder: Path) -> None:
     result = run(folder / "none.csv", *COLUMNS, "--estimate-only")
     assert result.exit_code == 0, result.output
-    assert "warning: no row is labeled" in result.stderr
+    assert "warning: no row is labelled" in result.stderr
 
 
 @pytest.mark.parametrize(

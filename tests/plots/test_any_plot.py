@@ -51,7 +51,7 @@ METRICS: dict[str, dict[str, Any]] = {
     "groups": {"groups": ("north", "south", "a group with quite a long name indeed")},
     "many": {"classifiers": LONG},
     "long names in groups": {"classifiers": LONG[:3], "groups": ("north", "south")},
-    "no labels": {"labeled": False, "status": "all classifiers: no row is labeled."},
+    "no labels": {"labeled": False, "status": "all classifiers: no row is labelled."},
     "hostile names": {"classifiers": HOSTILE[:3], "groups": ("$a", "%s")},
 }
 ROWS: dict[str, dict[str, Any]] = {

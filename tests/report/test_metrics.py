@@ -111,12 +111,12 @@ def test_groups_one_classifier_and_missing_labels() -> None:
     assert "By accuracy in group north" in said
     assert "By accuracy in group south" in said
     alone = make_panel_result(
-        ("only",), draws=60, labeled=False, status="all classifiers: no row is labeled."
+        ("only",), draws=60, labeled=False, status="all classifiers: no row is labelled."
     )
     page = sections([alone], "answer", "table")
     said = words(page.section("answer").text)
     assert "Read this first" in said
-    assert "no row is labeled" in said
+    assert "no row is labelled" in said
     assert "only: accuracy 0." in said
     assert "NO LABELS" in page.section("table").text
 

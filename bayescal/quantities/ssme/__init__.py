@@ -22,7 +22,7 @@ NAME = "ssme"
 TITLE = "Semi-supervised evaluation of several classifiers"
 ESTIMAND = (
     "accuracy, auc, auprc, log_loss, brier: the metric of each classifier in the population that "
-    "labeled and unlabelled rows are from. ece, mce: mean and largest gap between score and "
+    "labelled and unlabelled rows are from. ece, mce: mean and largest gap between score and "
     "probability of the label over bins of the score."
 )
 _METRICS = (

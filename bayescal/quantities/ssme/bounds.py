@@ -15,7 +15,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound, Floats
 from bayescal.quantities.ssme.metrics import Metrics, join, metrics
 
-_RANDOM = "labeled rows are drawn independently from the target population"
+_RANDOM = "labelled rows are drawn independently from the target population"
 
 
 class Bounds(NamedTuple):
@@ -26,12 +26,12 @@ class Bounds(NamedTuple):
 
 
 def bounds(n_labeled: int, n_classifiers: int = 1, delta: float = 0.1) -> Bounds:
-    """Bound the error of accuracies measured on the labeled rows alone.
+    """Bound the error of accuracies measured on the labelled rows alone.
 
     Parameters
     ----------
     n_labeled : int
-        Number of labeled rows.
+        Number of labelled rows.
     n_classifiers : int, default 1
         Number of classifiers.
     delta : float, in (0, 1), default 0.1

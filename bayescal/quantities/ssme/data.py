@@ -147,22 +147,22 @@ def weighted_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
 class Problem:
     """The rows that a model sees, and how many each stands for; made by `Problem.of`.
 
-    All labeled rows, and at most 5,000 of those without label; of many rows with groups an equal
+    All labelled rows, and at most 5,000 of those without label; of many rows with groups an equal
     share of every group, at least 500.
     """
 
     matrix: ScoreMatrix
-    weight: Floats  # (obs,): 1 for labeled rows, times the sample weights
-    labeling: str  # how rows were chosen to be labeled, one of LABELING
+    weight: Floats  # (obs,): 1 for labelled rows, times the sample weights
+    labeling: str  # how rows were chosen to be labelled, one of LABELING
 
     @classmethod
     def of(cls, matrix: ScoreMatrix, labeling: str) -> Problem:
-        """Take all labeled rows and enough of the others."""
+        """Take all labelled rows and enough of the others."""
         check_choice(labeling, LABELING, "labeling")
         if labeling != "random" and matrix.weight is not None:
             raise InputError(
                 f"labeling must be 'random' where rows have weights; got {labeling!r}. Leave out "
-                "the rows that were labeled first, or the weights: scores.without_weight()."
+                "the rows that were labelled first, or the weights: scores.without_weight()."
             )
         unlabeled = np.flatnonzero(~matrix.labeled)
         if len(unlabeled) <= MOST_UNLABELED:
@@ -178,7 +178,7 @@ class Problem:
 
     @property
     def rows(self) -> NDArray[np.intp]:
-        """Places of the labeled rows, (label,)."""
+        """Places of the labelled rows, (label,)."""
         return np.flatnonzero(self.matrix.labeled)
 
     @property
@@ -211,7 +211,7 @@ def data_warnings(matrix: ScoreMatrix) -> list[str]:
     """Say which classes and groups have no label, in sentences that a status shows."""
     if matrix.n_labeled == 0:
         return [
-            "no row is labeled: the answer is what the classifiers say of each other under the "
+            "no row is labelled: the answer is what the classifiers say of each other under the "
             "prior, and no data have checked it. Label some rows."
         ]
     found: list[str] = []
@@ -235,7 +235,7 @@ def data_warnings(matrix: ScoreMatrix) -> list[str]:
 def _without_label(
     matrix: ScoreMatrix, code: NDArray[np.int32], names: tuple[Label, ...]
 ) -> list[Label]:
-    """Names of the classes, or groups, that no labeled row is of."""
+    """Names of the classes, or groups, that no labelled row is of."""
     count = np.bincount(code[matrix.labeled], minlength=len(names))
     return [names[place] for place in np.flatnonzero(count == 0)]
 

@@ -61,20 +61,20 @@ class KDESettings:
         Whether a row is left out of the densities at its own place. With narrow kernels a row that
         is not left out mostly sees itself.
     labeled_weight : float, default 1
-        Weight of a labeled row in the densities and in an expected class prior, against 1 of an
-        unlabeled row: 1 / lambda_L of the paper's objective (section 4), whose lambda_L multiplies
-        the unlabeled rows though the text calls it the weight of the labeled ones.
+        Weight of a labelled row in the densities and in an expected class prior, against 1 of an
+        unlabelled row: 1 / lambda_L of the paper's objective (section 4), whose lambda_L multiplies
+        the unlabelled rows though the text calls it the weight of the labelled ones.
     weighted_start : bool, default True
-        Whether labeled rows have their weight in the first epoch's densities too; in the published
+        Whether labelled rows have their weight in the first epoch's densities too; in the published
         code these have every row once.
     start : {"draw", "mean"}, default "draw"
-        Labels of unlabeled rows to start from: drawn from the mean score, or the mean score itself
+        Labels of unlabelled rows to start from: drawn from the mean score, or the mean score itself
         as their probability.
     prior_update : {"expected", "drawn"}, default "expected"
         A class prior to be learned is the mean label probability, or the share of labels drawn
         anew in each epoch (stochastic EM), in which every row counts once.
     clamp_densities : bool, default True
-        Whether labeled rows enter the densities with their label; else with its probability.
+        Whether labelled rows enter the densities with their label; else with its probability.
     max_epochs : int, default 50
         Most epochs of EM.
     tolerance : float, default 1e-4
@@ -411,7 +411,7 @@ def check_prior(class_prior: ArrayLike, n_classes: int) -> Floats:
 class Fit(NamedTuple):
     """What EM ends with."""
 
-    prob_label: Floats  # (obs, class): of a labeled row its label
+    prob_label: Floats  # (obs, class): of a labelled row its label
     class_prior: Floats  # of the last epoch
     n_iter: int
     converged: bool  # whether the last epoch changed no probability by more than the tolerance
@@ -429,7 +429,7 @@ def fit_mixture(
 ) -> Fit:
     """Alternate between class densities and label probabilities.
 
-    With weights ``w_jk = lambda_j q_jk``, lambda_j that of the settings for labeled rows and 1
+    With weights ``w_jk = lambda_j q_jk``, lambda_j that of the settings for labelled rows and 1
     else, times the row's sample weight, f_k(s) = sum_j w_jk N(s; s_j, h_k^2 I) / sum_j w_jk, q_ik
     is proportional to pi_k f_k(s_i), and pi_k = sum_j w_jk / sum_j lambda_j, which maximises the
     weighted objective of the paper's section 4 (the update of its appendix E.3 is that for weights

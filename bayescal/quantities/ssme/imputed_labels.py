@@ -64,7 +64,7 @@ def ensemble(scores: Scores | ScoreMatrix, *, ece: str | None = None) -> Metrics
 
     Notes
     -----
-    The probability of a label is its mean over classifiers; of a labeled row it is its label.
+    The probability of a label is its mean over classifiers; of a labelled row it is its label.
     Whatever is fitted has to do better than this.
 
     Examples

@@ -36,7 +36,7 @@ def build_model(
     priors : Priors, optional
         Priors; the defaults if not given.
     labeling : {"random", "one-per-class"}, default "random"
-        How rows were chosen to be labeled: at random, or one of each class first and the others at
+        How rows were chosen to be labelled: at random, or one of each class first and the others at
         random.
 
     Returns
@@ -55,11 +55,11 @@ def build_model(
     Notes
     -----
     The tilt says that the density of the scores given class k is that of all scores times
-    ``exp(eta_k)``, up to a constant: an exponential tilt [1]_. Of randomly labeled rows that leaves
-    the probability of the label given the scores, ``softmax(eta)``. With one label a class forced,
-    each of those K labels is a draw of the scores given its class, and its likelihood is divided by
-    the class's mean probability over all rows (256 of them, which changes nothing that can be
-    seen): the potential ``one_per_class``.
+    ``exp(eta_k)``, up to a constant: an exponential tilt [1]_. Of randomly labelled rows that
+    leaves the probability of the label given the scores, ``softmax(eta)``. With one label a class
+    forced, each of those K labels is a draw of the scores given its class, and its likelihood is
+    divided by the class's mean probability over all rows (256 of them, which changes nothing that
+    can be seen): the potential ``one_per_class``.
 
     References
     ----------
@@ -158,7 +158,7 @@ class MixtureModel(BaseModel):
         return self.prior.degrees if isinstance(self.prior, StudentTMixture) else None
 
     def inputs(self) -> dict[str, NDArray[Any]]:
-        """Scores of labeled rows and of some others, labels, and the priors' scales."""
+        """Scores of labelled rows and of some others, labels, and the priors' scales."""
         *_, size, dim = self.compile_key
         rows = self.problem.rows
         others = np.flatnonzero(~self.problem.matrix.labeled)
@@ -178,7 +178,7 @@ class MixtureModel(BaseModel):
         return found
 
     def add_to_model(self) -> None:
-        """Labeled rows by their class, the others by the sum over classes."""
+        """Labelled rows by their class, the others by the sum over classes."""
         import pymc as pm
         import pytensor.tensor as pt
 

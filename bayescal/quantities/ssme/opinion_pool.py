@@ -211,7 +211,7 @@ _FAR = 3.0
 
 
 def pool_warnings(matrix: ScoreMatrix) -> list[str]:
-    """Compare agreement with confidence, and the labeled rows with the opinion pool."""
+    """Compare agreement with confidence, and the labelled rows with the opinion pool."""
     probs = lifted(matrix.probs)
     weights = agreement_weights(probs)
     return [*_agreement(probs, weights), *_labeled_rows(matrix, pooled(probs, weights))]
@@ -240,7 +240,7 @@ def _labeled_rows(matrix: ScoreMatrix, pool: Floats) -> list[str]:
     if abs(distance) < _FAR:
         return []
     return [
-        f"labeled rows contradict the classifiers: their pool is right on {right.mean():.0%} of "
+        f"labelled rows contradict the classifiers: their pool is right on {right.mean():.0%} of "
         f"them, and should be on {top.mean():.0%} by its probabilities. Look at the labels, and at "
         "how rows were chosen."
     ]

@@ -81,7 +81,7 @@ def plan(
     priors : Priors
         Priors.
     labeling : {"random", "one-per-class"}, default "random"
-        How rows were chosen to be labeled; see `build_model`.
+        How rows were chosen to be labelled; see `build_model`.
     ece : {"equal-mass", "equal-width", "top-label"}, each also with "-optimal", optional
         Convention of the calibration errors; see `metrics`.
     prob_label : bool, default False
@@ -244,7 +244,7 @@ class SSMECase:
         return under_assumptions(self.model.log_slope, draws, metrics)
 
     def replicated_labels(self, draws: Draws, rng: np.random.Generator) -> NDArray[np.integer]:
-        """Labels of the labeled rows as the model draws them, (chain, draw, label).
+        """Labels of the labelled rows as the model draws them, (chain, draw, label).
 
         Given the scores, whatever the power, as if no label of a class had been forced.
         """
@@ -333,7 +333,7 @@ def evaluate(
 
     A draw takes a draw of the model's coefficients, with it labels for the rows that have none, and
     Bayesian bootstrap weights for all rows. Calibration errors are taken under the probabilities of
-    the labels, labeled rows included: drawn labels put noise in each bin, and the absolute gaps
+    the labels, labelled rows included: drawn labels put noise in each bin, and the absolute gaps
     would turn it into error.
     """
     first = next(iter(draws.values()))
@@ -370,7 +370,7 @@ def _of_draws(
 
 
 METHODS: Final = ("ensemble", "labeled")
-"""The plain ensemble, and the labeled rows alone."""
+"""The plain ensemble, and the labelled rows alone."""
 
 
 def point_estimate(problem: Problem, ece: str | None) -> dict[str, Any]:

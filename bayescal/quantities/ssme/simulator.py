@@ -107,12 +107,12 @@ class PanelTruth:
             check_number(found.noise, f"noise of {name!r}", "[0, inf)")
 
     def scores(self, n_labeled: int, n_unlabeled: int, seed: Seed = None) -> Scores:
-        """Draw rows, some of them labeled at random.
+        """Draw rows, some of them labelled at random.
 
         Parameters
         ----------
         n_labeled, n_unlabeled : int
-            How many rows of each, of the labeled ones at least one; they come first.
+            How many rows of each, of the labelled ones at least one; they come first.
         seed : int or Generator, optional
             Source of randomness; the same seed gives the same rows.
 

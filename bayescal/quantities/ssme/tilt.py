@@ -88,7 +88,7 @@ class TiltModel(BaseModel):
         return _GROUPED if self.problem.matrix.groups else {}
 
     def inputs(self) -> dict[str, NDArray[Any]]:
-        """Features and labels of the labeled rows, scales of the priors, and the power."""
+        """Features and labels of the labelled rows, scales of the priors, and the power."""
         *_, size, forced = self.compile_key
         rows = self.problem.rows
         found: dict[str, NDArray[Any]] = {
@@ -243,7 +243,7 @@ def _factor(prior: Tilt, name: str) -> float:
 
 
 def _eta(coefficients: Mapping[str, Any], data: Mapping[str, Any], what: str) -> Any:
-    """Logits of the labeled rows, or of the others, in PyTensor, (obs, class)."""
+    """Logits of the labelled rows, or of the others, in PyTensor, (obs, class)."""
     import pymc as pm
 
     eta = coefficients["intercept"] + coefficients["slope"] * data[f"{what}_log_pool"]

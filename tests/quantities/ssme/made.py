@@ -19,7 +19,7 @@ from tests.interpreted import PLAIN
 
 
 def binary(n=200, m=3, n_labeled=20, seed=0, group=None):
-    """Overlapping calibrated-like scores of m classifiers; the first rows are labeled."""
+    """Overlapping calibrated-like scores of m classifiers; the first rows are labelled."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(2, size=n)
     logit = 1.5 * (2 * truth - 1) + rng.normal(size=(m, n))

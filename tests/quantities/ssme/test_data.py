@@ -46,7 +46,7 @@ def test_full_labels_leave_nothing_open():
 
 def test_no_labels_are_named_first_and_alone():
     (found,) = data_warnings(relabeled(grouped(), []))
-    assert "no row is labeled" in found
+    assert "no row is labelled" in found
 
 
 def test_classes_and_groups_without_labels_are_named():

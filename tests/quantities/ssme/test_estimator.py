@@ -380,7 +380,7 @@ def test_the_release_starts_without_weights():
 
 
 def test_long_run_is_the_harmonic_solution():
-    """Propagation ends where each unlabeled row is the kernel mean of all (Zhu et al. 2003)."""
+    """Propagation ends where each unlabelled row is the kernel mean of all (Zhu et al. 2003)."""
     coords, start, known, labeled = made(n=30)
     settings = KDESettings(max_epochs=3000, tolerance=1e-14)
     found = fit(coords, start, known, labeled, settings, np.full(3, 1.0))

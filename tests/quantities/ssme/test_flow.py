@@ -209,7 +209,7 @@ def test_label_probabilities_are_scipy_s():
 
 
 def test_one_epoch_is_bayes_rule():
-    """Two labeled rows a class at -1, 1 and 9, 11 give means 0 and 10 and variances 1."""
+    """Two labelled rows a class at -1, 1 and 9, 11 give means 0 and 10 and variances 1."""
     points = np.array([[-1.0], [1.0], [9.0], [11.0], [4.0]])
     labeled = np.array([True, True, True, True, False])
     known = np.eye(2)[[0, 0, 1, 1]]

@@ -228,7 +228,7 @@ def first(y):
 
 
 SPECIAL = {
-    "no labels": (lambda: given(lambda y: y < 0), "no row is labeled"),
+    "no labels": (lambda: given(lambda y: y < 0), "no row is labelled"),
     "one class": (lambda: given(lambda y: first(y) & (y == 1)), "no label of 0"),
     "all labels": (lambda: given(lambda y: y >= 0, rows=30), None),
     "identical classifiers": (lambda: given(first, lambda p: np.stack([p[0]] * 3)), None),
@@ -354,7 +354,7 @@ def without(made, *labels):
 
 def test_without_labels_the_answer_is_the_prior_and_says_so():
     own = case(without(problem(n=60)))
-    assert "no row is labeled" in own.warnings[0]
+    assert "no row is labelled" in own.warnings[0]
     found = arrays(own)
     assert np.isfinite(found.posterior["accuracy"]).all()
     assert found.log_likelihood["label"].shape == (2, 10, 0)

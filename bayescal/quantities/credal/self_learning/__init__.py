@@ -31,7 +31,7 @@ class SelfLearningRows:
     target : array-like of shape (target, feature)
         Features of the rows to predict after each training; nothing is learned from them.
     calibration_features : array-like of shape (calibration, feature), optional
-        Features of labeled rows held back for the Venn-Abers predictor. Only credal self-learning
+        Features of labelled rows held back for the Venn-Abers predictor. Only credal self-learning
         uses them; no method trains on them.
     calibration_labels : array-like of shape (calibration,), optional
         Their labels.
@@ -67,18 +67,18 @@ class SelfLearningRows:
         if len(self.classes) < 2:
             raise InputError(
                 f"labels must hold at least two classes; got {listing(self.classes.tolist())}. "
-                "Every class needs a labeled row to learn from."
+                "Every class needs a labelled row to learn from."
             )
         self._check_calibration(width)
 
     @property
     def x_labeled(self) -> Floats:
-        """Features of the labeled rows."""
+        """Features of the labelled rows."""
         return np.asarray(self.features)
 
     @property
     def x_unlabeled(self) -> Floats:
-        """Features of the unlabeled rows."""
+        """Features of the unlabelled rows."""
         return np.asarray(self.unlabeled)
 
     @property
@@ -88,7 +88,7 @@ class SelfLearningRows:
 
     @property
     def y_labeled(self) -> NDArray[Any]:
-        """Labels of the labeled rows."""
+        """Labels of the labelled rows."""
         return np.asarray(self.labels)
 
     @property
@@ -111,7 +111,7 @@ class SelfLearningRows:
         """
         if self.calibration_features is None or self.calibration_labels is None:
             raise InputError(
-                "credal self-learning must have labeled rows held back to calibrate; got none. "
+                "credal self-learning must have labelled rows held back to calibrate; got none. "
                 "Pass calibration_features and calibration_labels, or choose method='soft'."
             )
         return np.asarray(self.calibration_features), np.asarray(self.calibration_labels)
@@ -134,7 +134,7 @@ class SelfLearningRows:
             raise InputError(
                 f"calibration_labels must be among the labels {listing(self.classes.tolist())}; "
                 f"got {y[row].item()!r} at row {row}. "
-                "Every class needs a labeled row to learn from."
+                "Every class needs a labelled row to learn from."
             )
         object.__setattr__(self, "calibration_features", x)
         object.__setattr__(self, "calibration_labels", y)
@@ -165,7 +165,7 @@ def _features(values: ArrayLike, name: str) -> Floats:
 def _check_width(table: Floats, width: int, name: str) -> None:
     if table.shape[1] != width:
         raise InputError(
-            f"{name} must have the {width} features of the labeled rows; got {table.shape[1]}."
+            f"{name} must have the {width} features of the labelled rows; got {table.shape[1]}."
         )
 
 

@@ -142,7 +142,7 @@ class SelfLearningSettings:
         What a row gets for a label: the set of a Venn-Abers predictor (as in Algorithm 2 of the
         paper), the most probable class (Algorithm 3), or the predicted probabilities (Algorithm 4).
     batch_size : int, at least 1, default 100
-        Rows labeled between two trainings.
+        Rows labelled between two trainings.
     seed : int, at least 0, default 0
         Source of the batches, and of every ``random_state`` of the classifier left at None.
     rounds : int, at least 1, default 5

@@ -37,7 +37,7 @@ CLASSES = np.arange(3)
 
 
 def problem(seed=1, known=20, wide=40):
-    """Labeled rows, then rows with sets around the truth."""
+    """Labelled rows, then rows with sets around the truth."""
     rng = np.random.default_rng(seed)
     y = np.concatenate([CLASSES, rng.integers(3, size=known + wide - 3)])
     x = rng.normal(y[:, None], 1.2, (known + wide, 2))
