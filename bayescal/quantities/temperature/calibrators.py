@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Final, Self, override
@@ -24,6 +25,7 @@ from bayescal.quantities.temperature.logits import (
     ALPHA_MAX,
     ALPHA_MIN,
     Integers,
+    LabeledRows,
     as_logits,
     check_alpha_bounds,
     class_wise,
@@ -170,7 +172,8 @@ class LogitCalibrator(OfLogits, ABC):
         Warns
         -----
         UserWarning
-            If logits look like probabilities.
+            If logits look like probabilities, or do not determine the number of temperature scaling
+            within its range.
         """
         self.fit_logits(*self.check(X, y, sample_weight))
         return self
@@ -267,6 +270,23 @@ def _is_column(value: Label, n_classes: int) -> bool:
     return not isinstance(value, str | bool) and 0 <= value < n_classes
 
 
+def warn_undetermined(rows: LabeledRows, alpha: float, low: float, high: float) -> None:
+    """Say so where rows do not determine a number, or its least loss lies beyond its range."""
+    if not rows.told.any():
+        what = (
+            f"X must have unequal logits in some row for labels to say how sure they are; all are "
+            f"equal. The number is {alpha:g}, and changes nothing. Check the columns of X."
+        )
+    elif alpha in (low, high) and (rows.target < 0).any():
+        what = (
+            f"the number that multiplies logits is {alpha:g}, an end of its range: the log loss "
+            "falls further beyond. Check that X and y belong together, and the scale of X."
+        )
+    else:
+        return
+    warnings.warn(what, UserWarning, stacklevel=4)
+
+
 LOSSES: Final = ("nll", "ece")
 _GRID: Final = 201
 
@@ -295,7 +315,8 @@ class TemperatureScaling(LogitCalibrator):
     Notes
     -----
     Log loss is a convex function of the number and is minimised by Newton's method. Where all
-    labels are those of the largest logits it has no minimum, and `alpha_` is `alpha_max`. The
+    labels are those of the largest logits it has no minimum, and `alpha_` is `alpha_max`; where all
+    logits of each row are equal every number has the same, and it is 1, with a warning. The
     calibration error jumps; it is searched over a grid in the logarithm and refined between its
     best neighbours. Predictions are those of the logits. The logit of a single column is that of
     the second class, ``P = 1 / (1 + exp(-alpha x))``.
@@ -332,9 +353,10 @@ class TemperatureScaling(LogitCalibrator):
     def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
         check_choice(self.loss, LOSSES, "loss")
         check_alpha_bounds(self.alpha_min, self.alpha_max)
-        if self.loss == "nll":
-            rows = labeled_rows(logits, label, np.zeros(len(label), np.intp), 1, weight)
+        rows = labeled_rows(logits, label, np.zeros(len(label), np.intp), 1, weight)
+        if self.loss == "nll" or not rows.told.any():
             self.alpha_ = float(least_loss(rows, self.alpha_min, self.alpha_max)[0])
+            warn_undetermined(rows, self.alpha_, self.alpha_min, self.alpha_max)
         else:
             self.alpha_ = self._least_error(logits, label, weight)
 
@@ -355,7 +377,7 @@ class TemperatureScaling(LogitCalibrator):
         around = (grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)])
         refined = minimize_scalar(error, bounds=around, method="bounded")
         place = refined.x if refined.fun < values[best] else grid[best]
-        return float(np.exp(place))
+        return float(np.clip(np.exp(place), self.alpha_min, self.alpha_max))
 
 
 _MOST_SCALE: Final = 100.0
@@ -571,6 +593,7 @@ class ClassWiseTemperatureScaling(LogitCalibrator):
         rows = labeled_rows(logits, label, predicted_class(logits), logits.shape[1], weight)
         found = class_wise(rows, self.gamma, self.alpha_min, self.alpha_max)
         self.alpha_, self.shared_alpha_ = found
+        warn_undetermined(rows, self.shared_alpha_, self.alpha_min, self.alpha_max)
 
     @override
     def transform_logits(self, logits: Floats) -> Floats:

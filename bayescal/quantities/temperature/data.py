@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from bayescal.quantities.temperature.many_rows import CountedRows
 
 _BY_GROUP: Final = "bayescal.fit_many(bayescal.temperature, scores.by_group())"
+# Times 100, the largest number, it changes no probability by a millionth.
+_EQUAL: Final = 1e-8
 # The largest score of a classifier is at least this in some row.
 _SURE: Final = 0.95
 
@@ -269,6 +271,11 @@ def data_warnings(problem: Rows) -> list[str]:
         found.append(
             f"all labels are {problem.classes[facts.labels.argmax()]}. Check the column of labels: "
             "rows of one class say nothing of the others."
+        )
+    if facts.norm < _EQUAL:
+        found.append(
+            "the scores of all classes are equal in every labelled row: temperatures are those of "
+            "the prior, and change nothing. Check the columns of scores."
         )
     # Probabilities up to a constant a row, some of them sure.
     if facts.least >= 0 and facts.largest > _SURE:

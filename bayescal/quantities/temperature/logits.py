@@ -167,6 +167,12 @@ class LabeledRows:
         """Rows of each slice, (slice,)."""
         return np.bincount(self.slice, minlength=self.n_slices)
 
+    @property
+    def told(self) -> NDArray[np.bool_]:
+        """Which slices have a row of unequal logits, as no number changes equal ones, (slice,)."""
+        unequal = self.gap.min(axis=0, initial=0.0) < 0
+        return np.bincount(self.slice, unequal, self.n_slices) > 0
+
     def thinned(self, step: int) -> LabeledRows:
         """Every so many rows."""
         weight = None if self.weight is None else self.weight[::step]
@@ -215,16 +221,15 @@ def labeled_rows(
 def least_loss(rows: LabeledRows, low: float = ALPHA_MIN, high: float = ALPHA_MAX) -> Floats:
     """Find the number in [low, high] of least log loss in each slice, (slice,).
 
-    It is `high` where all labels are the largest logits, and 1 or the bound next to it without
-    rows.
+    It is `high` where all labels are the largest logits, and 1 or the bound next to it where no
+    row has unequal ones.
     """
     start = np.full(rows.n_slices, min(max(1.0, low), high))
     if rows.n > 2 * _FIRST_ROWS:
         start = least_loss(rows.thinned(rows.n // _FIRST_ROWS), low, high)
     wrong = np.bincount(rows.slice, rows.target < 0, rows.n_slices) > 0
-    nonempty = rows.count > 0
-    alpha = np.where(nonempty & ~wrong, high, start)
-    return _newton(rows, alpha, nonempty & wrong, low, high)
+    alpha = np.where(rows.told & ~wrong, high, start)
+    return _newton(rows, alpha, wrong, low, high)
 
 
 def _newton(
@@ -347,10 +352,9 @@ def class_wise(
     choices = "Pass 0 for one number, infinity for a number a class."
     gamma = check_number(gamma, "gamma", "[0, inf]", choices)
     pooled = float(least_loss(rows.as_one(), low, high)[0])
-    own = least_loss(rows, low, high)
-    nonempty = rows.count > 0
-    shared = _shared(rows, own, gamma, pooled) if np.isfinite(gamma) else pooled
-    alpha = np.where(nonempty, np.clip(own, shared - gamma, shared + gamma), shared)
+    own, told = least_loss(rows, low, high), rows.told
+    shared = _shared(rows, own, gamma, pooled) if told.any() and np.isfinite(gamma) else pooled
+    alpha = np.where(told, np.clip(own, shared - gamma, shared + gamma), shared)
     return ClassWise(alpha, shared)
 
 
@@ -358,7 +362,8 @@ def _shared(rows: LabeledRows, own: Floats, gamma: float, pooled: float) -> floa
     """The shared number: a root of the derivative, which rises."""
     if gamma == 0:
         return pooled
-    kept = own[rows.count > 0]
+    told = rows.told
+    kept = own[told]
     first, last = float(kept.min()), float(kept.max())
     if last - first <= 2 * gamma:
         return float(np.clip(pooled, last - gamma, first + gamma))
@@ -367,7 +372,7 @@ def _shared(rows: LabeledRows, own: Floats, gamma: float, pooled: float) -> floa
         lower, upper = shared - gamma, shared + gamma
         clipped = (own < lower) | (own > upper)
         at = np.where(own < lower, lower, np.where(own > upper, upper, own))
-        return float(rows.sums(at).slope[clipped & (rows.count > 0)].sum())
+        return float(rows.sums(at).slope[clipped & told].sum())
 
     # At the first end no class is clipped from below, at the last none from above: their slopes
     # are of opposite sign, unless they are 0 but for rounding.

@@ -215,8 +215,10 @@ def _least_loss(source: Source, facts: Facts, found: Tabulated) -> ClassWise:
     # Without a wrong prediction there is no minimum.
     wrong = facts.predicted - facts.right
     wrong = np.append(wrong, wrong.sum())
-    alpha = np.where(wrong > 0, np.exp(peak(table)), ALPHA_MAX)
-    open_ = (wrong > 0) & (alpha > ALPHA_MIN) & (alpha < ALPHA_MAX)
+    # Of rows of equal logits the likelihood is the same at all numbers, and below 1.
+    told = (table[:, 0, 0] != table[:, -1, 0]) | (table[:, 0, 0] == 0)
+    alpha = np.where(told, np.where(wrong > 0, np.exp(peak(table)), ALPHA_MAX), 1.0)
+    open_ = told & (wrong > 0) & (alpha > ALPHA_MIN) & (alpha < ALPHA_MAX)
     for _ in range(MOST_STEPS):
         if not open_.any():
             break
@@ -225,7 +227,7 @@ def _least_loss(source: Source, facts: Facts, found: Tabulated) -> ClassWise:
         alpha = np.clip(alpha + step, ALPHA_MIN, ALPHA_MAX)
         open_ &= np.abs(step) > LAST_STEP * alpha
     shared = float(alpha[-1])
-    return ClassWise(np.where(found.rows > 0, alpha[:-1], shared), shared)
+    return ClassWise(np.where(told[:-1] & (found.rows > 0), alpha[:-1], shared), shared)
 
 
 def _derivatives(problem: Problem, alpha: Floats) -> Total:

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as arrays
 from scipy.optimize import Bounds, LinearConstraint, minimize, minimize_scalar
 from scipy.sparse import csr_array
 from scipy.special import softmax
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
 from sklearn.frozen import FrozenEstimator
@@ -197,6 +198,7 @@ def test_the_loss_may_be_the_calibration_error():
     assert error(fitted.alpha_) <= error(TemperatureScaling().fit(logits, label).alpha_)
 
 
+@pytest.mark.filterwarnings("ignore:X must have unequal", "ignore:the number that multiplies")
 @given(
     arrays.arrays(
         float, (8, 3), elements=st.floats(-30, 30, allow_subnormal=False).map(lambda v: round(v, 6))
@@ -299,6 +301,8 @@ def expected(one):
 SCALERS = TemperatureScaling, ClassWiseTemperatureScaling, VectorScaling, PlattScaling
 
 
+# Of features that are no logits the best number is the least.
+@pytest.mark.filterwarnings("ignore:the number that multiplies")
 @parametrize_with_checks(
     [one() for one in (*SCALERS, SliceCalibration)], expected_failed_checks=expected
 )
@@ -329,6 +333,34 @@ def test_vector_scaling_finds_the_truth_of_many_rows():
     # Standard errors are about .01.
     np.testing.assert_allclose(fitted.coef_, coef, atol=0.05)
     np.testing.assert_allclose(fitted.intercept_, shift - shift.mean(), atol=0.05)
+
+
+@pytest.mark.parametrize("calibrator", CALIBRATORS[:4], ids=repr)
+def test_equal_logits_determine_no_number_and_it_is_said(calibrator):
+    # Their log loss is log 3 at every number; it was 100, or .01 by calibration error.
+    logits, y = np.full((20, 3), 0.1), np.arange(20) % 3
+    with pytest.warns(UserWarning, match="must have unequal logits in some row") as caught:
+        fitted = clone(calibrator).fit(logits, y)
+    assert caught[0].filename == __file__
+    assert np.all(fitted.alpha_ == 1)
+    np.testing.assert_allclose(fitted.predict_proba(logits), 1 / 3, rtol=1e-15)
+
+
+def test_a_class_of_equal_logits_alone_takes_the_shared_number():
+    logits = np.array([[0.0, 2.0], [2.0, 0.0], [2.0, 0.0], [2.0, 0.0]]) * [[0], [1], [1], [1]]
+    fitted = ClassWiseTemperatureScaling().fit(logits, [1, 0, 0, 1])
+    # Three rows of the first class, two of them right: log 2 over a gap of 2.
+    np.testing.assert_allclose(fitted.alpha_, np.log(2) / 2, rtol=1e-6)
+
+
+def test_a_number_at_an_end_of_its_range_is_said():
+    logits, label = rows(300, 3)
+    for scale, end in ((1e6, 0.01), (1e-6, 100)):
+        with pytest.warns(UserWarning, match=f"is {end}, an end of its range") as caught:
+            fitted = TemperatureScaling().fit(scale * logits, label)
+        assert (fitted.alpha_, caught[0].filename) == (end, __file__)
+    every_right = TemperatureScaling().fit(logits, logits.argmax(axis=1))
+    assert every_right.alpha_ == 100
 
 
 def test_separable_classes_stop_at_the_bounds():

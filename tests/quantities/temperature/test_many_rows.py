@@ -55,6 +55,16 @@ def test_what_a_fit_takes_is_that_of_rows_in_memory(source, truth, from_logits, 
     np.testing.assert_array_equal(some[0].label, some[1].label)
 
 
+def test_rows_of_equal_scores_leave_the_number_to_the_others(tmp_path):
+    # 15 of 20 rows of scores .25, .5, .25 are right: 2^a / (2^a + 2) = .75. It was 100, and .01.
+    prob = np.repeat([[1 / 3, 1 / 3, 1 / 3], [0.25, 0.5, 0.25]], [40, 20], axis=0)
+    label = np.r_[np.arange(40) % 3, np.repeat([1, 0], [15, 5])]
+    columns = {"y": label, **{f"p{k}": prob[:, k] for k in range(3)}}
+    in_memory = Problem.of(bc.Scores(y_true=label, y_prob=prob), "classifier")
+    for rows in (in_memory, counted(data_set(tmp_path, columns, [30]), columns)):
+        np.testing.assert_allclose(rows.numbers().alpha, np.log2(6), rtol=1e-6)
+
+
 def test_a_fit_is_that_of_rows_in_memory(tmp_path, monkeypatch):
     # Small parts, so that a file is several of them; and as many rows as need no others like them.
     monkeypatch.setattr(many_rows, "_NUMBERS", 1 << 18)

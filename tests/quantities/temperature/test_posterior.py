@@ -208,6 +208,13 @@ def test_fewer_rows_than_classes_and_labels_of_one_class_are_said():
     assert any("all labels are 0" in text for text in found)
 
 
+def test_equal_scores_of_all_classes_are_said():
+    found = data_warnings(problem([0, 1, 2, 1], np.full((4, 3), 0.1)))
+    assert any("equal in every labelled row: temperatures are those of" in text for text in found)
+    found = data_warnings(problem([0, 1, 2, 1], [[0.0, 0, 0]] * 3 + [[0, 0.1, 0]]))
+    assert not any("equal in every" in text for text in found)
+
+
 def test_probabilities_given_as_logits_are_said():
     logits = bc.datasets.temperature.truth("heterogeneous").logits(50, seed=1)
     prob = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)

@@ -235,6 +235,7 @@ CUT_ANEW = {
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the number that multiplies")
 @parametrize_with_checks(
     [HeldOutCalibration(calibrator=SliceCalibration())],
     expected_failed_checks=lambda estimator: CUT_ANEW,
