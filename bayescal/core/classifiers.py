@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    assert_all_finite,
+    _num_samples,
     check_is_fitted,
     column_or_1d,
     has_fit_parameter,
@@ -31,6 +31,7 @@ from bayescal.core.checks import (
     listing,
     shown,
 )
+from bayescal.core.columns import MISSING, Codes, Label, factorize, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, weights
 from bayescal.core.quantity import Floats
@@ -129,8 +130,9 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
                 f"estimator must be a classifier; got {shown(self.estimator)}. Pass "
                 "LogisticRegression(), say."
             )
-        rows, labels = indexable(x, column_or_1d(y, warn=True))
-        assert_all_finite(labels, input_name="y")
+        labels = known_labels(y)
+        (rows,) = indexable(x)
+        check_same_length(_num_samples(rows), "X", len(labels), "y")
         check_classification_targets(labels)
         if sample_weight is None:
             return rows, labels, None
@@ -176,6 +178,39 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
+
+
+def known_labels(y: Any) -> NDArray[Any]:
+    """Check that labels are all known, and of one kind, (obs,)."""
+    column = label_column(y)
+    try:
+        codes, values = factorize(column, "y")
+    except InputError as error:
+        # The first words are those that scikit-learn's own checks look for.
+        raise InputError(f"Unknown label type: {error}") from error
+    check_labels(codes, values)
+    return np.asarray(values)[codes] if column.dtype.kind == "O" else column
+
+
+def label_column(y: Any) -> NDArray[Any]:
+    """Labels as an array; scikit-learn warns of a table of one column, and takes it."""
+    column = to_numpy(y, "y")
+    return column_or_1d(column, warn=True) if column.shape[1:] == (1,) else column
+
+
+def check_labels(codes: Codes, values: Sequence[Label]) -> None:
+    """Check that no label is missing, and that all are words or all are none."""
+    if (codes == MISSING).any():
+        row = int((codes == MISSING).argmax())
+        raise InputError(f"y must be known in every row; it is missing at row {row}. Drop the row.")
+    first = next((k for k, value in enumerate(values) if isinstance(value, str)), 0)
+    if first:
+        # Numbers come first, and words in an array of both would be all there is.
+        row = int((codes == first).argmax())
+        raise InputError(
+            f"y must hold words or numbers, not both; got {values[0]!r} and, at row {row}, "
+            f"{values[first]!r}. Write all of them as words."
+        )
 
 
 def positive_weights(sample_weight: ArrayLike, n: int) -> tuple[Weights, NDArray[np.bool_]]:

@@ -1,6 +1,7 @@
 """Networks are trained as their gradients say; all classifiers keep the same rules."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import approx_fprime
 from sklearn.datasets import make_classification
@@ -73,6 +74,35 @@ def test_other_labels_than_those_of_a_trained_classifier_are_refused(calibrated)
     for labels, strange in ((np.array(["no", "yes"])[y], "'no'"), (np.where(x[:, 0] > 0, y, 2), 2)):
         with pytest.raises(InputError, match=f"was trained on, 0, 1; got {strange}"):
             calibrated(trained).fit(x, labels)
+
+
+UNUSABLE = {
+    "none": ([0, None], "must be known in every row; it is missing at row 1. Drop the row"),
+    "nan": (["a", np.nan], "must be known in every row; it is missing at row 1. Drop the row"),
+    "pandas": (pd.Series([0, pd.NA], dtype="Int64"), "it is missing at row 1. Drop"),
+    "masked": (np.ma.array([0, 1], mask=[False, True]), "it is missing at row 1. Drop"),
+    "two kinds": ([0, "a"], "words or numbers, not both; got 0 and, at row 1, 'a'. Write"),
+    "real": ([0, 0.5], "y must hold words, whole .* got 0.5 at row 1. Check"),
+    "one-hot": (np.eye(2), r"got shape \(60, 2\). For one-hot rows pass"),
+    "short": ([0], "X and y must have the same length; got 60 and 30 rows"),
+}
+
+
+@pytest.mark.parametrize("calibrated", [*CALIBRATED, bc.temperature.TemperatureScaling])
+@pytest.mark.parametrize(("labels", "message"), UNUSABLE.values(), ids=UNUSABLE)
+def test_labels_that_cannot_be_used_are_refused(calibrated, labels, message):
+    x, _ = make_classification(60, n_features=2, n_redundant=0, random_state=0)
+    many = pd.concat if isinstance(labels, pd.Series) else np.ma.concatenate
+    column = labels * 30 if isinstance(labels, list) else many([labels] * 30)
+    with pytest.raises(InputError, match=message):
+        calibrated().fit(x, column)
+
+
+@pytest.mark.parametrize("calibrated", CALIBRATED)
+def test_numbers_in_an_array_of_objects_are_labels(calibrated):
+    x, y = make_classification(60, random_state=0)
+    fitted = calibrated(random_state=0).fit(x, y.astype(object))
+    assert np.array_equal(fitted.predict(x), calibrated(random_state=0).fit(x, y).predict(x))
 
 
 @pytest.mark.parametrize("calibrated", CALIBRATED)

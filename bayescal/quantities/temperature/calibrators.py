@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_expit, logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from bayescal.core.binning import Binning
 from bayescal.core.checks import check_choice, check_same_length, listing
-from bayescal.core.classifiers import positive_weights
-from bayescal.core.columns import MISSING, Label, column_names, factorize, to_numpy
+from bayescal.core.classifiers import check_labels, label_column, positive_weights
+from bayescal.core.columns import Label, column_names, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.estimator import binned_error, top_class
@@ -47,9 +47,7 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> tuple[Floats, Integers, Floats | None]:
         """Check rows, leave out those of weight 0, and set `classes_`."""
-        logits, column = as_logits(X, self.scale), to_numpy(y, "y")
-        if column.shape[1:] == (1,):
-            column = column_or_1d(column, warn=True)
+        logits, column = as_logits(X, self.scale), label_column(y)
         check_same_length(len(logits), "X", len(column), "y")
         weight = None
         if sample_weight is not None:
@@ -246,9 +244,7 @@ def shares(weight: Floats | None, n: int) -> Floats:
 def coded_labels(y: ArrayLike, n_classes: int) -> tuple[Integers, NDArray[Any]]:
     """Number labels as the columns, and name these, (obs,) and (class,)."""
     codes, values = factorize(y, "y")
-    if (codes == MISSING).any():
-        row = int((codes == MISSING).argmax())
-        raise InputError(f"y must be known in every row; it is missing at row {row}. Drop the row.")
+    check_labels(codes, values)
     if len(values) < 2:
         raise InputError(
             f"y must hold two classes or more; got {listing(values)} alone. Pass more rows: with "

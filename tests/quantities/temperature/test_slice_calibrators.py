@@ -231,6 +231,9 @@ def test_more_parameters_than_can_be_solved_for_are_refused():
 CUT_ANEW = {
     f"check_sample_weight_equivalence_on_{kind}_data": "rows are cut into folds at random"
     for kind in ("dense", "sparse")
+} | {
+    "check_complex_data": "own words: y must hold words, whole numbers or true/false",
+    "check_requires_y_none": "own words: y must be a column of values",
 }
 
 
