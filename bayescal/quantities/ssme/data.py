@@ -134,13 +134,15 @@ def weighted_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
             "Make one with bc.Scores.stack({name: probabilities}, y_true=labels)."
         )
     check_rows(scores.n_obs, "the scores")
-    prob = scores.y_prob.astype(np.float64)
+    prob = scores.y_prob
+    # In float32 where scores are, whose complements meet scores and edges of bins there.
     if scores.is_binary:
-        probs = np.stack([1.0 - prob, prob], axis=-1)
+        probs = np.stack([1 - prob, prob], axis=-1)
     else:
         probs = prob / prob.sum(axis=-1, keepdims=True)
+    doubles = probs.astype(np.float64, copy=False)
     divided = scores.group, scores.groups, scores.sample_weight
-    return ScoreMatrix(probs, scores.y_true, scores.classifiers, scores.classes, *divided)
+    return ScoreMatrix(doubles, scores.y_true, scores.classifiers, scores.classes, *divided)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

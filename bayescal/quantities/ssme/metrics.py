@@ -10,11 +10,18 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.bin_edges import OPTIMAL, bin_edges, effective_number, resolved_number
+from bayescal.core.bin_edges import (
+    OPTIMAL,
+    bin_edges,
+    effective_number,
+    place_in,
+    resolved_number,
+)
 from bayescal.core.checks import MOST_DRAWN, check_choice, check_whole, shown
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error, maximum_calibration_error
+from bayescal.core.intake import round_scores
 from bayescal.core.quantity import Floats
 from bayescal.core.sums import processors
 from bayescal.quantities.ssme.data import ScoreMatrix, check_draws, draw_labels, most_probable
@@ -55,8 +62,10 @@ def convention_name(name: str | None, n_classes: int) -> str:
 def membership(score: Floats, convention: Convention, weight: Floats | None = None) -> Floats:
     """Say which right-closed bin each row is in, (obs, bin)."""
     n_bins = resolved_number(convention.n_bins, effective_number(len(score), weight))
-    edges = bin_edges(score, n_bins, convention.strategy, weight)
-    place = np.searchsorted(edges[1:-1], score, side="left")
+    # As edges are: rounded, or in float32, so that scores of 1 / 3 and .6 meet theirs.
+    narrow = score.astype(np.float32)
+    near = narrow if (narrow == score).all() else round_scores(score)
+    place = place_in(bin_edges(near, n_bins, convention.strategy, weight), near)
     nonempty, column = np.unique(place, return_inverse=True)
     found = np.zeros((len(score), len(nonempty)))
     found[np.arange(len(score)), column] = 1.0

@@ -287,6 +287,30 @@ def test_bins_of_equal_width_are_closed_on_the_right():
     np.testing.assert_array_equal(bins, np.eye(4)[[0, 0, 1, 2, 3]])
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("convention", ["equal-width", "top-label"])
+def test_tenths_meet_edges_of_bins_in_any_precision(convention, dtype):
+    # In whole numbers: t tenths are in the bin ceil(15 t / 10). 1 - .4 in float32 was no .6.
+    tenths, y = np.arange(11).repeat(20), np.arange(220) % 20 < np.arange(11).repeat(20)
+    right = y if convention == "equal-width" else y == (tenths >= 5)
+    t = tenths if convention == "equal-width" else np.maximum(tenths, 10 - tenths)
+    bins = np.maximum(-(-15 * t // 10), 1)
+    gaps = [(right[bins == b] - t[bins == b] / 10).sum() for b in np.unique(bins)]
+    scores = bc.Scores(y_true=y.astype(int), y_prob=(tenths / 10).astype(dtype))
+    found = bc.ssme.ensemble(scores, ece=convention).ece
+    # float32 has seven digits.
+    np.testing.assert_allclose(found, np.abs(gaps).sum() / 220, rtol=1e-6)
+
+
+def test_thirds_are_in_the_bin_that_ends_there():
+    # All right at 1 / 3, none at .35: a gap of 2 / 3 and one of .35, which cancelled in one bin.
+    prob = np.array([[1 / 3] * 3, [0.35, 0.33, 0.32]]).repeat(10, axis=0)
+    y = np.repeat([0, 1], 10)
+    of_scores = bc.ssme.ensemble(bc.Scores(y_true=y, y_prob=prob)).ece[0]
+    for found in (of_scores, metrics(prob[None], np.eye(3)[y]).ece[0]):
+        assert found == pytest.approx((2 / 3 + 0.35) / 2, rel=1e-11)
+
+
 @pytest.mark.parametrize("mass_weighted", [False, True])
 def test_draws_with_weights_by_hand(mass_weighted):
     score, _ = binned_case(n=40, decimals=1, seed=2)
