@@ -221,25 +221,25 @@ def data_warnings(matrix: ScoreMatrix) -> list[str]:
     for name, probs in zip(matrix.classifiers, matrix.probs, strict=True):
         signs = signs_of_rows(probs[rows], matrix.y[rows])
         found += [Sign(f"{name}: {sign}") for sign in signs]
-    bare = _without_label(matrix, matrix.y, matrix.classes)
+    bare = _unseen(matrix.y[rows], matrix.classes)
     if bare:
         found.append(
             f"no label of {listing(bare)}: estimates of such a class rest on the prior. Label "
             "more rows, chosen as the others were."
         )
     if matrix.group is not None:
-        unseen = _without_label(matrix, matrix.group, matrix.groups)
+        absent = _unseen(matrix.group, matrix.groups)
+        if absent:
+            found.append(f"all rows of group {listing(absent)} have weight 0: it has no metrics.")
+        unseen = [name for name in _unseen(matrix.group[rows], matrix.groups) if name not in absent]
         if unseen:
             found.append(f"no label in group {listing(unseen)}: it is taken to be like the others.")
     return found
 
 
-def _without_label(
-    matrix: ScoreMatrix, code: NDArray[np.int32], names: tuple[Label, ...]
-) -> list[Label]:
-    """Names of the classes, or groups, that no labelled row is of."""
-    count = np.bincount(code[matrix.labeled], minlength=len(names))
-    return [names[place] for place in np.flatnonzero(count == 0)]
+def _unseen(code: NDArray[np.int32], names: tuple[Label, ...]) -> list[Label]:
+    """Names of the classes, or groups, that no row is of."""
+    return [names[place] for place in np.flatnonzero(np.bincount(code, minlength=len(names)) == 0)]
 
 
 def most_probable(probs: Floats) -> NDArray[np.intp]:

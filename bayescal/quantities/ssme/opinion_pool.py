@@ -10,7 +10,7 @@ from scipy.special import logit, logsumexp
 from scipy.stats import norm, t
 
 from bayescal.core.quantity import Draws, Floats
-from bayescal.quantities.ssme.data import ScoreMatrix
+from bayescal.quantities.ssme.data import ScoreMatrix, most_probable
 from bayescal.quantities.ssme.priors import Tilt
 
 # Logarithms of smaller probabilities say more of a classifier's arithmetic than of the label.
@@ -63,7 +63,7 @@ def rates_of_agreement(probs: Floats, weights: Floats) -> Agreement:
     sure = float(pooled(probs, weights).max(axis=1).mean())
     agree = float(
         sum(
-            weight * np.mean(own.argmax(axis=1) == pooled(probs, others).argmax(axis=1))
+            weight * np.mean(most_probable(own) == most_probable(pooled(probs, others)))
             for weight, own, others in zip(weights, probs, _without_each(weights), strict=True)
         )
     )
@@ -235,7 +235,7 @@ def _labeled_rows(matrix: ScoreMatrix, pool: Floats) -> list[str]:
     top = pool[matrix.labeled].max(axis=1)
     if not len(top):
         return []
-    right = pool[matrix.labeled].argmax(axis=1) == matrix.y[matrix.labeled]
+    right = most_probable(pool[matrix.labeled]) == matrix.y[matrix.labeled]
     distance = (right - top).sum() / np.sqrt((top * (1 - top)).sum())
     if abs(distance) < _FAR:
         return []

@@ -418,6 +418,14 @@ def test_labels_that_contradict_the_classifiers_are_warned_of():
     assert "contradict" in warned(made, y=np.where(y < 0, y, 1 - y).astype("i4"))
 
 
+def test_a_tied_pool_is_right_as_often_as_the_accuracy_says():
+    # Of two equal classes the second is predicted, which 20 labels of 200 are.
+    made = calibrated()
+    y = np.where(made.matrix.labeled, np.arange(2000) < 20, -1).astype("i4")
+    said = warned(made, probs=np.full_like(made.matrix.probs, 0.5), y=y)
+    assert "right on 10% of them, and should be on 50%" in said
+
+
 @pytest.mark.parametrize("make", [problem, grouped, lambda **given: problem(m=1, **given)])
 def test_few_labels_come_with_the_answer_under_each_assumption(make):
     own = case(make(n=60, n_labeled=20))
