@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Final, Self, override
@@ -25,7 +24,6 @@ from bayescal.quantities.temperature.logits import (
     ALPHA_MAX,
     ALPHA_MIN,
     Integers,
-    LabeledRows,
     as_logits,
     check_alpha_bounds,
     class_wise,
@@ -33,9 +31,11 @@ from bayescal.quantities.temperature.logits import (
     least_loss,
     places_of,
     predicted_class,
+    warn_undetermined,
 )
 
 type Objective = Callable[[Floats], tuple[float, Floats]]
+type Domain = tuple[Floats, list[tuple[float, float]], Floats]
 
 
 class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -212,8 +212,8 @@ class ParametricCalibrator(LogitCalibrator, ABC):
     """Calibrator whose loss is a convex function of a vector of parameters."""
 
     @abstractmethod
-    def domain(self, n_classes: int) -> tuple[Floats, list[tuple[float, float]]]:
-        """Give parameters to start from, and the range of each."""
+    def domain(self, logits: Floats) -> Domain:
+        """Give parameters to start from, the range of each, and the size of what it multiplies."""
 
     @abstractmethod
     def objective(self, logits: Floats, label: Integers, weight: Floats | None) -> Objective:
@@ -225,15 +225,30 @@ class ParametricCalibrator(LogitCalibrator, ABC):
 
     def least_loss(self, logits: Floats, label: Integers, weight: Floats | None) -> Floats:
         """Find the parameters of least loss."""
-        start, bounds = self.domain(logits.shape[1])
+        start, bounds, size = self.domain(logits)
         loss = self.objective(logits, label, weight)
+
+        # L-BFGS stops early where slopes are of very different sizes.
+        def in_units(point: Floats) -> tuple[float, Floats]:
+            value, slope = loss(point / size)
+            return value, slope / size
+
         options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-14, "gtol": 1e-10}
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        return np.asarray(found.x)
+        ends = np.array(bounds) * size[:, None]
+        found = minimize(
+            in_units, start * size, jac=True, method="L-BFGS-B", bounds=ends, options=options
+        )
+        return np.asarray(found.x / size)
 
     @override
     def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
         self.take(self.least_loss(logits, label, weight))
+
+
+def _size(values: Floats) -> Floats:
+    """Largest absolute value of each column; 1 where all are 0."""
+    size = np.abs(values).max(axis=0)
+    return np.where(size > 0, size, 1.0)
 
 
 def shares(weight: Floats | None, n: int) -> Floats:
@@ -264,23 +279,6 @@ def coded_labels(y: ArrayLike, n_classes: int) -> tuple[Integers, NDArray[Any]]:
 
 def _is_column(value: Label, n_classes: int) -> bool:
     return not isinstance(value, str | bool) and 0 <= value < n_classes
-
-
-def warn_undetermined(rows: LabeledRows, alpha: float, low: float, high: float) -> None:
-    """Say so where rows do not determine a number, or its least loss lies beyond its range."""
-    if not rows.told.any():
-        what = (
-            f"X must have unequal logits in some row for labels to say how sure they are; all are "
-            f"equal. The number is {alpha:g}, and changes nothing. Check the columns of X."
-        )
-    elif alpha in (low, high) and (rows.target < 0).any():
-        what = (
-            f"the number that multiplies logits is {alpha:g}, an end of its range: the log loss "
-            "falls further beyond. Check that X and y belong together, and the scale of X."
-        )
-    else:
-        return
-    warnings.warn(what, UserWarning, stacklevel=4)
 
 
 LOSSES: Final = ("nll", "ece")
@@ -421,10 +419,11 @@ class VectorScaling(ParametricCalibrator):
         self.scale = scale
 
     @override
-    def domain(self, n_classes: int) -> tuple[Floats, list[tuple[float, float]]]:
-        start = np.append(np.ones(n_classes), np.zeros(n_classes))
-        ends = [_MOST_SCALE] * n_classes + [_MOST_SHIFT] * n_classes
-        return start, [(-end, end) for end in ends]
+    def domain(self, logits: Floats) -> Domain:
+        one = np.ones(logits.shape[1])
+        ends = [*_MOST_SCALE * one, *_MOST_SHIFT * one]
+        size = np.append(_size(logits), one)
+        return np.append(one, 0 * one), [(-end, end) for end in ends], size
 
     @override
     def objective(self, logits: Floats, label: Integers, weight: Floats | None = None) -> Objective:
@@ -491,8 +490,9 @@ class PlattScaling(ParametricCalibrator):
         self.scale = scale
 
     @override
-    def domain(self, n_classes: int) -> tuple[Floats, list[tuple[float, float]]]:
-        return np.array([1.0, 0.0]), [(ALPHA_MIN, ALPHA_MAX), (-_MOST_SHIFT, _MOST_SHIFT)]
+    def domain(self, logits: Floats) -> Domain:
+        ends = [(ALPHA_MIN, ALPHA_MAX), (-_MOST_SHIFT, _MOST_SHIFT)]
+        return np.array([1.0, 0.0]), ends, np.append(_size(_logit_of_top(logits)), 1.0)
 
     @override
     def objective(self, logits: Floats, label: Integers, weight: Floats | None = None) -> Objective:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from bayescal.quantities.temperature.many_rows import CountedRows
 
 _BY_GROUP: Final = "bayescal.fit_many(bayescal.temperature, scores.by_group())"
+# A log loss of 100 times as much, the largest number, is known to a millionth.
+_MOST_GAP: Final = 1e8
 # Times 100, the largest number, it changes no probability by a millionth.
 _EQUAL: Final = 1e-8
 # The largest score of a classifier is at least this in some row.
@@ -133,6 +135,15 @@ class Problem:
                 f"{first + impossible[0]}{of} ({impossible.size} such rows). No temperature "
                 "changes a probability of 0: pass finite logits with from_logits=True, or scores "
                 "clipped from below."
+            )
+        # Other logits, which may be masks, are as far below as one likes; halves do not overflow.
+        gap = logits[rows].max(axis=1) / 2 - logits[rows, label[rows]] / 2
+        if gap.max(initial=0.0) > _MOST_GAP / 2:
+            place = rows[gap.argmax()]
+            raise InputError(
+                f"the logit of a label must be within {_MOST_GAP:g} of the largest; got "
+                f"{logits[place, label[place]]:.3g} beside {logits[place].max():.3g} for "
+                f"{classifier} at row {first + place}{of}. Divide all logits by one number."
             )
         names = tuple(str(name) for name in data.classes)
         return cls(classifier, names, logits, label, predicted_class(logits), data.sample_weight)

@@ -255,6 +255,23 @@ def _newton(
     return np.asarray(np.where(alpha > high * (1 - 10 * LAST_STEP), high, at_end))
 
 
+def warn_undetermined(rows: LabeledRows, alpha: float, low: float, high: float) -> None:
+    """Say so where rows do not determine a number, or its least loss lies beyond its range."""
+    if not rows.told.any():
+        what = (
+            f"X must have unequal logits in some row for labels to say how sure they are; all are "
+            f"equal. The number is {alpha:g}, and changes nothing. Check the columns of X."
+        )
+    elif alpha in (low, high) and (rows.target < 0).any():
+        what = (
+            f"the number that multiplies logits is {alpha:g}, an end of its range: the log loss "
+            "falls further beyond. Check that X and y belong together, and the scale of X."
+        )
+    else:
+        return
+    warnings.warn(what, UserWarning, stacklevel=4)
+
+
 NODES: Final = 37
 LOW: Final = float(np.log(ALPHA_MIN))
 HIGH: Final = float(np.log(ALPHA_MAX))

@@ -369,7 +369,7 @@ def _parametric(base: ParametricCalibrator, parts: Sequence[Part], gamma: float)
             points,
             jac=True,
             method="SLSQP",
-            bounds=base.domain(parts[0].logits.shape[1])[1] * (n_slices + 1),
+            bounds=base.domain(parts[0].logits)[1] * (n_slices + 1),
             constraints=[within],
             options={"maxiter": 1000, "ftol": 1e-13},
         ).x

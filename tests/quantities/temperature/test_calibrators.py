@@ -363,6 +363,14 @@ def test_a_number_at_an_end_of_its_range_is_said():
     assert every_right.alpha_ == 100
 
 
+def test_vector_scaling_of_logits_in_millions_is_that_of_their_scale():
+    logits, label = rows(300, 3)
+    one, million = VectorScaling().fit(logits, label), VectorScaling().fit(1e6 * logits, label)
+    # Log losses agree to the optimiser's 1e-14, so that numbers do to its root.
+    np.testing.assert_allclose(1e6 * million.coef_, one.coef_, atol=1e-6)
+    np.testing.assert_allclose(million.intercept_, one.intercept_, atol=1e-6)
+
+
 def test_separable_classes_stop_at_the_bounds():
     logits = 2 * np.eye(3)[[0, 1, 2, 0, 1, 2]]
     fitted = VectorScaling().fit(logits, [0, 1, 2, 0, 1, 2])

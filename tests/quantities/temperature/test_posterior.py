@@ -208,6 +208,14 @@ def test_fewer_rows_than_classes_and_labels_of_one_class_are_said():
     assert any("all labels are 0" in text for text in found)
 
 
+def test_a_label_far_below_the_largest_logit_is_refused_and_a_mask_is_not():
+    logits = np.array([[0.0, 2.0, -1e30], [3e9, 0.0, -1e30], [0.0, 1.0, -1e30]])
+    masked = problem([1, 0, 0], logits).numbers()
+    assert np.isfinite(masked.alpha).all()
+    with pytest.raises(bc.InputError, match=r"within 1e\+08 .*; got 0 beside 3e\+09 .* row 1"):
+        problem([1, 1, 0], logits)
+
+
 def test_equal_scores_of_all_classes_are_said():
     found = data_warnings(problem([0, 1, 2, 1], np.full((4, 3), 0.1)))
     assert any("equal in every labelled row: temperatures are those of" in text for text in found)
