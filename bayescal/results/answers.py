@@ -32,7 +32,7 @@ from bayescal.measures.registry import range_of
 from bayescal.measures.scores import is_called
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bootstrap import RATE, Cells, Floats, ends_of, joint_values
+from bayescal.results.bootstrap import RATE, Cells, Floats, alike, ends_of, joint_values
 from bayescal.results.compare import shares_of_most
 from bayescal.results.intervals import tail
 from bayescal.results.measure import check_curve, curve_cells
@@ -339,7 +339,7 @@ def chances(
     def both(cells: Cells, ends: Floats | None) -> Floats:
         return np.stack(benefit(*cells.parted(ends, thresholds), thresholds))
 
-    drawn = joint_values(tree, both, cases)
+    drawn = joint_values(tree, both, cases)[alike(tree, cases, by_rank=True)]
     own, everyone = drawn[:, 0], drawn[:1, 1]
     return _of_draws(np.concatenate([own, everyone, 0 * everyone]))
 

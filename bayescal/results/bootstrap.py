@@ -31,6 +31,8 @@ _PARTS: Final = tuple(
     f"{schema.PART}_{name}" for name in ("cell", "score", "count", "events", "low", "high")
 )
 _WEIGHTS_AT_ONCE: Final = 1 << 22
+# Scores that differ by less, in standard errors of the rate of events, are copies.
+_ALIKE: Final = 0.02
 # Scores of float32, edges and means are off by less.
 _NEAR: Final = 1e-6
 
@@ -249,6 +251,52 @@ def _joint_cells(
         _with_added(total[:, 0], total[:, 1], rows.score, cell[row], added)
         for total, rows, (cell, _, _) in zip(found, known, stored, strict=True)
     ]
+
+
+def alike(tree: xr.DataTree, cases: Sequence[ResultSlice], by_rank: bool = False) -> list[int]:
+    """Of each case the first whose shared rows have its labels and nearly its scores, or itself.
+
+    Their errors differ by less than Monte Carlo error, a fiftieth of a standard error at most: by
+    what the scores differ on average in the cells of the first, to which what they differ by
+    within cells adds its square at most. With `by_rank` ranks correlate so that those of an AUC do.
+    """
+    found = list(range(len(cases)))
+    if schema.SHARED_ROWS not in tree.children:
+        return found
+    number, known = stands_for(tree), [rows_of(tree, case) for case in cases]
+    stored = [_stored(tree, case, number) for case in cases]
+    rate = (stored[0][1] @ number + 1) / (number.sum() + 2)
+    near = _ALIKE * math.sqrt(rate * (1 - rate) / number.sum())
+    for k, (place, label, _) in enumerate(stored):
+        for one, (other, other_label, _) in enumerate(stored[:k]):
+            mine, theirs = known[k], known[one]
+            if mine is None or theirs is None or not np.array_equal(label, other_label):
+                continue
+            apart = mine.score[place] - theirs.score[other]
+            shift = _mean_shift(apart, theirs.cell[other], number)
+            ranks_apart = by_rank and _ranks_apart(place, other, label, number)
+            near_each = max(shift, np.average(apart**2, weights=number)) <= near
+            if near_each and not ranks_apart:
+                found[k] = found[one]
+                break
+    return found
+
+
+def _mean_shift(apart: Floats, cell: Whole, number: Floats) -> float:
+    """Mean of what scores differ by on average in a cell, less what the choice of rows adds."""
+    total = np.abs(np.bincount(cell, number * apart))
+    noise = np.sqrt(np.bincount(cell, number * np.maximum(number - 1, 0) * apart**2))
+    return float((total - noise).sum() / number.sum())
+
+
+def _ranks_apart(one: Whole, other: Whole, label: Whole, number: Floats) -> bool:
+    """Whether ranks of rows, by their parts, differ by more than a fiftieth of their deviation."""
+    sums = [np.bincount(place, number) for place in (one, other)]
+    ranks = [(own.cumsum() - own / 2) / own.sum() for own in sums]
+    moved = ranks[0][one] - ranks[1][other]
+    # Rows of a rare event count as much as all others.
+    each = number / np.bincount(label, number)[label]
+    return bool(np.average(moved**2, weights=each) > _ALIKE**2 / 12)
 
 
 def stands_for(tree: xr.DataTree) -> Floats:

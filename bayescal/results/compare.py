@@ -22,14 +22,12 @@ from bayescal.core.text import decimals, ends, fixed, in_words, percent, probabi
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bootstrap import Floats, cells_with_rows, stands_for
+from bayescal.results.bootstrap import Floats, alike
 from bayescal.results.intervals import tail
 from bayescal.results.measure import measure_correlation, paired, with_measure
 
 # Sums over different cells of the same rows, which tie, differ by less.
 ROUNDING: Final = 1e-12
-# Scores that differ by less, in standard errors of the rate of events, are copies.
-_NEAR: Final = 0.02
 
 
 class Pair(NamedTuple):
@@ -334,34 +332,6 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
     names = [case.classifier for case in cases]
     place = {dim: at for dim, at in sel.items() if dim in held.dims}
     return np.asarray(held.sel(place).sel(classifier=names, classifier_other=names).values)
-
-
-def alike(tree: xr.DataTree, cases: Sequence[ResultSlice]) -> list[int]:
-    """Of each case the first whose shared rows have its labels and nearly its scores, by cell.
-
-    Their errors differ by less than Monte Carlo error, a fiftieth of a standard error at most.
-    """
-    found = list(range(len(cases)))
-    if schema.SHARED_ROWS not in tree.children:
-        return found
-    number = stands_for(tree)
-    rows = [_labels_and_scores(tree, case) for case in cases]
-    for k, (label, score) in enumerate(rows):
-        rate = (label @ number + 1) / (number.sum() + 2)
-        near = _NEAR * np.sqrt(rate * (1 - rate) / number.sum())
-        for one, (other_label, other_score) in enumerate(rows[:k]):
-            apart = np.average(np.abs(score - other_score), weights=number)
-            if apart <= near and np.array_equal(label, other_label):
-                found[k] = found[one]
-                break
-    return found
-
-
-def _labels_and_scores(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats]:
-    """Labels of shared rows, and the mean scores of their cells, (shared_row,) each."""
-    label, cell = access.values(tree, schema.SHARED_ROWS, case, schema.LABEL, schema.CELL)
-    score, _, held = cells_with_rows(tree, case)
-    return label.astype(np.float64), score[np.sort(held)][cell.astype(np.intp)]
 
 
 def shares_of_most(values: Floats) -> Floats:

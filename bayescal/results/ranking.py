@@ -17,10 +17,9 @@ from bayescal.core.quantity import MORE
 from bayescal.core.shown import Showing, Shown, strip_of
 from bayescal.core.text import UNRELIABLE, fixed, in_words, plain, probability, several
 from bayescal.results import access, schema
-from bayescal.results.bootstrap import Floats
+from bayescal.results.bootstrap import Floats, alike
 from bayescal.results.compare import (
     ROUNDING,
-    alike,
     check_comparable,
     correlation_of,
     is_fitted_apart,

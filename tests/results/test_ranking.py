@@ -62,6 +62,25 @@ def test_a_classifier_ties_with_its_copies(var: str) -> None:
     assert difference(tree, "other", "a", var).prob_equal == 0
 
 
+@pytest.mark.parametrize("n", [2000, 50_000])
+def test_a_classifier_ties_with_its_copy_of_four_digits(n: int) -> None:
+    rng = np.random.default_rng(2)
+    score = rng.beta(2, 3, n)
+    label, rows = rng.random(n) < score**2, {"a": score, "b": score.round(4)}
+    # Of the same ranks, and far from it where a score is low.
+    rows |= {"sharper": score**1.1, "blurred": np.clip(score + rng.normal(0, 0.05, n), 0.01, 0.99)}
+    tree = bc.fit(bc.ece, bc.Scores.stack(rows, y_true=label), method="direct", draws=500, seed=2)
+    for var in ("tce", "ece", "brier", "auc", "net_benefit:0.3"):
+        found = bc.best(tree, var).prob_best.values
+        assert found[0] == pytest.approx(found[1], abs=1e-3), var
+        assert difference(tree, "a", "b", var).prob_equal == 1
+        assert difference(tree, "a", "blurred", var).prob_equal < 0.1
+    for var in ("tce", "brier", "log_loss"):
+        assert difference(tree, "a", "sharper", var).prob_equal < 0.1
+    # A logarithm knows scores of one ten-thousandth apart.
+    assert difference(tree, "a", "b", "log_loss").prob_equal < 0.1
+
+
 @pytest.mark.slow
 def test_the_closed_form_of_three_exponentials() -> None:
     """P(min is the i-th) of independent exponentials is rate_i / sum of the rates."""
