@@ -375,7 +375,8 @@ class CsvTable(Table):
         from pyarrow import csv
 
         with self.files[0].opened(self.kind) as path:
-            return csv.read_csv(path, **_csv_options(self.delimiter, columns, self._as_words()))
+            as_words = self._as_words(path)
+            return csv.read_csv(path, **_csv_options(self.delimiter, columns, as_words))
 
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
         """The rows as one part."""
@@ -386,16 +387,23 @@ class CsvTable(Table):
         from pyarrow import csv
 
         with self.files[0].opened(self.kind) as path:
-            as_words = self._as_words()
+            as_words = self._as_words(path)
             with csv.open_csv(path, **_csv_options(self.delimiter, columns, as_words)) as reader:
                 types = _streaming_types(reader)
             with csv.open_csv(path, **_csv_options(self.delimiter, columns, types)) as reader:
                 yield from reader
 
-    def _as_words(self) -> dict[str, Any]:
+    def _as_words(self, path: Path) -> dict[str, Any]:
+        """Types of columns that hold names; fractions and times stay, which name nothing."""
         import pyarrow as pa
+        from pyarrow import csv
 
-        return {name: pa.string() for name in self.words if name is not None}
+        if not (names := [name for name in self.words if name is not None]):
+            return {}
+        with csv.open_csv(path, **_csv_options(self.delimiter, names)) as reader:
+            found = list(reader.schema)
+        apart = (pa.types.is_floating, pa.types.is_timestamp)
+        return {one.name: pa.string() for one in found if not any(is_(one.type) for is_ in apart)}
 
 
 def _csv_options(

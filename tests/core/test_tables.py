@@ -259,6 +259,12 @@ def test_groups_of_a_csv_file_are_named_as_they_are_written(tmp_path, rows_befor
     assert dict(zip(scores.groups, np.bincount(scores.group), strict=True)) == names
     counted = bc.count_rows(path, **named)
     assert {group: own.n_obs for group, own in counted.groups_of("score").items()} == names
+    # What is no name is refused as it is of a Parquet file.
+    for wrong in ("0.5", "2025-01-01 12:30:00"):
+        path.write_text(f"label,score,site\n1,0.75,{wrong}\n")
+        for read in (read_scores, bc.count_rows):
+            with pytest.raises(InputError, match="must hold words, whole numbers or true/false"):
+                read(path, **named)
     # Numbers by size, then words.
     assert scores.groups == counted.groups == tuple(names)
 
