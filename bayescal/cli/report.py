@@ -259,13 +259,17 @@ def _of_group(
     from bayescal.results import access
     from bayescal.results.change import change
 
-    first = results[apart[0]] if apart else results
-    windows = apart or access.group_names(first)
-    if len(windows) < 2 or given["baseline"] not in (None, *windows):
-        return
     how = {name: given[name] for name in ("prob", "baseline", "alarm")}
-    for name in access.classifier_names(first):
-        yield name, partial(change, results, var, classifier=name, **how)
+    each = [results[window] for window in apart] if apart else [results]
+    for name in dict.fromkeys(name for one in each for name in access.classifier_names(one)):
+        own = results
+        if apart:
+            # Files of counts need not all have the same classifiers.
+            held = [one for one in apart if name in access.classifier_names(results[one])]
+            own = {window: results[window] for window in held}
+        windows = list(own) if apart else access.group_names(results)
+        if len(windows) > 1 and given["baseline"] in (None, *windows):
+            yield name, partial(change, own, var, classifier=name, **how)
 
 
 def _name(key: Any) -> str:

@@ -206,7 +206,11 @@ WEIGHT = Option(
     },
 )
 POS_LABEL = Option(
-    flags=("--pos-label",), default="1", metavar="VALUE", help="Label of the positive class."
+    flags=("--pos-label",),
+    default="1",
+    metavar="VALUE",
+    help="Label of the positive class.",
+    phrases={"and pos_label": "and --pos-label"},
 )
 FROM_LOGITS = Option(
     flags=("--from-logits",), is_flag=True, help="The scores are logits, not probabilities."

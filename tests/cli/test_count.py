@@ -213,6 +213,24 @@ def test_a_window_adds_up_files(months, tmp_path):
     assert run("report", *files, *given).exit_code == 0
 
 
+def test_a_classifier_may_begin_or_end_within_the_windows(tmp_path):
+    rng = np.random.default_rng(4)
+    for name, classifiers in {"w1": "a", "w2": "ab", "w3": "b", "w4": "b"}.items():
+        label = rng.integers(0, 2, 60)
+        counts = {one: bc.Counts.from_arrays(label, rng.random(60)) for one in classifiers}
+        bc.CountTable(counts).save(tmp_path / f"{name}.counts")
+    files, page = sorted(tmp_path.glob("*.counts")), tmp_path / "page.html"
+    done = run("report", *files, "--by-file", "--measure", "brier", *FLAT, "-o", page)
+    assert done.exit_code == 0, done.output
+    shown = Page(page.read_text())
+    cells = [cell.text for cell in shown.elements if cell.tag in ("th", "td")]
+    series = dict(zip("ab", ("w1 w2", "w2 w3 w4"), strict=True))
+    for name, windows in series.items():
+        rows = [cells[k + 1] for k, cell in enumerate(cells) if cell == name]
+        # A table of errors and one of the measure.
+        assert rows == 2 * windows.split()
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
