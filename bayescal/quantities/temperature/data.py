@@ -285,8 +285,8 @@ def data_warnings(problem: Rows) -> list[str]:
         )
     if facts.norm < _EQUAL:
         found.append(
-            "the scores of all classes are equal in every labelled row: temperatures are those of "
-            "the prior, and change nothing. Check the columns of scores."
+            "the scores of all classes are equal in every labelled row: temperatures change "
+            "nothing there, and labels say nothing of them. Check the columns of scores."
         )
     # Probabilities up to a constant a row, some of them sure.
     if facts.least >= 0 and facts.largest > _SURE:

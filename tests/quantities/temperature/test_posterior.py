@@ -218,7 +218,7 @@ def test_a_label_far_below_the_largest_logit_is_refused_and_a_mask_is_not():
 
 def test_equal_scores_of_all_classes_are_said():
     found = data_warnings(problem([0, 1, 2, 1], np.full((4, 3), 0.1)))
-    assert any("equal in every labelled row: temperatures are those of" in text for text in found)
+    assert any("equal in every labelled row: temperatures change nothing" in text for text in found)
     found = data_warnings(problem([0, 1, 2, 1], [[0.0, 0, 0]] * 3 + [[0, 0.1, 0]]))
     assert not any("equal in every" in text for text in found)
 
