@@ -143,7 +143,7 @@ def to_numpy(column: Any, name: str) -> NDArray[Any]:
     try:
         array = _convert(column)
     except (TypeError, ValueError, RuntimeError) as error:
-        reason = str(error).partition("\n")[0].partition(". ")[0].strip().rstrip(".")
+        reason = " ".join(str(error).split()).partition(". ")[0].rstrip(".")
         raise InputError(
             f"{name} must be a column of values, or rows of one length; NumPy cannot read it: "
             f"{reason}. Pass an array."

@@ -162,6 +162,11 @@ def test_ragged_rows():
         to_numpy([[0.1, 0.9], [1.0]], "y_prob")
 
 
+def test_columns_of_one_name_are_named():
+    with pytest.raises(InputError, match=r"unique column names, got: - 'a' 2 times\. Pass"):
+        to_numpy(pd.DataFrame([[0.1, 0.9]], columns=["a", "a"]), "y_prob")
+
+
 @pytest.mark.parametrize(
     ("column", "found"),
     [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice, check_whole
+from bayescal.core.checks import check_choice, check_whole, listing
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Variances below this are those of rows whose label is known, or certain.
 _LEAST_VARIANCE = 1e-12
+_SEED = 20
 
 
 class NextLabels(NamedTuple):
@@ -204,7 +205,8 @@ def all_wrong(result: DataTree, scores: Scores) -> AllWrong:
     Notes
     -----
     Estimand: that the label is none of the classes that a classifier finds most probable. Where all
-    predict the same class of two, that is the probability of the other one.
+    predict the same class of two, that is the probability of the other one. A draw of the share has
+    a label drawn for each row.
     """
     draws = label_draws(result)
     matrix = score_matrix(scores)
@@ -213,10 +215,18 @@ def all_wrong(result: DataTree, scores: Scores) -> AllWrong:
             f"scores must be those that were fitted: {draws.shape[1]} rows of {draws.shape[2]} "
             f"classes; got {matrix.n_obs} of {matrix.n_classes}."
         )
+    names, known = access.json_attribute(result, "classifiers"), matrix.labeled
+    certain = draws[:, known, matrix.y[known]] == 1
+    if list(matrix.classifiers) != names or not certain.all():
+        raise InputError(
+            f"scores must be those that were fitted: the same rows in order, of {listing(names)}; "
+            "got other classifiers or labels. Pass what bayescal.fit got."
+        )
     predicted = np.zeros((matrix.n_obs, matrix.n_classes), dtype=bool)
     predicted[np.arange(matrix.n_obs), most_probable(matrix.probs)] = True
     wrong = np.where(predicted, 0.0, draws).sum(axis=2)
-    return AllWrong(wrong.mean(axis=0), wrong.mean(axis=1))
+    happened = np.random.default_rng(_SEED).random(wrong.shape) < wrong
+    return AllWrong(wrong.mean(axis=0), happened.mean(axis=1))
 
 
 def label_draws(result: DataTree) -> Floats:

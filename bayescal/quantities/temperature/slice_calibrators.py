@@ -275,6 +275,8 @@ class SliceCalibration(OfLogits):
         check_is(bundles, (list, tuple, np.ndarray), "bundles", "Pass [[0, 1], [2]], say.")
         for bundle in bundles:
             check_is(bundle, (list, tuple, np.ndarray), "a bundle", "Pass lists of classes.")
+            if not len(bundle):
+                raise InputError("a bundle must name a class or more; got none. Leave it out.")
             for name in bundle:
                 if not isinstance(name, Hashable) or name not in column or name in seen:
                     raise InputError(

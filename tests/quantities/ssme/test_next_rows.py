@@ -91,11 +91,16 @@ def test_by_loops():
     tree, made = result_of(n=60)
     found = all_wrong(tree, binary(n=60)[0])
     draws = label_draws(tree)
+    mean, noise = np.zeros(len(draws)), 0.0
     for row in range(60):
         predicted = {int(p.argmax()) for p in made.matrix.probs[:, row]}
         wrong = 1 - draws[:, row, list(predicted)].sum(axis=1)
         assert found.prob[row] == pytest.approx(wrong.mean(), abs=1e-6)
-    assert found.rate.mean() == pytest.approx(found.prob.mean())
+        mean += wrong / 60
+        noise += (wrong * (1 - wrong)).mean() / 60**2
+    # Labels are drawn: 400 draws of a share of 60 rows, within four standard errors.
+    assert found.rate.mean() == pytest.approx(found.prob.mean(), abs=4 * (noise / 400) ** 0.5)
+    assert found.rate.var() == pytest.approx(mean.var() + noise, rel=4 * (2 / 400) ** 0.5)
     known = made.rows
     expected = (made.matrix.probs[:, known].argmax(axis=2) != made.labels).all(axis=0)
     np.testing.assert_array_equal(found.prob[known], expected)
@@ -104,3 +109,11 @@ def test_by_loops():
 def test_other_scores_are_refused():
     with pytest.raises(bc.InputError, match="those that were fitted: 60 rows of 2 classes"):
         all_wrong(result_of(n=60)[0], binary(n=50)[0])
+
+
+@pytest.mark.parametrize("other", [{"seed": 1}, {"m": 2}])
+def test_other_rows_or_classifiers_of_the_same_shape_are_refused(other):
+    with pytest.raises(
+        bc.InputError, match="the same rows in order, of 'c0', 'c1', 'c2'; got other"
+    ):
+        all_wrong(result_of(n=60)[0], binary(n=60, **other)[0])

@@ -123,6 +123,11 @@ def test_bundles_of_unknown_or_repeated_classes_are_refused(bundles):
         SliceCalibration(bundles=bundles).fit(*rows(30, 3))
 
 
+def test_an_empty_bundle_is_refused():
+    with pytest.raises(InputError, match="a bundle must name a class or more; got none"):
+        SliceCalibration(bundles=[[]]).fit(*rows(30, 3))
+
+
 def test_a_base_of_another_kind_is_refused():
     from sklearn.linear_model import LogisticRegression
 
