@@ -73,7 +73,10 @@ def test_estimates_without_a_posterior(folder: Path) -> None:
     expected = bc.ssme.estimate_by_group(scores).accuracy[1, 0]
     row = next(r for r in rows if (r["case"], r["method"]) == ("b / g0", "ssme-kde"))
     assert row["accuracy"] == pytest.approx(float(expected))
-    assert f"{expected:.4f}" in run(*given).stdout
+    printed = " ".join(run(*given).stdout.split())
+    assert f"{expected:.4f}" in printed
+    assert not bc.ssme.estimate_by_group(scores).converged
+    assert "SSME-KDE stopped after 50 epochs, the paper's most, short of conv" in printed
 
 
 def test_no_labels_are_said_loudly(folder: Path) -> None:

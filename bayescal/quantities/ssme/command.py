@@ -60,11 +60,12 @@ def priors_from_text(text: str) -> Priors:
 def _estimates(scores: Scores, given: Given) -> Estimates:
     from bayescal.quantities.ssme.data import Problem, data_warnings, weighted_matrix
     from bayescal.quantities.ssme.opinion_pool import pool_warnings
-    from bayescal.quantities.ssme.posterior import METHODS, point_estimate, reference_estimates
+    from bayescal.quantities.ssme.posterior import METHODS, kde_estimate, reference_estimates
 
     problem = Problem.of(weighted_matrix(scores), given["labeling"])
     others = reference_estimates(problem, given["ece"])
-    by_method = {"ssme-kde": point_estimate(problem, given["ece"])}
+    kde = kde_estimate(problem, given["ece"])
+    by_method = {"ssme-kde": kde._asdict()}
     for place, method in enumerate(METHODS):
         by_method[method] = {name: values[place] for name, values in others.items()}
     rows = [
@@ -76,9 +77,10 @@ def _estimates(scores: Scores, given: Given) -> Estimates:
     columns = {"case": "", "method": "method", "accuracy": "accuracy"}
     columns |= {"ece": "ECE, plug-in", "auc": "AUC", "auprc": "AUPRC"}
     matrix = problem.matrix
-    return Estimates(
-        rows, columns, warnings=[*data_warnings(matrix), *pool_warnings(matrix)], spare=["AUPRC"]
-    )
+    stopped = f"SSME-KDE stopped after {kde.n_iter} epochs, the paper's most, short of convergence."
+    notes = [] if kde.converged else [stopped]
+    warnings = [*data_warnings(matrix), *pool_warnings(matrix)]
+    return Estimates(rows, columns, notes, warnings, spare=["AUPRC"])
 
 
 def _groups(scores: Scores) -> list[tuple[str | None, tuple[int, ...]]]:

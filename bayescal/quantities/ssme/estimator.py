@@ -207,6 +207,9 @@ def estimate(
     estimates of f_k and P(y_i = k | s_i), proportional to pi_k f_k(s_i), with known labels put
     back. With one bandwidth for all classes this is label propagation with clamped labels.
 
+    The paper's 50 epochs often end before EM has converged: of simulated scores of 3,000 rows with
+    20 labels, 2,000 epochs move accuracies by .06 to .10. `KDESettings` has more.
+
     A class without a label starts with the rows that the mean score gives it: do not rely on the
     estimate then. With all labels known it is that of the labels. Above 5,000 rows kernels reach no
     further than the nearest neighbours, or of a single binary classifier are summed on a grid.

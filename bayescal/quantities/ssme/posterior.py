@@ -37,7 +37,7 @@ from bayescal.quantities.ssme.data import (
     weighted_matrix,
     with_known_labels,
 )
-from bayescal.quantities.ssme.estimator import estimate, estimate_by_group
+from bayescal.quantities.ssme.estimator import Estimate, estimate, estimate_by_group
 from bayescal.quantities.ssme.imputed_labels import mean_score
 from bayescal.quantities.ssme.metrics import (
     Measure,
@@ -373,10 +373,15 @@ METHODS: Final = ("ensemble", "labeled")
 """The plain ensemble, and the labelled rows alone."""
 
 
-def point_estimate(problem: Problem, ece: str | None) -> dict[str, Any]:
+def kde_estimate(problem: Problem, ece: str | None) -> Estimate:
     """Estimate metrics by SSME-KDE."""
     matrix = problem.matrix
-    found = (estimate_by_group if matrix.groups else estimate)(matrix, ece=ece)._asdict()
+    return (estimate_by_group if matrix.groups else estimate)(matrix, ece=ece)
+
+
+def point_estimate(problem: Problem, ece: str | None) -> dict[str, Any]:
+    """What a result holds of that."""
+    found = kde_estimate(problem, ece)._asdict()
     return {name: found[name] for name in (*Metrics._fields, "class_prior")}
 
 
