@@ -19,7 +19,7 @@ from bayescal.core.columns import Label
 from bayescal.core.count_table import CountTable, read_counts, write_counts
 from bayescal.core.counts_sql import ALONE, WHOLE, CountColumns, frame_sums
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, binary_classes, checked_label, round_scores
+from bayescal.core.intake import Column, binary_classes, checked_label, round_scores, same_label
 from bayescal.core.scores import Scores, check_unweighted
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import (
@@ -443,11 +443,13 @@ class Counts(Showing):
     def __add__(self, other: Counts) -> Counts:
         """Count the rows of both; the left one's bins stay."""
         check_is(other, Counts, "what is added to counts", "Count rows with Counts.from_arrays.")
-        if self.pos_label != other.pos_label or self.weighted != other.weighted:
+        # On the command line it is a word.
+        if not same_label(self.pos_label, other.pos_label) or self.weighted != other.weighted:
+            kinds = ("with weights" if one.weighted else "without" for one in (self, other))
             raise InputError(
                 "counts that add up must have the same pos_label, and both have weights or none; "
-                f"got {self.pos_label!r} and {other.pos_label!r}, and weights "
-                f"{self.weighted} and {other.weighted}. Count both alike."
+                f"got {self.pos_label!r} and {other.pos_label!r}, {' and '.join(kinds)}. Count "
+                "both alike."
             )
         found = self.plus(other)
         binary_classes(found.labels, found.pos_label, "the sum of counts")

@@ -206,6 +206,13 @@ def test_labels_of_parts_may_lack_a_class():
     assert (yes + no).unlabeled.tolist() == [1, 0]
 
 
+def test_a_positive_label_that_was_read_as_a_word_is_the_same():
+    one = Counts.from_arrays([0, 1], [0.1, 0.9])
+    word = Counts.from_arrays([0, 1], [0.1, 0.9], pos_label="1")
+    assert (one + word).positives.tolist() == (word + one).positives.tolist() == [0, 2]
+    assert (word + one).classes == (0, 1)
+
+
 @pytest.mark.parametrize(
     ("other", "message"),
     [
