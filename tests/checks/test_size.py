@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6740,
     "quantities/ece": 3230,
     "quantities/pu_ece": 6190,
-    "quantities/ssme": 5770,
+    "quantities/ssme": 5790,
     "quantities/temperature": 5075,
     "report": 3280,
     "results": 6280,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice, check_data, check_flag, check_is
+from bayescal.core.checks import check_choice, check_data, check_flag, check_is, listing
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import (
@@ -220,6 +220,7 @@ class SSMECase:
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
             sensitivity=self._squeezed(self._under_assumptions(draws, found.metrics)),
+            warnings=one_class_warnings(found.metrics, self.problem.matrix.groups),
         )
 
     def _theory(self) -> dict[str, Bound]:
@@ -307,6 +308,27 @@ class SSMECase:
             name: np.squeeze(value, axis=place[name]) if name in place else value
             for name, value in values.items()
         }
+
+
+# Intervals of 90% hardly change by fewer draws.
+_FEW_DRAWS = 0.05
+
+
+def one_class_warnings(metrics: Mapping[str, Floats], groups: Sequence[str]) -> list[str]:
+    """Say how often labels are drawn of one class, which has no AUC, (chain, draw, ...)."""
+    one_class = np.isnan(metrics["auc"]) & ~np.isnan(metrics["accuracy"])
+    share = one_class.mean(axis=(0, 1, 2)).ravel()
+    found = np.flatnonzero(share > _FEW_DRAWS).tolist()
+    if not found:
+        return []
+    of, remedy = "", ""
+    if groups:
+        of, remedy = f" of group {listing([groups[g] for g in found])}", ", or join groups"
+    most = f"{'up to ' if len(found) > 1 else ''}{share.max():.0%}"
+    return [
+        f"all rows{of} are of one class in {most} of the draws: AUC is of the others, and AUPRC is "
+        f"1 or does not exist there. Label more rows{remedy}."
+    ]
 
 
 # Numbers held at once: 8 MB each of the arrays over draws, rows and classes.

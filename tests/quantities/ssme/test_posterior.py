@@ -418,6 +418,18 @@ def test_labels_that_contradict_the_classifiers_are_warned_of():
     assert "contradict" in warned(made, y=np.where(y < 0, y, 1 - y).astype("i4"))
 
 
+def test_draws_of_one_class_are_said():
+    # A row alone is of one class in every draw; two rows of probability .5 are in half of them.
+    score = np.r_[np.linspace(0.05, 0.95, 57), [0.5] * 3]
+    y = [int(s > 0.5) if i % 2 else None for i, s in enumerate(score[:57])] + [None] * 3
+    groups = ["many"] * 57 + ["two"] * 2 + ["one"]
+    made = bc.Scores(y_true=y, y_prob=score, group=groups)
+    (said,) = arrays(case(Problem.of(score_matrix(made), "random")), n=500).warnings
+    assert said.startswith("all rows of group 'one', 'two' are of one class in up to 100% of")
+    whole = arrays(case(Problem.of(score_matrix(made.without_group()), "random")), n=50)
+    assert whole.warnings == []
+
+
 def test_a_tied_pool_is_right_as_often_as_the_accuracy_says():
     # Of two equal classes the second is predicted, which 20 labels of 200 are.
     made = calibrated()
