@@ -42,7 +42,7 @@ def truth(population: _populations.Population, classifier: str, measure: str) ->
 
 def unpaired(tree: xr.DataTree) -> xr.DataTree:
     """The same result without correlation and common weights of rows."""
-    alone = tree.drop_nodes("paired")
+    alone = tree.drop_nodes(["paired", "shared_rows"])
     given = tree["error_correlation"].to_dataset()["correlation"]
     none = given * 0 + np.eye(len(given))
     alone["error_correlation"] = xr.Dataset(dict.fromkeys(("correlation", *MEASURES), none))
