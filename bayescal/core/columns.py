@@ -326,7 +326,8 @@ def _not_numbers(array: NDArray[Any], name: str) -> InputError:
     row = first // (array.size // len(array))
     remedy = "Check that this is the column you mean."
     if isinstance(flat[first], str) and _reads(flat[first].replace(",", ".")):
-        remedy = "Write numbers as numbers, with a decimal point."
+        point = ", with a decimal point" if "," in flat[first] else ", not as text"
+        remedy = f"Write numbers as numbers{point}."
     return InputError(f"{name} must be numbers; got {flat[first]!r} at row {row}. {remedy}")
 
 

@@ -174,7 +174,7 @@ def test_columns_of_one_name_are_named():
         (["low", "high"], "'low' at row 0"),
         (pd.Series(["0.5", "x"]), "'x' at row 1"),
         (pd.Series(["0.5", "0,6"]), "'0,6' at row 1.* with a decimal point"),
-        (np.array(["0.5", "0.6"]), "'0.5' at row 0"),
+        (np.array(["0.5", "0.6"]), "'0.5' at row 0.* not as text"),
         (np.array([[0.5, 0.5], [0.5, "x"]], object), "'x' at row 1"),
         (pa.array([[0.5], [0.6]]), r"\[0.5\] at row 0"),
         (np.array([1j]), "1j at row 0"),
