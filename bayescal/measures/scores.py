@@ -90,7 +90,7 @@ _ROUNDING: Final = 2**-23
 
 
 def auc(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
-    """Area under the ROC curve; rows of one cell, or part of one, count as tied."""
+    """Area under the ROC curve; rows of nearly one score count as tied."""
     xp = functions_for(rate)
     positive, negative = mass * rate, mass * (1 - rate)
     below = xp.cumsum(negative, axis=-1) - negative / 2

@@ -181,6 +181,11 @@ def check_curve(tree: xr.DataTree) -> None:
     """Refuse a result without a curve."""
     schema.check_result(tree)
     if not has_curve(tree):
+        if access.is_prior_grid(tree):
+            raise InputError(
+                "a measure under several priors needs a curve with the same cells under each; bins "
+                "and curves have others. Pass var= to bayescal.prior_sensitivity."
+            )
         known = ", ".join(one.name for one in access.answers(tree))
         raise InputError(
             f"a measure needs draws of a calibration curve; this result, of "

@@ -26,6 +26,7 @@ from bayescal.measures.registry import range_of
 from bayescal.quantities import quantity_named
 from bayescal.results.access import gather, in_words
 from bayescal.results.assemble import assemble, combine
+from bayescal.results.measure import with_measure
 from bayescal.results.robustness import conclusions
 from bayescal.results.schema import WARNINGS, problems, remedy
 from bayescal.workflow.sampling import Settings, fit_case, one_blas_thread, tuned_on
@@ -402,7 +403,8 @@ def prior_sensitivity(
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 own: Any = {"priors": one, "seed": number, "prob": prob}
                 own["progress"] = _within(update, name, place, len(chosen))
-                trees[name] = fit(quantity, data, **own, **options)
+                # A measure is of each fit by itself: those under bins have other cells.
+                trees[name], _ = with_measure(fit(quantity, data, **own, **options), var)
     tree = combine(trees)
     found = conclusions(tree, var, prob, threshold)
     tree.attrs["robust"] = "true" if all(one.robust for one in found) else "false"

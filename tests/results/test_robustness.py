@@ -346,3 +346,16 @@ def test_other_quantities_need_a_threshold_and_one_number():
         conclusions(grid, "nothing")
     with pytest.raises(bc.InputError, match="has one prior"):
         conclusions(make_result())
+
+
+@pytest.mark.parametrize(("var", "threshold"), [("e90", None), ("auc", 0.7)])
+def test_a_measure_is_compared_between_curves_and_bins(var, threshold):
+    priors = {"curve": bc.ece.Priors(), "bins": bc.ece.Priors(bc.ece.IndependentBins())}
+    how = {"seed": 20, "method": "direct", "draws": 200}
+    grid = bc.prior_sensitivity(bc.ece, scores(300), priors, var=var, threshold=threshold, **how)
+    assert grid.attrs["conclusion_var"] == var
+    for name, one in priors.items():
+        alone = bc.interval(bc.fit(bc.ece, scores(300), priors=one, **how), var)
+        np.testing.assert_array_equal(bc.interval(grid, var).sel(prior=name), alone)
+    with pytest.raises(bc.InputError, match=r"same cells under each.* Pass var= to"):
+        bc.conclusions(grid, "brier", threshold=0.2)
