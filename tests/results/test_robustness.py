@@ -279,7 +279,8 @@ def test_a_prior_without_calibration_without_a_probability_does_not_disagree():
     assert found.rows[1].side == "unknown"
     assert found.rows[1].p_calibrated is None
     assert found.robust
-    assert "allow perfect calibration; b gives calibration no probability." in found.text
+    assert "overlap and, where calibration has a probability, allow perfect" in found.text
+    assert "calibration; b gives calibration no probability." in found.text
     neither = asked({"a": pair["b"], "b": pair["b"]})
     assert neither.robust
     assert "none gives calibration a probability" in neither.text
