@@ -21,7 +21,7 @@ BUDGET = {
     "quantities/ece": 3230,
     "quantities/pu_ece": 6190,
     "quantities/ssme": 5790,
-    "quantities/temperature": 5075,
+    "quantities/temperature": 5080,
     "report": 3280,
     "results": 6280,
     "workflow": 2790,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from bayescal.core.intake import Column, probabilities
 from bayescal.core.quantity import Floats
 
 INPUTS: Final = ("logits", "probabilities")
+_PACKAGE: Final = str(Path(__file__).parents[2])
 _ROUNDING: Final = 1e-6
 _LEAST: Final = float(np.log(np.finfo(np.float64).tiny))
 
@@ -52,10 +54,11 @@ def _checked(values: Any, name: str) -> Floats:
     if bad.any():
         row = int(bad.reshape(len(bad), -1).any(axis=1).argmax())
         value = np.atleast_1d(found[row])[np.atleast_1d(bad[row])][0]
-        raise InputError(
-            f"{name} must hold finite logits; got {value} at row {row}. Drop the row, or replace "
-            "infinite logits by the largest finite ones of the classifier."
-        )
+        got, remedy = "NaN", "Drop the row."
+        if np.isinf(value):
+            got, which = value, "largest" if value > 0 else "least"
+            remedy = f"Drop the row, or take the {which} finite logit of the classifier."
+        raise InputError(f"{name} must hold finite logits; got {got} at row {row}. {remedy}")
     if found.ndim == 2 and found.shape[1] > 1:
         _warn_of_probabilities(found, name)
         return found
@@ -66,12 +69,15 @@ def _checked(values: Any, name: str) -> Floats:
 def _warn_of_probabilities(found: Floats, name: str) -> None:
     """Say so where rows lie in [0, 1] and sum to 1."""
     if found.min() >= 0 and np.abs(found.sum(axis=1) - 1).max() < _ROUNDING:
-        warnings.warn(
+        warn_caller(
             f"{name} look like probabilities, as each row sums to 1, but are taken as logits. "
-            "Pass their logarithms if they are.",
-            UserWarning,
-            stacklevel=4,
+            "Pass their logarithms if they are."
         )
+
+
+def warn_caller(text: str) -> None:
+    """Warn where the package was called: warnings of one place are shown once."""
+    warnings.warn(text, UserWarning, skip_file_prefixes=(_PACKAGE,))
 
 
 def _of_probabilities(values: Any, name: str) -> Floats:
@@ -269,7 +275,7 @@ def warn_undetermined(rows: LabeledRows, alpha: float, low: float, high: float) 
         )
     else:
         return
-    warnings.warn(what, UserWarning, stacklevel=4)
+    warn_caller(what)
 
 
 NODES: Final = 37

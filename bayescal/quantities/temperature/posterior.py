@@ -134,8 +134,8 @@ def calibrate(
     known = access.json_attribute(result, "classes")
     if found.shape[1] != len(known):
         raise InputError(
-            f"logits must have {len(known)} columns, one for each class of the result; "
-            f"got {found.shape[1]}."
+            f"logits must have {len(known)} columns, one for each class of the result; got shape "
+            f"{np.shape(logits)}. Pass one row as [[...]]."
         )
     named = column_names(logits) if classes is None else [str(name) for name in classes]
     # Of one column the name counts where it is that of the other class, not pandas' own.

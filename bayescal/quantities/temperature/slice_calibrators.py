@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Self
 
@@ -39,6 +38,7 @@ from bayescal.quantities.temperature.logits import (
     labeled_rows,
     log_probabilities,
     predicted_class,
+    warn_caller,
 )
 
 
@@ -237,10 +237,8 @@ class SliceCalibration(OfLogits):
         of = self._of(logits, slices)
         unseen = [name for name in of.names if name not in self.slices_]
         if unseen and self.by_slices_:
-            warnings.warn(
-                f"fit had no slices {listing(unseen)}: their rows take the calibrator of all rows.",
-                UserWarning,
-                stacklevel=3,
+            warn_caller(
+                f"fit had no slices {listing(unseen)}: their rows take the calibrator of all rows."
             )
         found = np.empty_like(logits)
         for name, rows in of.rows():

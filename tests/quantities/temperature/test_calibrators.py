@@ -250,8 +250,15 @@ def test_fewer_rows_than_classes_and_a_class_without_labels():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"x": [[1.0, np.inf], [0.0, 1.0]]}, "finite logits; got inf at row 0"),
-        ({"x": [[1.0, 0.0], [0.0, np.nan]]}, "finite logits; got nan at row 1"),
+        (
+            {"x": [[1.0, np.inf], [0.0, 1.0]]},
+            "finite logits; got inf at row 0.* the largest finite",
+        ),
+        (
+            {"x": [[1.0, -np.inf], [0.0, 1.0]]},
+            "finite logits; got -inf at row 0.* the least finite",
+        ),
+        ({"x": [[1.0, 0.0], [0.0, np.nan]]}, r"finite logits; got NaN at row 1. Drop the row\.$"),
         ({"x": [[[1.0]], [[0.0]]]}, r"shape \(obs,\) or \(obs, class\)"),
         ({"x": np.empty((0, 2)), "y": []}, "at least one row"),
         ({"y": [1, 1]}, "y must hold two classes or more; got 1 alone"),
@@ -273,8 +280,10 @@ def test_rows_that_cannot_be_used_are_refused(change, message):
 
 def test_probabilities_given_as_logits_are_warned_of():
     prob = [[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]]
-    with pytest.warns(UserWarning, match="look like probabilities.* Pass their logarithms"):
-        TemperatureScaling().fit(prob, [0, 1, 1])
+    with pytest.warns(UserWarning, match="look like probabilities.* Pass their logarithms") as said:
+        TemperatureScaling().fit(prob, [0, 1, 1]).predict_proba(prob)
+    # Of one line in the package only the first would be shown.
+    assert [warning.filename for warning in said] == [__file__] * 2
 
 
 # scikit-learn's checks take any features for logits; each class has a column of these.
