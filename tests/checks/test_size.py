@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6740,
     "quantities/ece": 3230,
     "quantities/pu_ece": 6190,
-    "quantities/ssme": 5790,
+    "quantities/ssme": 5795,
     "quantities/temperature": 5080,
     "report": 3280,
     "results": 6280,

@@ -104,6 +104,11 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
             "scores.without_weight()."
         )
     draws = values.transpose(*schema.DRAW_DIMS, ...).to_numpy().reshape(len(prob), -1)
+    if not np.isfinite(draws).all(axis=1).any():
+        raise InputError(
+            f"rows to label next need draws of the metric; {metric!r} is undefined in every draw. "
+            "Choose another metric."
+        )
     power = _power(result, k)
     return greedy_rows(prob[..., 1:], draws, power, int(k))
 

@@ -81,6 +81,13 @@ def test_a_result_of_weighted_rows_is_refused():
         next_labels(tree)
 
 
+def test_a_metric_that_is_undefined_in_every_draw_is_refused():
+    tree, _ = result_of(n=60, n_labeled=20)
+    tree["posterior"]["auc"] = np.nan * tree["posterior"]["auc"]
+    with pytest.raises(bc.InputError, match=r"'auc' is undefined in every draw\. Choose"):
+        next_labels(tree, metric="auc")
+
+
 def test_a_result_without_probabilities_of_labels_is_refused():
     tree, _ = result_of(n=60, keep_labels=False)
     with pytest.raises(bc.InputError, match="Fit with prob_label=True"):
