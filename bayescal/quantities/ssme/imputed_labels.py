@@ -20,6 +20,7 @@ from bayescal.core.checks import (
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
+from bayescal.core.text import counted
 from bayescal.quantities.ssme.data import (
     ScoreMatrix,
     most_probable,
@@ -512,7 +513,7 @@ def check_labels(matrix: ScoreMatrix, method: str, *, classes: int = 1) -> None:
     if len(found) < classes:
         what = "a labelled row" if classes == 1 else f"labelled rows of {classes} classes or more"
         got = (
-            f"all {matrix.n_labeled} labels are {matrix.classes[found[0]]!r}"
+            f"{matrix.classes[found[0]]!r} is the only label, of {counted(matrix.n_labeled, 'row')}"
             if len(found)
             else f"none of {matrix.n_obs} rows is labelled"
         )

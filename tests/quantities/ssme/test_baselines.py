@@ -115,7 +115,7 @@ def test_scores_without_groups_have_no_metrics_by_group():
 
 def test_labels_of_one_class_are_refused():
     probs = np.full((1, 3, 2), 0.5)
-    with pytest.raises(InputError, match=r"Labeled needs .* all 2 labels are 0"):
+    with pytest.raises(InputError, match=r"Labeled needs .* 0 is the only label, of 2 rows\."):
         labeled(stacked(probs, [0, 0, None]))
 
 

@@ -81,7 +81,9 @@ def test_too_few_labels_are_refused():
         check_labels(nothing, "Vote")
     one = score_matrix(stacked(probs, [1, 1, None, None]))
     check_labels(one, "Vote")
-    with pytest.raises(InputError, match=r"Vote needs .* 2 classes or more; all 2 labels are 1"):
+    with pytest.raises(
+        InputError, match=r"Vote needs .* 2 classes or more; 1 is the only label, of 2 r"
+    ):
         check_labels(one, "Vote", classes=2)
 
 
