@@ -168,26 +168,27 @@ def cells_with_rows(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Float
     return score, rows, held[np.argsort(score[held], kind="stable")]
 
 
-def draw_cells(rows: Rows, mass: Floats, draws: Draws, rng: np.random.Generator) -> Cells:
-    """Draws for drawn masses (draw, cell) of the cells, which are Dirichlet by the rows in them.
+def draw_cells(
+    rows: Rows, draws: Draws, rng: np.random.Generator, mass: Floats | None = None
+) -> Cells:
+    """Draws whose masses are Dirichlet by the rows; of weighted ones `mass` (draw, cell) has them.
 
-    Within a cell the masses of its parts are.
+    Without weights nothing is of the curve, so that priors of it change no draw.
     """
     number, kept = draws
     positive, negative = (
         rng.standard_gamma(np.broadcast_to(shape, (number, len(shape))))[kept]
         for shape in (rows.events, rows.number - rows.events)
     )
-    both = positive + negative
-    rate = np.where(both > 0, positive / np.where(both > 0, both, 1), rows.events / rows.number)
-    first = np.flatnonzero(np.diff(rows.cell, prepend=-1))
-    total = np.add.reduceat(both, first, axis=1)[:, rows.cell]
-    share = rows.number / np.add.reduceat(rows.number, first)[rows.cell]
-    within = np.where(total > 0, both / np.where(total > 0, total, 1), share)
-    every = mass[:, rows.cell] * within * rng.standard_gamma(rows.number.sum(), number)[kept, None]
+    if mass is not None:
+        first = np.flatnonzero(np.diff(rows.cell, prepend=-1))
+        total = np.add.reduceat(positive + negative, first, axis=1)
+        scale = mass * rng.standard_gamma(rows.number.sum(), number)[kept, None]
+        scale = (scale / np.where(total > 0, total, 1))[:, rows.cell]
+        positive, negative = positive * scale, negative * scale
     added = _Added.draw(number, rng).at(kept)
     row = np.searchsorted(np.cumsum(rows.number) / rows.number.sum(), added.row)
-    return _with_added(every * rate, every * (1 - rate), rows.score, row, added)
+    return _with_added(positive, negative, rows.score, row, added)
 
 
 def _with_added(

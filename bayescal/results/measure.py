@@ -155,7 +155,9 @@ def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
     if rows is not None:
         mass = _of_kind(tree, MASS, of, case)[..., held]
         rng = access.stream_of(tree, schema.SHARED_ROWS, *case.names)
-        rate, score, flat = draw_cells(rows, mass.reshape(-1, len(held)), Draws.of(tree), rng)
+        weighted = access.has_variable(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N)
+        heavy = mass.reshape(-1, len(held)) if weighted else None
+        rate, score, flat = draw_cells(rows, Draws.of(tree), rng, heavy)
         shape = (*mass.shape[:-1], len(score))
         return Cells(rate.reshape(shape), score, flat.reshape(shape))
     rate, mass = (_of_kind(tree, name, of, case) for name in (RATE, MASS))

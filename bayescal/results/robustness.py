@@ -425,8 +425,8 @@ class Conclusion:
         number = "both" if len(self.rows) == 2 else f"all {len(self.rows)}"
         common = {row.side for row in self.rows} - _NO_SIDE
         unknown = [row.prior for row in self.rows if row.side == "unknown"]
-        where = ", where calibration has a probability," if unknown else ""
-        and_where = "".join(f" and{where} {self._where(side)}" for side in common)
+        given = ", where calibration has a probability," if unknown else ""
+        and_where = "".join(f" and{given} {self._where(side)}" for side in common)
         verb = "gives" if len(unknown) == 1 else "give"
         apart = f"; {several(unknown)} {verb} calibration no probability" if unknown else ""
         if len(unknown) == len(self.rows):

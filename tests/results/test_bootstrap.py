@@ -54,11 +54,14 @@ def agrees(draws: np.ndarray, events: int, n: int) -> bool:
 
 
 @pytest.mark.parametrize("events", [(0.0, 3.0, 5.0), (0.0, 0.0, 0.0), (10.0, 7.0, 5.0)])
-def test_the_overall_rate_is_a_mixture_of_beta_distributions(events: tuple[float, ...]) -> None:
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_overall_rate_is_a_mixture_of_beta_distributions(
+    events: tuple[float, ...], weighted: bool
+) -> None:
     number, cell = np.array([10.0, 7.0, 5.0]), np.array([0, 1, 1])
     rows = Rows(np.array([0.1, 0.4, 0.8]), number, np.array(events), cell)
-    mass = RNG.dirichlet([10, 12], 4000)
-    cells = draw_cells(rows, mass, Draws(4000, np.arange(4000)), RNG)
+    mass = RNG.dirichlet([10, 12], 4000) if weighted else None
+    cells = draw_cells(rows, Draws(4000, np.arange(4000)), RNG, mass)
     np.testing.assert_allclose(cells.mass.sum(axis=1), 1)
     assert agrees(prevalence(*cells), int(sum(events)), 22)
     # Of ten rows of one label the next may have the other.
@@ -67,8 +70,7 @@ def test_the_overall_rate_is_a_mixture_of_beta_distributions(events: tuple[float
 
 def test_one_added_row_has_a_score_anywhere() -> None:
     rows = Rows(np.array([0.01, 0.9]), np.array([1000.0, 1.0]), np.zeros(2), np.arange(2))
-    mass = np.tile([1000 / 1001, 1 / 1001], (4000, 1))
-    cells = draw_cells(rows, mass, Draws(4000, np.arange(4000)), RNG)
+    cells = draw_cells(rows, Draws(4000, np.arange(4000)), RNG)
     # .545 of [0, 1] is nearer to .9, and a coin makes it positive; the row at random hardly is.
     assert np.mean(cells.rate[:, 1] > 0) == pytest.approx(0.545 / 2, abs=4 * (0.25 / 4000) ** 0.5)
 

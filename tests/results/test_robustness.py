@@ -360,3 +360,11 @@ def test_a_measure_is_compared_between_curves_and_bins(var, threshold):
         np.testing.assert_array_equal(bc.interval(grid, var).sel(prior=name), alone)
     with pytest.raises(bc.InputError, match=r"same cells under each.* Pass var= to"):
         bc.conclusions(grid, "brier", threshold=0.2)
+
+
+def test_priors_of_the_curve_do_not_move_means_over_rows():
+    how = {"seed": 20, "method": "direct", "draws": 200}
+    grid = bc.prior_sensitivity(bc.ece, scores(300), var="auc", threshold=0.7, **how)
+    ends = bc.interval(grid, "auc")
+    np.testing.assert_array_equal(ends, ends.isel(prior=[0] * ends.sizes["prior"]))
+    assert "moves by less than 0.01 sd" in grid.attrs["conclusion"]
