@@ -47,7 +47,13 @@ def _read(given: Given) -> Scores | CountedRows:
 
 def _estimates(scores: Scores | CountedRows, given: Given) -> Estimates:
     from bayescal.core.scores import Scores
-    from bayescal.quantities.temperature.data import Problem, Rows, check_labels, data_warnings
+    from bayescal.quantities.temperature.data import (
+        Problem,
+        Rows,
+        check_labels,
+        data_warnings,
+        range_warnings,
+    )
     from bayescal.quantities.temperature.estimator import estimate_of
 
     rows: list[Row] = []
@@ -61,7 +67,7 @@ def _estimates(scores: Scores | CountedRows, given: Given) -> Estimates:
     )
     for problem in problems:
         found = estimate_of(problem, problem.numbers())._asdict()
-        warnings += data_warnings(problem)
+        warnings += data_warnings(problem) + range_warnings(problem, found["shared_alpha"])
         alpha = found.pop("class_alpha")
         of_all = {key: float(value) for key, value in found.items()}
         rows += [

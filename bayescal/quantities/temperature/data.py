@@ -19,6 +19,8 @@ from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, check_ungrouped
 from bayescal.core.sums import Sums
 from bayescal.quantities.temperature.logits import (
+    ALPHA_MAX,
+    ALPHA_MIN,
     ClassWise,
     Integers,
     LabeledRows,
@@ -300,6 +302,17 @@ def data_warnings(problem: Rows) -> list[str]:
     always = np.flatnonzero((facts.predicted > 0) & (facts.right == facts.predicted))
     found += _about(problem, always, "right in every labelled row")
     return found
+
+
+def range_warnings(problem: Rows, alpha: float) -> list[str]:
+    """Say so where the number of all rows is an end of its range, though some are wrong."""
+    facts = problem.facts()
+    if alpha not in (ALPHA_MIN, ALPHA_MAX) or facts.right.sum() == facts.n_labeled:
+        return []
+    return [
+        f"the temperature of all rows is {1 / alpha:g}, an end of its range: the log loss falls "
+        "further beyond. Check that scores and labels belong together, and the scale of the logits."
+    ]
 
 
 def _about(problem: Rows, places: Integers, what: str) -> list[str]:

@@ -28,7 +28,13 @@ from bayescal.core.quantity import (
 )
 from bayescal.core.scores import Scores
 from bayescal.quantities.temperature.bounds import bounds
-from bayescal.quantities.temperature.data import Problem, Rows, check_labels, data_warnings
+from bayescal.quantities.temperature.data import (
+    Problem,
+    Rows,
+    check_labels,
+    data_warnings,
+    range_warnings,
+)
 from bayescal.quantities.temperature.estimator import (
     BINNING,
     STAGES,
@@ -441,7 +447,8 @@ class TemperatureCase:
         weight = self.model.probabilities(evidence)
         drawn = self.model.mixed(draws, weight, rng)
         errors, log_likelihood, diagrams = self._errors(drawn, weight, rng)
-        found = estimate_of(self.problem, self.problem.numbers(), self.binning)
+        numbers = self.problem.numbers()
+        found = estimate_of(self.problem, numbers, self.binning)
         prior = {name: value[None] for name, value in self._prior_draws(rng).items()}
         theory, facts = _theory(self.problem), self.problem.facts()
         effective = {"effective_n": facts.effective_n} if facts.weighted else {}
@@ -456,6 +463,7 @@ class TemperatureCase:
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
             model_average={"weight": weight},
+            warnings=range_warnings(self.problem, numbers.shared),
         )
 
     def simulate(self, rng: np.random.Generator) -> tuple[TemperatureCase, dict[str, Floats]]:

@@ -223,6 +223,15 @@ def test_equal_scores_of_all_classes_are_said():
     assert not any("equal in every" in text for text in found)
 
 
+@pytest.mark.parametrize(("scale", "temperature"), [(1, None), (1e3, "100"), (1e-3, "0.01")])
+def test_a_temperature_at_an_end_of_its_range_is_said(scale, temperature):
+    logits, label = rows(200, 3)
+    data = bc.Scores(y_true=label, y_prob=scale * logits, from_logits=True)
+    status = bc.fit(bc.temperature, data, method="direct", seed=1).attrs["status"]
+    assert ("an end of its range" in status) == (temperature is not None)
+    assert temperature is None or f"of all rows is {temperature}, an end" in status
+
+
 def test_probabilities_given_as_logits_are_said():
     logits = bc.datasets.temperature.truth("heterogeneous").logits(50, seed=1)
     prob = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
