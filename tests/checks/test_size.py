@@ -11,8 +11,8 @@ BUDGET = {
     "": 110,
     "quantities": 230,
     "cli": 2210,
-    "core": 9130,
-    "curves": 2300,
+    "core": 9160,
+    "curves": 2310,
     "inference": 1500,
     "measures": 850,
     "plots": 3400,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 48_480
+TEST_LINES = 48_700
 
 
 def lines(path: Path) -> int:
