@@ -126,7 +126,7 @@ def place_in(found: xr.DataArray, case: ResultSlice) -> dict[str, Any]:
 def _evaluated(one: Measure, cells: Cells, ends: Floats | None) -> Any:
     """A measure of cells, which its threshold, if it has one, parts where their ends are known."""
     at = None if ends is None else signature(one.function).parameters.get("threshold")
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return one.function(*(cells if at is None else cells.parted(ends, at.default)))
 
 

@@ -14,7 +14,14 @@ from bayescal.core.errors import InputError
 from bayescal.measures.registry import resolve
 from bayescal.quantities.ece.simulator import sample_panel
 from bayescal.results import access
-from bayescal.results.measure import measure_correlation, slopes, weighted_influence, with_measures
+from bayescal.results.bootstrap import Cells
+from bayescal.results.measure import (
+    measure_correlation,
+    slopes,
+    values_of,
+    weighted_influence,
+    with_measures,
+)
 from bayescal.results.summary import measure_table, records
 from tests.several import NAMES, data_of, result_of
 
@@ -521,3 +528,12 @@ def test_an_interval_of_signed_measures_has_its_ends_in_order(tree: xr.DataTree,
         found = bc.difference(tree, first, second, name)
         inside = (found.draws >= found.lower) & (found.draws <= found.upper)
         assert inside.mean() >= 0.9
+
+
+def test_a_line_beyond_all_numbers_is_refused_without_a_warning_of_numpy():
+    """Newton's steps grow until exponentials overflow: one score has all of the rows."""
+    rate, score = np.array([0.68, 0.0, 0.0, 0.0]), np.array([0.1, 0.7, 0.9, 0.999])
+    mass = np.array([3.6e-17, 0.24, 4e-6, 0.76])
+    cells = Cells(rate[None, None], score, mass[None, None] / mass.sum())
+    with pytest.raises(InputError, match="slope must be a finite number in every draw"):
+        values_of(cells, resolve("slope"), access.cases(result_of("ece"))[0])
