@@ -21,7 +21,7 @@ BUDGET = {
     "quantities/ece": 3230,
     "quantities/pu_ece": 6190,
     "quantities/ssme": 5795,
-    "quantities/temperature": 5105,
+    "quantities/temperature": 5110,
     "report": 3280,
     "results": 6280,
     "workflow": 2790,

@@ -31,7 +31,8 @@ from bayescal.quantities.temperature.logits import (
     least_loss,
     places_of,
     predicted_class,
-    warn_undetermined,
+    undetermined,
+    warn_caller,
 )
 
 type Objective = Callable[[Floats], tuple[float, Floats]]
@@ -112,6 +113,8 @@ class LogitCalibrator(OfLogits, ABC):
     `SliceCalibration`.
     """
 
+    _doubt = ""  # what `fit` warns of
+
     @abstractmethod
     def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None) -> None:
         """Fit to checked logits.
@@ -173,7 +176,9 @@ class LogitCalibrator(OfLogits, ABC):
             If logits look like probabilities, or do not determine the number of temperature scaling
             within its range.
         """
+        self._doubt = ""
         self.fit_logits(*self.check(X, y, sample_weight))
+        warn_caller(self._doubt)
         return self
 
     def predict_proba(self, X: ArrayLike) -> Floats:
@@ -350,7 +355,7 @@ class TemperatureScaling(LogitCalibrator):
         rows = labeled_rows(logits, label, np.zeros(len(label), np.intp), 1, weight)
         if self.loss == "nll" or not rows.told.any():
             self.alpha_ = float(least_loss(rows, self.alpha_min, self.alpha_max)[0])
-            warn_undetermined(rows, self.alpha_, self.alpha_min, self.alpha_max)
+            self._doubt = undetermined(rows, self.alpha_, self.alpha_min, self.alpha_max)
         else:
             self.alpha_ = self._least_error(logits, label, weight)
 
@@ -421,9 +426,8 @@ class VectorScaling(ParametricCalibrator):
     @override
     def domain(self, logits: Floats) -> Domain:
         one = np.ones(logits.shape[1])
-        ends = [*_MOST_SCALE * one, *_MOST_SHIFT * one]
-        size = np.append(_size(logits), one)
-        return np.append(one, 0 * one), [(-end, end) for end in ends], size
+        ends = [(-end, end) for end in (*_MOST_SCALE * one, *_MOST_SHIFT * one)]
+        return np.append(one, 0 * one), ends, np.append(_size(logits), one)
 
     @override
     def objective(self, logits: Floats, label: Integers, weight: Floats | None = None) -> Objective:
@@ -589,7 +593,7 @@ class ClassWiseTemperatureScaling(LogitCalibrator):
         rows = labeled_rows(logits, label, predicted_class(logits), logits.shape[1], weight)
         found = class_wise(rows, self.gamma, self.alpha_min, self.alpha_max)
         self.alpha_, self.shared_alpha_ = found
-        warn_undetermined(rows, self.shared_alpha_, self.alpha_min, self.alpha_max)
+        self._doubt = undetermined(rows, self.shared_alpha_, self.alpha_min, self.alpha_max)
 
     @override
     def transform_logits(self, logits: Floats) -> Floats:

@@ -76,8 +76,9 @@ def _warn_of_probabilities(found: Floats, name: str) -> None:
 
 
 def warn_caller(text: str) -> None:
-    """Warn where the package was called: warnings of one place are shown once."""
-    warnings.warn(text, UserWarning, skip_file_prefixes=(_PACKAGE,))
+    """Warn where the package was called, if of anything: those of one place are shown once."""
+    if text:
+        warnings.warn(text, UserWarning, skip_file_prefixes=(_PACKAGE,))
 
 
 def _of_probabilities(values: Any, name: str) -> Floats:
@@ -261,21 +262,19 @@ def _newton(
     return np.asarray(np.where(alpha > high * (1 - 10 * LAST_STEP), high, at_end))
 
 
-def warn_undetermined(rows: LabeledRows, alpha: float, low: float, high: float) -> None:
+def undetermined(rows: LabeledRows, alpha: float, low: float, high: float) -> str:
     """Say so where rows do not determine a number, or its least loss lies beyond its range."""
     if not rows.told.any():
-        what = (
-            f"X must have unequal logits in some row for labels to say how sure they are; all are "
+        return (
+            "X must have unequal logits in some row for labels to say how sure they are; all are "
             f"equal. The number is {alpha:g}, and changes nothing. Check the columns of X."
         )
-    elif alpha in (low, high) and (rows.target < 0).any():
-        what = (
+    if alpha in (low, high) and (rows.target < 0).any():
+        return (
             f"the number that multiplies logits is {alpha:g}, an end of its range: the log loss "
             "falls further beyond. Check that X and y belong together, and the scale of X."
         )
-    else:
-        return
-    warn_caller(what)
+    return ""
 
 
 NODES: Final = 37

@@ -172,6 +172,7 @@ class SliceCalibration(OfLogits):
         self.slices_ = frozenset(of.names)
         self.shared_ = clone(base)
         self.shared_.fit_logits(logits, label, weight)
+        warn_caller(self.shared_._doubt)
         large = {name: rows for name, rows in of.rows() if len(rows) >= self.min_rows}
         if np.isfinite(gamma) and large:
             one = np.ones(len(label)) if weight is None else weight

@@ -123,6 +123,17 @@ def test_bundles_of_unknown_or_repeated_classes_are_refused(bundles):
         SliceCalibration(bundles=bundles).fit(*rows(30, 3))
 
 
+def test_a_slice_at_an_end_of_its_range_is_not_warned_of():
+    # Two of its four rows are right, as a guess is; all rows with reversed labels are said.
+    label, right = np.array([0, 0, 1, 1] * 5), np.array([1, 0, 1, 0] + [1] * 16, bool)
+    logits = 2.0 * np.eye(2)[np.where(right, label, 1 - label)]
+    fitted = SliceCalibration().fit(logits, label, np.arange(20) < 4)
+    assert fitted.calibrators_[True].alpha_ == pytest.approx(0.01, rel=1e-6)
+    with pytest.warns(UserWarning, match="is 0.01, an end of its range") as said:
+        SliceCalibration().fit(-logits, label)
+    assert [warning.filename for warning in said] == [__file__]
+
+
 def test_an_empty_bundle_is_refused():
     with pytest.raises(InputError, match="a bundle must name a class or more; got none"):
         SliceCalibration(bundles=[[]]).fit(*rows(30, 3))
