@@ -218,7 +218,7 @@ def joint_values(
     known = [rows for rows in every if rows is not None]
     draws = Draws.of(tree)
     cells = _joint_cells(tree, known, cases, draws.number)
-    ends = [ends_of(tree, case) for case in cases]
+    ends = [None if rows is None else rows.ends for rows in every]
     values = np.stack([function(*one) for one in zip(cells, ends, strict=True)])
     if access.has_variable(tree, schema.SHARED_ROWS, schema.STANDS_FOR):
         rows = zip((one.cells for one in known), ends, strict=True)

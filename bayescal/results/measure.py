@@ -389,7 +389,7 @@ def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
         rows = rows_of(tree, case)
         if rows is None:
             return {}
-        place, (rate, score, mass), ends = place_in(like, case), rows.cells, ends_of(tree, case)
+        place, (rate, score, mass), ends = place_in(like, case), rows.cells, rows.ends
         cells = Cells(rate[None], score, mass[None])
         for one in wanted:
             value = _evaluated(one, cells, ends if one.components == ROWS else None)
