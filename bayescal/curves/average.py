@@ -183,6 +183,7 @@ class Average:
             self.cells.at(self.interior),
             self.prior.jump,
             self.prior.shift,
+            self.prior.certain,
         )
 
     @property

@@ -246,6 +246,22 @@ def score_logit(score: Floats) -> Floats:
     return np.asarray(logit(np.clip(score, EDGE, 1 - EDGE)))
 
 
+# Rates of less than exp(-699) are 0.
+_LEAST_LOGIT, _ZERO = -700.0, -699.0
+# The largest number below 1 has the logit 36.7.
+_ONE = 37.0
+
+
+def rate_logit(rate: Floats) -> Floats:
+    """Logit of rates, finite also at 0 and 1, from which `logit_rate` takes them back, (...)."""
+    return np.asarray(np.clip(logit(rate), _LEAST_LOGIT, _ONE))
+
+
+def logit_rate(at: Floats) -> Floats:
+    """Rates of logits, exactly 0 and 1 where the logits are those of `rate_logit`, (...)."""
+    return np.where(at <= _ZERO, 0.0, expit(at))
+
+
 def off_boundary(rate: Floats) -> Floats:
     """Label rates in a likelihood: where a score of 0 or 1 never errs, as near to it as evidence.
 

@@ -134,6 +134,8 @@ class CurveAverage:
         Prior probability that a new segment starts at a block, a fiftieth of the rows.
     shift : float, above 0, default 0.6
         Standard deviation of a segment's shift, in logits.
+    certain : float, in [0, 1), default 0.2
+        Prior probability that a segment that is not calibrated has the event never or always.
 
     Raises
     ------
@@ -144,8 +146,9 @@ class CurveAverage:
     -----
     Smooth: the score's logit plus a smooth process. Rough: a further process on top, partly alone
     at each score, whose standard deviation is inferred. Segments: stretches of scores, each
-    calibrated with probability 1/2 or with all its logits shifted by one amount, not all of them
-    calibrated.
+    calibrated with probability 1/2, with a rate of 0 or 1, or with all its logits shifted by one
+    amount; not all of them are calibrated. Without the rates of 0 and 1 errors of classifiers that
+    separate most rows, as forests do, would be drawn to calibration.
 
     Rows whose score is exactly 0 or 1 stand apart in every description: such a score is calibrated,
     and never errs, or it has an error rate of its own, whose logit is Normal(-4, 2.5). "Every score
@@ -168,6 +171,7 @@ class CurveAverage:
     rough_length: float = 0.1
     jump: float = 0.03
     shift: float = 0.6
+    certain: float = 0.2
 
     def __post_init__(self) -> None:
         for name in (SMOOTH, ROUGH, SEGMENTS):
@@ -179,6 +183,7 @@ class CurveAverage:
         for name in ("roughness", "rough_length", "shift"):
             check_number(getattr(self, name), name, "(0, inf)")
         check_number(self.jump, "jump", "(0, 1)", "Pass 0.03.")
+        check_number(self.certain, "certain", "[0, 1)", "Pass 0.2.")
         check_is(self.curve, SmoothCurve, "curve", "Pass SmoothCurve(scale=0.7).")
 
     @property
@@ -221,8 +226,8 @@ class CurveAverage:
             SMOOTH: self.curve.describe(),
             ROUGH: "that curve with a rough part, whose standard deviation is half-normal of scale "
             f"{self.roughness:g}",
-            SEGMENTS: "segments that are calibrated or shifted, by a standard deviation of "
-            f"{self.shift:g} in logits",
+            SEGMENTS: "segments that are calibrated, shifted by a standard deviation of "
+            f"{self.shift:g} in logits, or certain",
         }
         listed = "; ".join(f"{words[name]}, weight {w:.2g}" for name, w in self.weights.items())
         return f"an average of descriptions: {listed}. Scores of exactly 0 and 1 stand apart"

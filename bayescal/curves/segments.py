@@ -1,4 +1,4 @@
-"""A calibration curve that jumps: segments, calibrated, shifted or level, over all ways to cut."""
+"""A calibration curve that jumps: segments, calibrated, shifted or certain, over all cuts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp
+from scipy.special import logsumexp, softmax
 
 from bayescal.core.quantity import DirectDraws, Draws
 from bayescal.curves.cells import score_logit
@@ -27,6 +27,10 @@ _CLOSE = 1e-4
 _GRID = np.linspace(-7, 7, 57)
 # If more of the posterior than this has no shift at all, draws with one are too rare to find.
 _ALL_BUT_CALIBRATED = 1 - 1e-6
+# What a segment may be. Far shifts make a rate exactly 0 or 1, whatever the score, so that a
+# fraction of a row with the other label rules it out.
+_CALIBRATED, _NEVER, _ALWAYS, _SHIFTED = range(4)
+_FAR = 1e12
 
 
 class SegmentDraws(NamedTuple):
@@ -42,10 +46,11 @@ class Segments:
 
     Notes
     -----
-    A segment is calibrated with probability `calibrated`, else the logits of its cells are off by
-    one Normal(0, scale) shift. Given that not all segments are calibrated: that curve is the
-    calibrated description. All segmentations are summed by dynamic programming over their last
-    segment; each shift is integrated out by Gauss-Hermite quadrature about its mode.
+    A segment is calibrated with probability `calibrated`. Else its rate is 0 or 1, with
+    probability `certain`, or the logits of its cells are off by one Normal(0, scale) shift. Given
+    that not all segments are calibrated: that curve is the calibrated description. All
+    segmentations are summed by dynamic programming over their last segment; each shift is
+    integrated out by Gauss-Hermite quadrature about its mode.
     """
 
     score: Floats
@@ -54,6 +59,7 @@ class Segments:
     cells: CellLikelihood
     start: float
     scale: float
+    certain: float
     # The same cells under a likelihood nearby: its shifts are where Newton's method begins.
     near: Segments | None = None
     calibrated: float = 0.5
@@ -72,13 +78,21 @@ class Segments:
         first, last = np.triu_indices(int(block[-1]) + 1)
         inside = _Inside.of(block, first, last)
         mode, spread = self._shift(inside)
-        calibrated = inside.total(self.cells.log_likelihood(self.offset)) + self._log_calibrated
-        off = self._off(inside, mode, spread) + np.log1p(-self.calibrated)
-        return _Table(block, first, last, calibrated, off, mode, spread)
+        fixed = [
+            inside.total(self.cells.log_likelihood(self.offset + shift))
+            for shift in (0.0, -_FAR, _FAR)
+        ]
+        density = np.stack([*fixed, self._off(inside, mode, spread)])
+        with np.errstate(divide="ignore"):
+            density += np.log(self._kinds)[:, None]
+        return _Table(block, first, last, density, mode, spread)
 
     @property
-    def _log_calibrated(self) -> float:
-        return float(np.log(self.calibrated)) if self.calibrated else -np.inf
+    def _kinds(self) -> Floats:
+        """Prior probabilities of what a segment may be, (kind,)."""
+        other = 1 - self.calibrated
+        certain = other * self.certain / 2
+        return np.array([self.calibrated, certain, certain, other * (1 - self.certain)])
 
     def _shift(self, inside: _Inside) -> tuple[Floats, Floats]:
         """Mode and approximate standard deviation of each segment's shift, by Newton's method."""
@@ -109,7 +123,7 @@ class Segments:
     @cached_property
     def _forward(self) -> tuple[Floats, list[Floats]]:
         """Log evidence of the blocks up to each one, and probabilities of the last start."""
-        segment = self._table.square(np.logaddexp(self._table.calibrated, self._table.off))
+        segment = self._table.square(logsumexp(self._table.log_density, axis=0))
         size = len(segment)
         begins = np.arange(size)
         # A new segment at its first block, but for the first of all, and at none of the others.
@@ -126,9 +140,10 @@ class Segments:
     @property
     def _log_prior_calibrated(self) -> float:
         """Log prior probability that every segment is calibrated."""
-        size = self._block[-1]
-        shifted = 1 - self.calibrated
-        return float(self._log_calibrated + size * np.log1p(-self.start * shifted))
+        if not self.calibrated:
+            return -np.inf
+        other = self._block[-1] * np.log1p(-self.start * (1 - self.calibrated))
+        return float(np.log(self.calibrated) + other)
 
     @property
     def _share_calibrated(self) -> float:
@@ -191,17 +206,21 @@ class Segments:
             rows = np.flatnonzero(end_of == end)
             cumulative = np.cumsum(last[end - 1])
             end_of[rows] = np.searchsorted(cumulative, rng.random(len(rows)) * cumulative[-1])
-            place = table.place(end_of[rows], end - 1)
-            off = rng.random(len(rows)) >= table.probability_calibrated(place)
-            found.append((rows[off], place[off]))
+            found.append((rows, table.place(end_of[rows], end - 1)))
         row, place = map(np.concatenate, zip(*found, strict=True))
+        kind = _draw_kinds(softmax(table.log_density[:, place], axis=0), len(place), rng)
+        off = kind != _CALIBRATED
+        row, place, kind = row[off], place[off], kind[off]
         if not len(row):
             return SegmentDraws(np.zeros((0, len(table.block))), np.zeros(0))
-        drawn = self._draw_shifts(place, rng)
+        drawn, free = np.where(kind == _NEVER, -_FAR, _FAR), kind == _SHIFTED
+        if free.any():
+            drawn[free] = self._draw_shifts(place[free], rng)
         first, length = table.first[place], (table.last - table.first + 1)[place]
         shift = np.zeros((number, len(last)))
         shift[np.repeat(row, length), _ranges(first, length)] = np.repeat(drawn, length)
-        log_prior = np.bincount(row, (1 - np.square(drawn / self.scale)) / 2, number)
+        excess = np.where(free, (1 - np.square(drawn / self.scale)) / 2, 0)
+        log_prior = np.bincount(row, excess, number)
         shifted = np.bincount(row, minlength=number) > 0
         return SegmentDraws(shift[shifted][:, table.block], log_prior[shifted])
 
@@ -228,8 +247,9 @@ class Segments:
             start = rng.random((tries, size)) < self.start
             start[:, 0] = True
             segments = int(start.sum())
+            kind = _draw_kinds(self._kinds[:, None], segments, rng)
             shift = self.scale * rng.standard_normal(segments)
-            shift *= rng.random(segments) < 1 - self.calibrated
+            shift = np.choose(kind, [0.0, -_FAR, _FAR, shift])
             drawn = shift[np.cumsum(start) - 1].reshape(tries, size)
             found = np.concatenate([found, drawn[drawn.any(axis=1)][:, self._block]])
         return {"shift": found[:number], "shift_log_prior": np.zeros(number)}
@@ -242,11 +262,14 @@ class Steps(Segments):
     """
 
     @classmethod
-    def between(cls, score: Floats, cells: BinomialCells, jump: float, level: float) -> Steps:
+    def between(
+        cls, score: Floats, cells: BinomialCells, jump: float, level: float, certain: float
+    ) -> Steps:
         """Steps about the share of events in all cells, of scores between 0 and 1."""
         count, events = cells.count.sum(), cells.positives.sum()
         offset = np.full(len(score), np.log((events + 1) / (count - events + 1)))
-        return cls(score, offset, np.maximum(cells.count, 1), cells, jump, level, calibrated=0.0)
+        rows = np.maximum(cells.count, 1)
+        return cls(score, offset, rows, cells, jump, level, certain, calibrated=0.0)
 
     def deviation(self, draws: Draws) -> Floats:
         """Deviation of the cells' logits from the scores', (..., cell)."""
@@ -263,8 +286,7 @@ class _Table(NamedTuple):
     block: NDArray[np.int64]  # (cell,)
     first: NDArray[np.int64]  # (segment,)
     last: NDArray[np.int64]
-    calibrated: Floats
-    off: Floats
+    log_density: Floats  # (kind, segment)
     mode: Floats
     spread: Floats
 
@@ -283,10 +305,6 @@ class _Table(NamedTuple):
         """Number of a segment in the order of `triu_indices`."""
         size = int(self.block[-1]) + 1
         return first * size - first * (first - 1) // 2 + last - first
-
-    def probability_calibrated(self, place: NDArray[np.int64]) -> Floats:
-        """Probability that a segment is calibrated rather than shifted."""
-        return np.asarray(expit(self.calibrated[place] - self.off[place]))
 
 
 class _Inside(NamedTuple):
@@ -311,6 +329,11 @@ class _Inside(NamedTuple):
     def add(self, values: Floats) -> Floats:
         """Sum a value of each pair over each segment, (..., pair) to (..., segment)."""
         return np.asarray(np.add.reduceat(values, self.begins, axis=-1))
+
+
+def _draw_kinds(share: Floats, number: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw what segments are by their probabilities, (kind, segment) or (kind, 1)."""
+    return np.asarray((np.cumsum(share, axis=0)[:-1] < rng.random(number)).sum(axis=0))
 
 
 def _ranges(begin: NDArray[Any], length: NDArray[Any]) -> NDArray[np.int64]:

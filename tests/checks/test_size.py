@@ -12,7 +12,7 @@ BUDGET = {
     "quantities": 230,
     "cli": 2210,
     "core": 9160,
-    "curves": 2310,
+    "curves": 2350,
     "inference": 1500,
     "measures": 850,
     "plots": 3400,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 48_700
+TEST_LINES = 48_800
 
 
 def lines(path: Path) -> int:

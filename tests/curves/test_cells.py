@@ -13,8 +13,10 @@ from bayescal.curves.cells import (
     draw_masses,
     error_draws,
     evidence_warnings,
+    logit_rate,
     pad,
     padded_size,
+    rate_logit,
 )
 from bayescal.quantities.ece.data import problem_of
 from tests.quantities.ece.made import problem
@@ -107,3 +109,11 @@ def test_evidence_that_rests_on_few_draws_is_doubted(ess, said):
     warnings = evidence_warnings(ess)
     assert len(warnings) == len(said)
     assert all(words in warning for words, warning in zip(said, warnings, strict=True))
+
+
+def test_rates_come_back_from_their_logits() -> None:
+    rate = np.array([0.0, 1e-300, 1e-9, 0.3, 1 - 1e-12, 1.0])
+    found = logit_rate(rate_logit(rate))
+    np.testing.assert_allclose(found, rate, rtol=1e-12)
+    assert found[[0, -1]].tolist() == [0, 1]
+    assert np.isfinite(rate_logit(rate)).all()

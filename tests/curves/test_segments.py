@@ -1,18 +1,19 @@
-"""Sums over segmentations against listing them all, each shift integrated by quadrature."""
+"""Sums over segmentations against listing them all, each shift integrated on a fine grid."""
 
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
+from scipy.integrate import trapezoid
 from scipy.special import expit, logit, logsumexp
 from scipy.stats import norm
 
-from bayescal.curves.segments import BLOCKS, Segments
+from bayescal.curves.segments import BLOCKS, Segments, Steps
 from bayescal.inference.direct import BinomialCells
 
 START, SCALE = 0.2, 0.8
+KINDS = CALIBRATED, NEVER, ALWAYS, SHIFTED = range(4)
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,14 @@ class Measured:
 def counted(score, count, positives):
     offset, count = logit(np.array(score)), np.array(count)
     return Segments(
-        np.array(score), offset, count, BinomialCells(count, np.array(positives)), START, SCALE
+        np.array(score), offset, count, BinomialCells(count, np.array(positives)), START, SCALE, 0.0
     )
 
 
 def measured(score, value, error):
     offset = logit(np.array(score))
     cells = Measured(np.array(value), np.array(error))
-    return Segments(np.array(score), offset, np.ones(len(offset)), cells, START, SCALE)
+    return Segments(np.array(score), offset, np.ones(len(offset)), cells, START, SCALE, 0.0)
 
 
 SOME = {
@@ -55,30 +56,44 @@ SOME = {
 SOME |= {
     "mostly calibrated": replace(SOME["four"], calibrated=0.8),
     "never calibrated": replace(SOME["four"], calibrated=0.0),
+    "certain": replace(SOME["six"], certain=0.4),
+    "certain ends": replace(
+        counted([0.1, 0.3, 0.6, 0.7, 0.9], [9, 20, 9, 1, 20], [0, 0, 4, 1, 20]), certain=0.2
+    ),
+    "certain of effective rows": replace(
+        counted([0.2, 0.5, 0.7], [7.5, 7.5, 7.5], [0.0, 1e-6, 7.5]), certain=0.6, calibrated=0.2
+    ),
+    "steps": Steps.between(
+        np.array([0.2, 0.4, 0.8]),
+        BinomialCells(np.array([5, 6, 9]), np.array([0, 3, 9])),
+        START,
+        SCALE,
+        0.5,
+    ),
 }
 
 
+SHIFTS = np.linspace(-12, 12, 4801)
+
+
 def moments(made, inside):
-    """Log evidence of a segment with a shift, and the mean of the shift."""
-    cells, offset = made.cells.at(inside), made.offset[inside]
+    """Log evidence of a segment with a shift, and the mean rates of its cells."""
+    cells, logits = made.cells.at(inside), made.offset[inside] + SHIFTS[:, None]
+    log_density = cells.log_likelihood(logits).sum(axis=1) + norm.logpdf(SHIFTS, 0, made.scale)
+    density = np.exp(log_density - log_density.max())
+    total = trapezoid(density, SHIFTS)
+    rate = trapezoid(density[:, None] * expit(logits), SHIFTS, axis=0) / total
+    return log_density.max() + np.log(total), rate
 
-    def log_density(shift):
-        return cells.log_likelihood(offset + shift).sum() + norm.logpdf(shift, 0, made.scale)
 
-    grid = np.linspace(-10, 10, 201)
-    values = [log_density(shift) for shift in grid]
-    mode, peak = grid[np.argmax(values)], max(values)
-    total, mean = (
-        quad(
-            lambda shift: shift**power * np.exp(log_density(shift) - peak),  # noqa: B023  # called at once
-            mode - 8,
-            mode + 8,
-            points=[mode],
-            limit=200,
-        )[0]
-        for power in (0, 1)
+def certain(made, inside, rate):
+    """Log-likelihood of a segment whose rate is 0 or 1."""
+    impossible = (
+        made.cells.positives[inside]
+        if not rate
+        else (made.cells.count - made.cells.positives)[inside]
     )
-    return peak + np.log(total), mean / total
+    return -np.inf if impossible.any() else 0.0
 
 
 @dataclass
@@ -91,34 +106,45 @@ class Listed:
     mean: np.ndarray
 
 
+def of_kind(made, inside, kind):
+    """Log-likelihood of a segment of a kind, and the mean rates of its cells."""
+    if kind == SHIFTED:
+        return moments(made, inside)
+    if kind == CALIBRATED:
+        rate = expit(made.offset[inside])
+        return made.cells.at(inside).log_likelihood(made.offset[inside]).sum(), rate
+    rate = float(kind == ALWAYS)
+    return certain(made, inside, rate), np.full(len(inside), rate)
+
+
 def listed(made):
-    """List all cuts, and of each segment whether it is shifted, but not all calibrated."""
-    size = len(made.offset)
+    """List all cuts, and of each segment what it is, but not all calibrated."""
+    size, other = len(made.offset), 1 - made.calibrated
+    share = {CALIBRATED: made.calibrated, SHIFTED: other * (1 - made.certain)}
+    share |= dict.fromkeys((NEVER, ALWAYS), other * made.certain / 2)
+    kinds = [kind for kind in KINDS if share[kind]]
     table = {
-        (first, last): moments(made, np.arange(first, last))
+        (first, last, kind): of_kind(made, np.arange(first, last), kind)
         for first in range(size)
         for last in range(first + 1, size + 1)
+        for kind in kinds
     }
     found, log_priors = [], []
     for cuts in product([False, True], repeat=size - 1):
         ends = [0, *(np.flatnonzero(cuts) + 1), size]
         segments = list(pairwise(ends))
-        log_prior = np.log(np.where(cuts, made.start, 1 - made.start)).sum()
-        for shifted in product([False, True], repeat=len(segments)):
-            off = sum(shifted)
-            own = made.calibrated ** (len(segments) - off) * (1 - made.calibrated) ** off
-            if not off or not own:
+        log_cuts = np.log(np.where(cuts, made.start, 1 - made.start)).sum()
+        for chosen in product(kinds, repeat=len(segments)):
+            if all(kind == CALIBRATED for kind in chosen):
                 continue
-            log_priors.append(log_prior + np.log(own))
+            log_priors.append(log_cuts + np.log([share[kind] for kind in chosen]).sum())
             value, mean, label = log_priors[-1], np.zeros(size), np.zeros(size, dtype=int)
-            for number, ((first, last), off) in enumerate(zip(segments, shifted, strict=True)):
-                inside = np.arange(first, last)
-                if off:
-                    value += table[first, last][0]
-                    mean[inside], label[inside] = table[first, last][1], number + 1
-                else:
-                    value += made.cells.at(inside).log_likelihood(made.offset[inside]).sum()
-            found.append((value, label == 0, label[1:] != label[:-1], mean))
+            for number, ((first, last), kind) in enumerate(zip(segments, chosen, strict=True)):
+                value += table[first, last, kind][0]
+                mean[first:last] = table[first, last, kind][1]
+                # Shifts differ from segment to segment; what else they may be is the same.
+                label[first:last] = SHIFTED + number if kind == SHIFTED else kind
+            found.append((value, label == CALIBRATED, label[1:] != label[:-1], mean))
     values = np.array([value for value, *_ in found])
     weight = np.exp(values - logsumexp(values))
     unshifted, jump, mean = (
@@ -149,8 +175,17 @@ def test_draws_have_the_posterior_of_every_segmentation(both):
     np.testing.assert_allclose((shift == 0).mean(axis=0), expected.unshifted, atol=error)
     jumps = (shift[:, 1:] != shift[:, :-1]).mean(axis=0)
     np.testing.assert_allclose(jumps, expected.jump, atol=error)
-    spread = 4 * shift.std(axis=0).max() / np.sqrt(draws) + 1e-3
-    np.testing.assert_allclose(shift.mean(axis=0), expected.mean, atol=spread)
+    rate = expit(made.offset + shift)
+    spread = 4 * rate.std(axis=0).max() / np.sqrt(draws) + 1e-3
+    np.testing.assert_allclose(rate.mean(axis=0), expected.mean, atol=spread)
+
+
+@pytest.mark.parametrize("name", ["certain ends", "steps"])
+def test_a_rate_that_is_certain_is_exactly_0_or_1(name):
+    made = SOME[name]
+    rate = expit(made.offset + made.draws(2000, np.random.default_rng(5)).shift)
+    assert (rate[:, 0] == 0).mean() > 0.1
+    assert (rate[:, -1] == 1).mean() > 0.1
 
 
 def test_log_prior_is_that_of_the_shifts_drawn():
@@ -224,7 +259,7 @@ def test_draws_before_the_data_have_the_frequencies_of_the_prior():
 
 
 def test_evidence_is_the_mean_likelihood_of_draws_before_the_data():
-    made, draws = SOME["two"], 100_000
+    made, draws = replace(SOME["two"], certain=0.3), 100_000
     shift = made.prior_draws(draws, np.random.default_rng(4))["shift"]
     likelihood = np.exp(made.cells.log_likelihood(made.offset + shift).sum(axis=1))
     error = likelihood.std() / likelihood.mean() / np.sqrt(draws)

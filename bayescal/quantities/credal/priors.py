@@ -102,6 +102,8 @@ class AveragedCurve(_RatePrior):
         Probability of a jump between two of at most 50 blocks of scores.
     level : float, above 0, default 2
         Standard deviation of the steps' logits about that of the share of the label in all rows.
+    certain : float, in [0, 1), default 0.5
+        Prior probability that a step's rate is 0 or 1.
 
     Notes
     -----
@@ -133,6 +135,7 @@ class AveragedCurve(_RatePrior):
     steps: float = 0.2
     jump: float = 0.06
     level: float = 2.0
+    certain: float = 0.5
 
     def __post_init__(self) -> None:
         for name in ROW_DESCRIPTIONS:
@@ -144,6 +147,7 @@ class AveragedCurve(_RatePrior):
             )
         check_is(self.curve, SmoothCurve, "curve", "Pass SmoothCurve(scale=0.7).")
         check_number(self.jump, "jump", "(0, 1)")
+        check_number(self.certain, "certain", "[0, 1)")
         self._check_above_zero("roughness", "rough_length", "intercept", "spread", "level", "s")
 
     @property
@@ -178,7 +182,7 @@ class AveragedCurve(_RatePrior):
             f"{self.roughness:g}",
             RISING: "a curve that rises with the score's rank by I-splines",
             STEPS: f"constant rates between jumps of probability {self.jump:g}, with logits of "
-            f"standard deviation {self.level:g}",
+            f"standard deviation {self.level:g}, or of 0 and 1",
         }
         listed = "; ".join(f"{words[name]}, weight {w:.2g}" for name, w in self.weights.items())
         return (

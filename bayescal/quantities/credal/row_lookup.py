@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, ndtri
 
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import decide, decide_binary
@@ -18,7 +18,7 @@ from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores
 from bayescal.curves.average import BOUNDARY_MEAN, BOUNDARY_SPREAD
 from bayescal.curves.boundary import BoundaryScore
-from bayescal.curves.cells import score_logit
+from bayescal.curves.cells import logit_rate, rate_logit, score_logit
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, SEGMENTS
 from bayescal.inference.direct import BinomialCells
 from bayescal.quantities.credal.data import CalibrationSplit, EmpiricalCDF, Problem
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 # Observations of either label that are added at a row's score: one, as the paper's.
 _PSEUDO: Final = 1.0
-_LEAST: Final = 1e-300
 # Draws of a rate that are too few for its quantiles.
 _FEWEST: Final = 20
 # Places of the error rate of a score of exactly 0 or 1; a seed too, so that equal rows have equal
@@ -103,8 +102,7 @@ class StoredCurve:
         """Deviations of the logits, exactly 0 where rate and score are equal, (draw, cell)."""
         rate, score = self.rate[:, self._interior], self.score[self._interior].astype(np.float32)
         equal = np.abs(rate - score) <= 2 * np.spacing(score)
-        inside = rate.astype(np.float64).clip(_LEAST, 1 - np.finfo(np.float64).epsneg)
-        return np.where(equal, 0.0, logit(inside) - self._place)
+        return np.where(equal, 0.0, rate_logit(rate.astype(np.float64)) - self._place)
 
     @cached_property
     def _slope(self) -> Floats:
@@ -141,7 +139,7 @@ class StoredCurve:
                     f"{expit(at):.6g} it holds {len(open_draws)}. Fit with more draws, or fit "
                     "bayescal.credal, which leaves calibrated curves out."
                 )
-            found[:, point] = _summary(expit(at + open_draws), alpha)
+            found[:, point] = _summary(logit_rate(at + open_draws), alpha)
         return found
 
     def boundary_bounds(self, end: int, alpha: float) -> Floats:
@@ -192,7 +190,6 @@ _GRID: Final = 257
 _GRID_PLACES: Final = np.sin(np.linspace(0, np.pi / 2, _GRID)) ** 2
 # Ranks whose draws are held together.
 _BLOCK: Final = 32
-_MOST: Final = 1 - np.finfo(np.float64).epsneg
 BATCH_ROWS: Final = 1 << 16
 
 
@@ -274,7 +271,7 @@ class _Curve:
     def of(cls, nodes: _Nodes, value: Floats, boundary: Floats) -> _Curve:
         if not nodes.is_grid:
             return cls(nodes, value, boundary, None, 0.0)
-        coarse = expit(_interpolant(nodes.place[::2], value[:, ::2])(nodes.place[1::2]))
+        coarse = logit_rate(_interpolant(nodes.place[::2], value[:, ::2])(nodes.place[1::2]))
         error = float(np.abs(coarse - value[:, 1::2]).max())
         return cls(nodes, value, boundary, _interpolant(nodes.place, value), error)
 
@@ -290,12 +287,12 @@ class _Curve:
             # The nearest one: a place may differ from its node by rounding.
             middles = (self.nodes.place[1:] + self.nodes.place[:-1]) / 2
             return np.asarray(self.value[:, np.searchsorted(middles, place)])
-        prob, lower, upper = expit(self.between(place))
+        prob, lower, upper = logit_rate(self.between(place))
         return np.stack([prob, np.minimum(lower, prob), np.maximum(upper, prob)])
 
 
 def _interpolant(node: Floats, value: Floats) -> Any:
-    return PchipInterpolator(node, logit(np.clip(value, _LEAST, _MOST)), axis=1)
+    return PchipInterpolator(node, rate_logit(value), axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -75,6 +75,11 @@ def test_weights_are_not_negative(weights):
         AveragedCurve(**weights)
 
 
+def test_some_steps_are_not_certain():
+    with pytest.raises(bc.InputError, match=r"certain must be a number in \[0, 1\)"):
+        AveragedCurve(certain=1)
+
+
 def test_an_average_has_a_smooth_or_a_rough_curve():
     with pytest.raises(bc.InputError, match=r"MonotoneCurve\(\) for a rising curve alone"):
         AveragedCurve(smooth=0, rough=0)

@@ -171,6 +171,15 @@ def test_a_jump_is_found_where_it_is():
     assert arrays.model_average["jump_probability"][24] > 0.9
 
 
+def test_the_error_of_a_classifier_that_separates_the_labels_is_covered():
+    """It is the largest that there can be, and no shift in logits reaches it."""
+    score = (np.arange(300) + 0.5) / 300
+    made = of_counts(np.full(100, 3), np.repeat([0, 3], 50), score.reshape(100, 3).mean(axis=1))
+    for prior, covered in ((CurveAverage(), True), (CurveAverage(certain=0), False)):
+        *_, arrays = fitted(made, prior)
+        assert (np.quantile(arrays.posterior["tce"], 0.95) > 0.25) == covered
+
+
 def answer(score, label):
     tree = bc.fit(
         bc.ece, bc.Scores(y_true=label, y_prob=score), method="direct", draws=1000, seed=7

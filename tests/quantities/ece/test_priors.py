@@ -39,6 +39,12 @@ def test_the_probability_of_calibration_must_leave_room_for_the_data(calibrated)
         Priors(calibrated=calibrated)
 
 
+@pytest.mark.parametrize("certain", [1.0, -0.1, math.nan])
+def test_some_segments_must_be_able_to_shift(certain):
+    with pytest.raises(InputError, match=r"certain must be a number in \[0, 1\)"):
+        CurveAverage(certain=certain)
+
+
 @pytest.mark.parametrize("rate", [Beta(1, 1), None, IndependentBins])
 def test_other_priors_of_label_rates_are_refused(rate):
     with pytest.raises(InputError, match=r"label_rate must be CurveAverage or .* or ece\.Ind"):
@@ -65,7 +71,7 @@ def test_different_priors_have_different_json():
     [
         (
             Priors(),
-            ["average", "weight 0.45", "rough part", "scale 1.5", "segments", "0.6 in logits"],
+            ["average", "weight 0.45", "rough part", "scale 1.5", "segments", "0.6 in logits, or"],
         ),
         (Priors(SmoothCurve()), ["smooth curve", "0.7", "length scales 0.25, 1", "is 0.5"]),
         (Priors(FAMILIES[1], 0.25), ["independent", "Beta(0.5, 0.5)", "calibration is 0.25"]),

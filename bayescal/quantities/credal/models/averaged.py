@@ -14,7 +14,7 @@ from scipy.special import expit, logit
 from bayescal.core import quantity
 from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
 from bayescal.curves.average import Average, for_nuts
-from bayescal.curves.cells import EDGE
+from bayescal.curves.cells import EDGE, logit_rate, rate_logit
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED
 from bayescal.curves.segments import Steps
@@ -36,8 +36,6 @@ _LINE: Final = MOST + 2 * len(_BEYOND) + 2
 NODES: Final = _LINE + MOST
 # From a score with rows to the node beside it, in logits, and to what counts as that score.
 _BESIDE, _SAME = 1e-6, 1e-8
-_LEAST: Final = 1e-300
-_HIGHEST: Final = 1 - np.finfo(np.float64).epsneg
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,8 +83,8 @@ class Nodes:
         gap = line[right] - line[right - 1]
         share = np.divide(place - line[right - 1], gap, out=np.ones(len(gap)), where=gap > 0)
         used, beside = np.unique([right, right + 1], return_inverse=True)
-        low, high = (logit(rate[:, used].clip(_LEAST, _HIGHEST))[:, at] for at in beside)
-        found = np.asarray(expit(low + share * (high - low)))
+        low, high = (rate_logit(rate[:, used])[:, at] for at in beside)
+        found = logit_rate(low + share * (high - low))
         nonempty = logit(self.score[_LINE:])
         nearest = np.searchsorted((nonempty[1:] + nonempty[:-1]) / 2, place)
         same = np.abs(nonempty[nearest] - place) < _SAME
@@ -119,7 +117,7 @@ class _Curve:
         interior = np.flatnonzero((score > 0) & (score < 1))
         between = BinomialCells(count[interior], positives[interior])
         rising = RisingComponent.of(prior.rise, problem.ranks[curve], score[interior], between)
-        steps = Steps.between(score[interior], between, prior.jump, prior.level)
+        steps = Steps.between(score[interior], between, prior.jump, prior.level, prior.certain)
         average = Average(
             score,
             np.where(count > 0, count, 1.0),

@@ -163,12 +163,17 @@ def test_steps_have_constant_rates_whatever_the_scores():
     steps, score = curve.average.components["steps"], np.linspace(0.02, 0.98, 200)
     draws = {**steps.prior_draws(4000, np.random.default_rng(1)), "boundary": np.zeros((4000, 1))}
     rate = curve.average.curve("steps", draws, score)
-    # One step, and 49 places for jumps of probability .06.
-    levels = 1 + (np.abs(np.diff(rate)) > 1e-9).sum(axis=1)
-    assert levels.mean() == pytest.approx(1 + 49 * 0.06, abs=4 * np.sqrt(49 * 0.06 * 0.94 / 4000))
-    # The standard error of a deviation from 4000 draws is 1.1 %.
-    assert logit(rate[:, 0]).std() == pytest.approx(2, rel=0.045)
-    assert logit(rate[:, 0]).mean() == pytest.approx(steps.offset[0], abs=4 * 2 / np.sqrt(4000))
+    # One step, and 49 places for jumps of probability .06; those from 0 to 0 and 1 to 1, one in
+    # eight, are not seen.
+    levels, seen = 1 + (np.abs(np.diff(rate)) > 1e-9).sum(axis=1), 49 * 0.06 * 7 / 8
+    assert levels.mean() == pytest.approx(1 + seen, abs=4 * np.sqrt(seen / 4000))
+    first = rate[:, 0]
+    for certain in (0, 1):
+        assert (first == certain).mean() == pytest.approx(0.25, abs=4 * np.sqrt(0.1875 / 4000))
+    own = logit(first[(first > 0) & (first < 1)])
+    # The standard error of a deviation from 2000 draws is 1.6 %.
+    assert own.std() == pytest.approx(2, rel=0.065)
+    assert own.mean() == pytest.approx(steps.offset[0], abs=4 * 2 / np.sqrt(2000))
 
 
 def test_bounds_beside_steps_are_narrower_with_steps_and_cover():
@@ -184,6 +189,17 @@ def test_bounds_beside_steps_are_narrower_with_steps_and_cover():
     without = Priors(AveragedCurve(steps=0))
     other = bc.credal.bounds_for(fitted(data, priors=without, method="direct"))
     assert (found.upper - found.lower).mean() < 0.9 * (other.upper - other.lower).mean()
+
+
+def test_bounds_reach_0_and_1_where_no_row_errs():
+    """Forests separate most rows: rates are then 0 or 1, not near them."""
+    score = (np.arange(200) + 0.5) / 200
+    calibration = bc.Scores(y_true=score > 0.5, y_prob=score)
+    data = bc.CalibrationSplit(calibration=calibration, target=[0.2, 0.3, 0.7, 0.8])
+    found = bc.credal.bounds_for(fitted(data, method="direct"))
+    assert found.lower[:2].tolist() == [0, 0]
+    assert found.upper[2:].tolist() == [1, 1]
+    assert (found.upper - found.lower).max() < 0.1
 
 
 def test_without_a_score_between_0_and_1_the_curve_is_the_prior_of_a_rising_one():
