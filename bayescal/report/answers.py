@@ -108,21 +108,6 @@ def best_sentence(names: Sequence[str], prob: float) -> Markup:
     return Markup(text).format(several_named(names), in_words(probability(prob)))
 
 
-def best_error_sentence(best: CaseAnswer, worst: CaseAnswer) -> Markup:
-    """Say how large the errors of the best and of the worst classifier are."""
-    return Markup(
-        "The calibration error of {} is <b>{}</b> ({}); the largest mean, of {}: <b>{}</b> ({})."
-    ).format(*best.figures, *worst.figures)
-
-
-def extremes_sentence(among: str, smallest: CaseAnswer, largest: CaseAnswer) -> Markup:
-    """Say which cases have the smallest and the largest error."""
-    return Markup(
-        "{}, the largest mean of the calibration error is that of {}: <b>{}</b> ({}); "
-        "the smallest is that of {}: <b>{}</b> ({})."
-    ).format(among, *largest.figures, *smallest.figures)
-
-
 def mean_sentence(case: ResultSlice, found: Marginal) -> Markup:
     """Say how large the mean over classes is."""
     digits = decimals(found.lower, found.upper)
@@ -276,16 +261,20 @@ def means_over_classes(view: View) -> list[Markup]:
 def _lead_of_several(view: View, found: list[CaseAnswer]) -> list[Markup]:
     leading = best_two(view)
     if leading is None:
-        return [extremes_sentence(among(view), found[0], found[-1])]
+        extremes = (
+            "{}, the largest mean of the calibration error is that of {}: <b>{}</b> ({}); "
+            "the smallest is that of {}: <b>{}</b> ({})."
+        )
+        ends = (*found[-1].figures, *found[0].figures)
+        return [Markup(extremes).format(among(view), *ends)]
     (first, *tied), prob, second = leading
     gap = difference(view.tree, first, second, view.main.name, view.prob)
-    answer_of_first = next(one for one in found if one.name == first)
+    leader = next(one for one in found if one.name == first)
     worst = found[-1] if found[-1].name != first else found[-2]
-    return [
-        best_sentence([first, *tied], prob),
-        best_error_sentence(answer_of_first, worst),
-        difference_sentence(gap),
-    ]
+    errors = Markup(
+        "The calibration error of {} is <b>{}</b> ({}); the largest mean, of {}: <b>{}</b> ({})."
+    ).format(*leader.figures, *worst.figures)
+    return [best_sentence([first, *tied], prob), errors, difference_sentence(gap)]
 
 
 def _words(view: View, one: CaseAnswer) -> list[str]:

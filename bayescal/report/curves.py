@@ -29,18 +29,7 @@ from bayescal.core.text import (
 from bayescal.plots import plot_decision_curve, plot_differences
 from bayescal.plots.style import Drawing, shorten
 from bayescal.report.answers import LIKELY, CaseAnswer, answer_of, columns_of
-from bayescal.report.render import (
-    WEIGHT,
-    Column,
-    Section,
-    View,
-    bold,
-    figures,
-    for_each,
-    names,
-    plain,
-    table,
-)
+from bayescal.report.render import WEIGHT, Column, View, bold, figures, names, plain, table
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.answers import decision_curve
@@ -261,14 +250,6 @@ def _pairs(view: View) -> Iterator[tuple[str, Difference]]:
             yield ", ".join(name for name in (class_, group) if name is not None), pair
 
 
-CURVE = Section("curve", "What the curve looks like", "Curve", for_each(shapes))
-MODELS = Section("models", "Models", "Models", for_each(models))
-DIFFERENCES = Section(
-    "differences", "Differences between classifiers", "Differences", for_each(differences)
-)
-GROUPS = Section("groups", "Groups", "Groups", for_each(groups))
-
-
 MOST_LINES = 120
 _BETTER = {LESS: "lower is better", MORE: "higher is better"}
 _NOTE = "Draws are of the posterior of the calibration curve{}.{}{}"
@@ -335,9 +316,6 @@ def _chance(ranking: Best | None, case: ResultSlice) -> str:
     return probability(float(access.at(ranking.prob_best, case)))
 
 
-MEASURES = Section("measures", "Further measures", "Measures", for_each(measures))
-
-
 _NAME: Final = "net_benefit"
 _MOST_CURVES: Final = 6
 
@@ -392,6 +370,3 @@ def _table(view: View, found: pd.DataFrame, where: str) -> Markup:
 def _interval(row: pd.Series, prefix: str) -> str:
     mean, low, high = (float(row[f"{prefix}{name}"]) for name in ("mean", "lower", "upper"))
     return with_ends(mean, low, high)
-
-
-DECISIONS: Final = Section("decisions", "Decision curves", "Decisions", for_each(decisions))

@@ -56,7 +56,9 @@ def answer(view: View) -> Answer:
     """Which classifier is best by the main metric, or the values of the only one."""
     every = access.group_names(view.tree) if schema.GROUP in view.dims_of_cases else []
     groups: list[str | None] = [*every[:MOST_GROUPS]] or [None]
-    rankings = _rankings(view)
+    several = len(access.classifier_names(view.tree)) > 1
+    ranked = [one for one in view.answers if one.better and several]
+    rankings = {one.name: best(view.tree, one.name) for one in ranked}
     lead: list[str] = [f"Data: {view.data}."]
     for group in groups:
         main = next(iter(rankings.values()), None)
@@ -81,13 +83,6 @@ def _model(view: View) -> str:
     if len(access.classifier_names(view.tree)) > 1:
         said.append(_COMPARED.get(pairing, _COMPARED[""]))
     return " ".join(said)
-
-
-def _rankings(view: View) -> dict[str, Best]:
-    """Probabilities of being best by every metric that has a direction."""
-    if len(access.classifier_names(view.tree)) < 2:
-        return {}
-    return {one.name: best(view.tree, one.name) for one in view.answers if one.better}
 
 
 def _alone(view: View, group: str | None) -> Markup:

@@ -29,12 +29,12 @@ from bayescal.core.text import (
     percent,
     probability,
 )
-from bayescal.core.text import count as whole
 from bayescal.core.writing import check_writable, write_text
 from bayescal.plots.answers import MOST_PANELS, draw_windows
 from bayescal.plots.style import Drawing
-from bayescal.report.curves import CURVE, DECISIONS, DIFFERENCES, GROUPS, MEASURES, MODELS
-from bayescal.report.quantity_sections import DECLARED
+from bayescal.report import curves, sections
+from bayescal.report.answers import WIDTH, answer_of, answers, columns_of, scale
+from bayescal.report.quantity_sections import assumptions, by_class, class_prior, curves_and_costs
 from bayescal.report.render import (
     Column,
     Section,
@@ -42,15 +42,15 @@ from bayescal.report.render import (
     document,
     facts,
     figures,
+    for_each,
     named,
     names,
     off,
     render,
     table,
 )
-from bayescal.report.rows import ROWS
-from bayescal.report.sections import BOUNDS, DIAGNOSTICS, FIRST, LAST, PRIORS
-from bayescal.report.sensitivity import SENSITIVITY
+from bayescal.report.rows import details
+from bayescal.report.sensitivity import sensitivity
 from bayescal.results import access, schema
 from bayescal.results.change import Change, Series, series_names
 from bayescal.results.measure import has_curve, shown_measures
@@ -66,21 +66,37 @@ _ABOUT_ALARMS: Final = (
     "more. At 0.95, where nothing had changed, 4% of the windows at most had one; of series of 24 "
     "windows, which share their baseline, up to 35% had one somewhere."
 )
-SECTIONS: Final[tuple[Section, ...]] = (
-    *FIRST,
-    MEASURES,
-    CURVE,
-    MODELS,
-    DIFFERENCES,
-    GROUPS,
-    DECISIONS,
-    *DECLARED,
-    ROWS,
-    DIAGNOSTICS,
-    PRIORS,
-    SENSITIVITY,
-    BOUNDS,
-    *LAST,
+
+
+def _each(
+    id: str, title: str, short: str, of_one: Callable[[View], Markup | None], **what: bool
+) -> Section:
+    return Section(id, title, short, for_each(of_one), **what)
+
+
+_declared = partial(_each, declared=True)
+SECTIONS: Final = (
+    _each("answer", "The answer", "Answer", sections.answer),
+    _each("table", "Results", "Results", sections.results),
+    _each("plots", "Figures", "Figures", sections.plots),
+    _each("measures", "Further measures", "Measures", curves.measures),
+    _each("curve", "What the curve looks like", "Curve", curves.shapes),
+    _each("models", "Models", "Models", curves.models),
+    _each("differences", "Differences between classifiers", "Differences", curves.differences),
+    _each("groups", "Groups", "Groups", curves.groups),
+    _each("decisions", "Decision curves", "Decisions", curves.decisions),
+    _declared("class_prior", "Class prior", "Class prior", class_prior),
+    _declared("assumptions", "Few labels: what is assumed", "Assumptions", assumptions),
+    _declared("classes", "Classes", "Classes", by_class),
+    _declared("costs", "Score intervals, costs and ROC curve", "Costs", curves_and_costs),
+    _declared("rows", "Credal intervals and decisions", "Intervals and decisions", details),
+    _each("diagnostics", "Convergence diagnostics", "Diagnostics", sections.diagnostics),
+    _each("priors", "Priors", "Priors", sections.priors),
+    _each("sensitivity", "Prior sensitivity", "Sensitivity", sensitivity, grids=True),
+    _each("bounds", "Theoretical bounds", "Bounds", sections.bounds),
+    _each("provenance", "Provenance", "Provenance", sections.provenance, grids=True),
+    Section("references", "References", "References", sections.references, grids=True),
+    Section("glossary", "Glossary", "Glossary", sections.glossary, grids=True),
 )
 """In the order in which they are read; each is left out where the results hold nothing for it."""
 
@@ -95,7 +111,7 @@ def page(
     """Render the report."""
     views = _views(results, prob, measures)
     parts = [
-        {"id": section.id, "title": section.title, "short": section.short, "body": body}
+        (section.id, section.title, section.short, body)
         for section in SECTIONS
         if (body := section.render(_read_by(section, views))) is not None
     ]
@@ -164,9 +180,7 @@ def windows_report(
         parts.append(("failures", "What could not be fitted", "Failures", facts(failures)))
     parts.append(("provenance", "How it was made", "Provenance", facts(provenance)))
     byline = [f"{len(series)} series", counted(len(order), "window")]
-    names_of_part = ("id", "title", "short", "body")
-    sections = [dict(zip(names_of_part, part, strict=True)) for part in parts]
-    write_text(path, document(title, byline, sections))
+    write_text(path, document(title, byline, parts))
 
 
 def _answer(series: Sequence[Series], order: Sequence[str], prob: float) -> Markup:
@@ -244,7 +258,7 @@ def _table(
     columns = [
         Column("Series", names([one.name for one, _ in rows]), True),
         Column("Window", names([one.name for one in windows], failed)),
-        Column("Rows", [whole(one.n) for one in windows]),
+        Column("Rows", [count(one.n) for one in windows]),
         Column(mean, [write(one.mean, digits) for one in windows]),
         Column(f"{percent(prob)} interval", [ends(w.lower, w.upper, digits) for w in windows]),
         *([Column("P(calibrated)", zero)] if {*zero} != {MISSING} else []),
@@ -316,7 +330,9 @@ def show(result: xr.DataTree | object, prob: float = 0.9) -> Shown:
     if isinstance(result, pd.DataFrame):
         return _of_table(result)
     if isinstance(result, tuple) and hasattr(result, "_asdict"):
-        return _of_estimate(result._asdict())
+        said = "A plug-in estimate, without a posterior."
+        rows = [[name, _cell(value)] for name, value in result._asdict().items()]
+        return Shown(lead=[said], columns=["", "Value"], rows=rows)
     raise InputError(
         f"show takes a result or another object of bayescal; got {type(result).__name__}. Pass "
         "what bayescal.fit returned."
@@ -325,19 +341,15 @@ def show(result: xr.DataTree | object, prob: float = 0.9) -> Shown:
 
 def _of_result(tree: xr.DataTree, prob: float) -> Shown:
     """The report's answer over a table of the cases."""
-    # They bring Jinja and Matplotlib.
-    from bayescal.report.render import View
-    from bayescal.report.sections import alerts, form
-
     schema.check_result(tree)
     view = View(tree, prob)
     drawn = (_of_errors if view.main.role == ERROR else _of_others)(view)
     return replace(
         drawn,
-        lead=[view.text("conclusion")] if view.is_grid else form(view).answer(view).lead,
+        lead=[view.text("conclusion")] if view.is_grid else sections.form(view).answer(view).lead,
         boxes=[
             Box(one.kind, one.title, f"{one.names}. {one.text}" if one.names else one.text)
-            for one in alerts(view)
+            for one in sections.alerts(view)
             # The origin says how draws were made.
             if one.kind != "quick"
         ],
@@ -347,8 +359,6 @@ def _of_result(tree: xr.DataTree, prob: float) -> Shown:
 
 def _of_errors(view: View) -> Shown:
     """The report's numbers of each case; the largest errors where there are many."""
-    from bayescal.report.answers import WIDTH, answer_of, answers, columns_of, scale
-
     # Priors stay in their order.
     found = [answer_of(view, case) for case in view.cases] if view.is_grid else answers(view)
     lines = found[:_MOST_ROWS] if view.is_grid else found[-_MOST_ROWS:]
@@ -424,14 +434,6 @@ def _of_table(frame: pd.DataFrame) -> Shown:
         notes.append(f"In every row: {listed}.")
     rows = list(zip(*cells.values(), strict=True))
     return Shown(lead=[], columns=[*cells], rows=rows, notes=notes)
-
-
-def _of_estimate(fields: Mapping[str, Any]) -> Shown:
-    """Numbers of an estimate, and the shapes of its arrays."""
-    rows = [[name, _cell(value)] for name, value in fields.items()]
-    return Shown(
-        lead=["A plug-in estimate, without a posterior."], columns=["", "Value"], rows=rows
-    )
 
 
 def _cell(value: Any) -> str:

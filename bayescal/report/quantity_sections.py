@@ -14,7 +14,7 @@ from markupsafe import Markup
 from bayescal.core.text import MISSING, capital, fixed, percent, probability, with_ends
 from bayescal.plots import plot_class_reliability, plot_roc, plot_sensitivity_curve
 from bayescal.plots.style import Drawing
-from bayescal.report.render import Column, Section, View, figures, for_each, names, table
+from bayescal.report.render import Column, View, figures, names, table
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval, prob_above
@@ -188,15 +188,3 @@ def class_prior(view: View) -> Markup:
     )
     name = "Calibration error against the class prior"
     return figures([Drawing(partial(plot_sensitivity_curve, view.tree), name, caption)])
-
-
-DECLARED: Final = tuple(
-    Section(name, title, short, for_each(render), declared=True)
-    for name, title, short, render in (
-        ("class_prior", "Class prior", "Class prior", class_prior),
-        ("assumptions", "Few labels: what is assumed", "Assumptions", assumptions),
-        ("classes", "Classes", "Classes", by_class),
-        ("costs", "Score intervals, costs and ROC curve", "Costs", curves_and_costs),
-    )
-)
-"""Found by the attribute ``sections`` of a result."""

@@ -79,8 +79,11 @@ def render(template: str, **context: Any) -> Markup:
     return Markup(environment().get_template(template).render(**context))
 
 
-def document(title: str, byline: Sequence[str], parts: Sequence[Mapping[str, Any]]) -> str:
-    """Fill the whole page, in which no name turns the writing direction of what follows."""
+def document(title: str, byline: Sequence[str], parts: Sequence[tuple[str, ...]]) -> str:
+    """Fill the whole page with parts of id, title, short title and body.
+
+    No name turns the writing direction of what follows.
+    """
     content = {"title": title, "byline": byline, "parts": parts, "version": __version__}
     return undirected(render("report.html.j2", style=source("style.css"), **content))
 

@@ -10,19 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from bayescal.core.text import count, counted, ends, fixed, percent, probability, several
-from bayescal.report.render import (
-    HIDDEN,
-    Answer,
-    Column,
-    Section,
-    View,
-    facts,
-    for_each,
-    named,
-    names,
-    plain,
-    table,
-)
+from bayescal.report.render import HIDDEN, Answer, Column, View, facts, named, names, plain, table
 from bayescal.results import access, schema
 from bayescal.results.robustness import UnderPrior
 from bayescal.results.rows import RowConclusion, Rows, RowsUnderPrior, evenly, open_names, read_rows
@@ -280,7 +268,3 @@ def refit_columns(view: View, one: RowConclusion) -> list[Column]:
         Column("Decided differently", [count(r.n_against) for r in rows]),
         Column("Mean move of medians", [fixed(r.shift) for r in rows]),
     ]
-
-
-_TITLE = "Credal intervals and decisions"
-ROWS = Section("rows", _TITLE, "Intervals and decisions", for_each(details), declared=True)

@@ -32,11 +32,9 @@ from bayescal.report.render import (
     Alert,
     Answer,
     Column,
-    Section,
     View,
     facts,
     figures,
-    for_each,
     names,
     off,
     render,
@@ -204,13 +202,6 @@ def plots(view: View) -> Markup | None:
     return figures(found.columns, found.wide, found.intro, found.note)
 
 
-FIRST = (
-    Section("answer", "The answer", "Answer", for_each(answer)),
-    Section("table", "Results", "Results", for_each(results)),
-    Section("plots", "Figures", "Figures", for_each(plots)),
-)
-
-
 class Check(NamedTuple):
     """A diagnostic: its variable, how it is written, and when it passes."""
 
@@ -294,11 +285,6 @@ def _cell(check: Check, value: float | None) -> str:
     return text if check.passes is None or check.passes(value) else off(text) + _OUTSIDE
 
 
-DIAGNOSTICS = Section(
-    "diagnostics", "Convergence diagnostics", "Diagnostics", for_each(diagnostics)
-)
-
-
 MOST_COLUMNS = 4
 
 
@@ -358,9 +344,6 @@ def _assumption(held: xr.DataArray) -> Markup:
     kind, assumption = (str(held.attrs.get(name, "")) for name in ("kind", "assumption"))
     said = "{}<small>Assumes: {}</small>" if assumption else "{}"
     return Markup(said).format(kind, assumption)
-
-
-BOUNDS = Section("bounds", "Theoretical bounds", "Bounds", for_each(bounds))
 
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;)]")
@@ -469,11 +452,3 @@ def glossary(views: Sequence[View]) -> Markup:
             "Checks of the sampler, not of the classifier. If they fail, the numbers may be wrong."
         )
     return facts(terms, "terms")
-
-
-PRIORS = Section("priors", "Priors", "Priors", for_each(priors))
-LAST = (
-    Section("provenance", "Provenance", "Provenance", for_each(provenance), grids=True),
-    Section("references", "References", "References", references, grids=True),
-    Section("glossary", "Glossary", "Glossary", glossary, grids=True),
-)

@@ -22,19 +22,7 @@ from bayescal.core.text import (
 )
 from bayescal.plots.posterior import drawings
 from bayescal.report import rows
-from bayescal.report.render import (
-    Column,
-    Section,
-    View,
-    bold,
-    facts,
-    figures,
-    for_each,
-    names,
-    plain,
-    render,
-    table,
-)
+from bayescal.report.render import Column, View, bold, facts, figures, names, plain, render, table
 from bayescal.report.rows import priors_of
 from bayescal.report.sections import alerts
 from bayescal.results import access, schema
@@ -253,8 +241,3 @@ def _sentence(view: View, frame: pd.DataFrame) -> str:
         f"{abs(strongest['prior_shift']):.2f} posterior standard deviations. Fit under other "
         "priors with bayescal.prior_sensitivity before relying on the result."
     )
-
-
-SENSITIVITY = Section(
-    "sensitivity", "Prior sensitivity", "Sensitivity", for_each(sensitivity), grids=True
-)
