@@ -21,9 +21,9 @@ from bayescal.core.bin_edges import (
     weight_units,
 )
 from bayescal.core.checks import check_choice, check_is
-from bayescal.core.columns import to_doubles, to_numpy
+from bayescal.core.columns import Floats, Whole, to_doubles, to_numpy
 from bayescal.core.errors import InputError
-from bayescal.core.sums import POSITIVE, Floats, Whole
+from bayescal.core.sums import POSITIVE
 
 # Neighbours that share their effective rows: few enough blocks that each has many rows, and their
 # sums of weights tell little of the labels; enough for weights that follow the score.
@@ -43,7 +43,7 @@ def _check_shape(given: NDArray[Any], name: str, n_bins: int) -> None:
         )
 
 
-def _whole(values: ArrayLike, name: str, n_bins: int) -> NDArray[np.int64]:
+def _whole(values: ArrayLike, name: str, n_bins: int) -> Whole:
     """Check one count a bin: whole numbers, none negative."""
     given = to_numpy(values, name)
     if given.dtype.kind not in "biuf":
@@ -60,7 +60,7 @@ def _whole(values: ArrayLike, name: str, n_bins: int) -> NDArray[np.int64]:
     return whole
 
 
-def _effective(values: ArrayLike, name: str, n_bins: int) -> NDArray[np.float64]:
+def _effective(values: ArrayLike, name: str, n_bins: int) -> Floats:
     """Check one number a bin: finite, none negative."""
     numbers = to_doubles(values, name).copy()
     _check_shape(numbers, name, n_bins)
@@ -121,14 +121,14 @@ class BinCounts:
     [8, 12]
     """
 
-    edges: NDArray[np.float64]
+    edges: Floats
     count: NDArray[Any]  # whole numbers, or effective ones
     positives: NDArray[Any]
-    mean_score: NDArray[np.float64]
+    mean_score: Floats
     closed: str = "right"
     strategy: str = "edges"
-    mass: NDArray[np.float64] | None = None
-    rows: NDArray[np.int64] | None = None
+    mass: Floats | None = None
+    rows: Whole | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.closed, CLOSED, "closed")
@@ -176,7 +176,7 @@ class BinCounts:
         return self.count if self.mass is None else self.mass
 
     @property
-    def share(self) -> NDArray[np.float64]:
+    def share(self) -> Floats:
         """Shares of all weight in each bin, (bin,)."""
         return np.asarray(self.weight / self.weight.sum())
 
@@ -221,7 +221,7 @@ class BinCounts:
         """Sums of the weights of rows where the event happened, (bin,)."""
         return self.weight * self._over_count(self.positives) if self.weighted else self.positives
 
-    def _over_count(self, values: NDArray[Any]) -> NDArray[np.float64]:
+    def _over_count(self, values: NDArray[Any]) -> Floats:
         return np.asarray(values / np.where(self.count > 0, self.count, 1))
 
     def __add__(self, other: BinCounts) -> BinCounts:
@@ -296,7 +296,7 @@ class BinCounts:
         count = self.mass * rows_per_weight(self.rows, self.mass, self._squares())
         return replace(self, count=count, positives=count * self._over_count(self.positives))
 
-    def place_in(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    def place_in(self, edges: Floats) -> Whole:
         """Find the coarser bin that each of these bins lies in.
 
         Parameters
@@ -312,7 +312,7 @@ class BinCounts:
         ends = self.edges[1:] if self.closed == "right" else self.edges[:-1]
         return place_in(edges, ends, self.closed)
 
-    def find(self, score: NDArray[np.floating]) -> NDArray[np.int64]:
+    def find(self, score: NDArray[np.floating]) -> Whole:
         """Find the bin that each score falls into.
 
         Parameters
@@ -327,7 +327,7 @@ class BinCounts:
         """
         return place_in(self.edges, score, self.closed)
 
-    def _check_contains(self, coarse: NDArray[np.float64]) -> None:
+    def _check_contains(self, coarse: Floats) -> None:
         """Check that no bin has to be cut to make the coarser ones."""
         foreign = ~np.isin(coarse, self.edges)
         if foreign.any():
@@ -348,9 +348,7 @@ class BinCounts:
             )
 
 
-def rows_per_weight(
-    rows: NDArray[np.int64], weight: NDArray[np.float64], squares: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def rows_per_weight(rows: Whole, weight: Floats, squares: Floats) -> Floats:
     """Effective rows per unit of weight, (bin,), that neighbouring bins share; see `evened`."""
     n = int(rows.sum())
     blocks = max(min(n // _BLOCK_ROWS, _BLOCKS), 1)
@@ -361,13 +359,13 @@ def rows_per_weight(
 
 
 def effective_counts(
-    edges: NDArray[np.float64],
+    edges: Floats,
     *,
-    rows: NDArray[np.int64],
-    weight: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    positive_weight: NDArray[np.float64],
-    mean_score: NDArray[np.float64],
+    rows: Whole,
+    weight: Floats,
+    squares: Floats,
+    positive_weight: Floats,
+    mean_score: Floats,
     closed: str,
     strategy: str,
 ) -> BinCounts:
@@ -379,9 +377,7 @@ def effective_counts(
     return BinCounts(edges, count, positives, mean_score, closed, strategy, weight, rows)
 
 
-def _sum_up(
-    parts: Sequence[BinCounts], place: NDArray[np.int64], edges: NDArray[np.float64], strategy: str
-) -> BinCounts:
+def _sum_up(parts: Sequence[BinCounts], place: Whole, edges: Floats, strategy: str) -> BinCounts:
     """Put the bins of all parts into those that `place` names, one after the other."""
 
     def total(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -412,8 +408,8 @@ def _sum_up(
 
 
 def joint_means(
-    place: NDArray[np.int64], weight: NDArray[Any], mean_score: NDArray[np.floating], size: int
-) -> NDArray[np.float64]:
+    place: Whole, weight: NDArray[Any], mean_score: NDArray[np.floating], size: int
+) -> Floats:
     """Mean scores of bins made of parts, (bin,), NaN in an empty one; equal means stay exact."""
     held = weight > 0
     place, weight, mean_score = place[held], weight[held], mean_score[held]
@@ -426,9 +422,7 @@ def joint_means(
     return np.asarray(np.minimum(np.maximum(mean, lowest), highest))
 
 
-def _mean_scores(
-    mean_score: ArrayLike, edges: NDArray[np.float64], count: NDArray[Any]
-) -> NDArray[np.float64]:
+def _mean_scores(mean_score: ArrayLike, edges: Floats, count: NDArray[Any]) -> Floats:
     """Check that each mean lies in its bin, and put the midpoint where a bin is empty."""
     given = to_doubles(mean_score, "mean_score")
     if given.shape != count.shape:

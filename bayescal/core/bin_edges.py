@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_choice, check_whole
-from bayescal.core.columns import to_doubles
+from bayescal.core.columns import Floats, Whole, to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores
 
@@ -18,7 +18,7 @@ type Strategy = str | ArrayLike
 """``"uniform"``, ``"quantile"``, or the edges themselves."""
 
 
-type OrderStatistics = Callable[[NDArray[np.int64]], NDArray[np.floating]]
+type OrderStatistics = Callable[[Whole], NDArray[np.floating]]
 """Takes ranks from 1 on that do not decrease, and returns the scores of those ranks."""
 
 STRATEGIES: Final = ("uniform", "quantile")
@@ -36,7 +36,7 @@ PARTS: Final = 100
 _FIRST_ROWS: Final = 1 << 12
 
 
-def check_edges(edges: ArrayLike) -> NDArray[np.float64]:
+def check_edges(edges: ArrayLike) -> Floats:
     """Check that bin edges run from 0 to 1 without a step back; two equal edges are allowed."""
     values = to_doubles(edges, "edges").copy()
     if values.ndim != 1 or len(values) < 2:
@@ -59,17 +59,13 @@ def check_edges(edges: ArrayLike) -> NDArray[np.float64]:
     return values
 
 
-def place_in(
-    edges: NDArray[np.float64], score: NDArray[np.floating], closed: str = "right"
-) -> NDArray[np.int64]:
+def place_in(edges: Floats, score: NDArray[np.floating], closed: str = "right") -> Whole:
     """The bin of each score."""
     inner = edges_as(edges[1:-1], np.result_type(np.asarray(score), np.float32), closed)
     return np.searchsorted(inner, score, side="left" if closed == "right" else "right")
 
 
-def edges_as(
-    edges: NDArray[np.float64], dtype: np.dtype[np.floating], closed: str
-) -> NDArray[np.floating]:
+def edges_as(edges: Floats, dtype: np.dtype[np.floating], closed: str) -> NDArray[np.floating]:
     """Inner edges as the scores are: one of .6 meets a float32 of .6, none beside 0 or 1 these."""
     near: NDArray[np.floating] = edges.astype(dtype)
     beside = (near % 1 == 0) & (near != edges)
@@ -83,7 +79,7 @@ def strategy_name(strategy: Strategy) -> str:
 
 def choose_edges(
     order_statistics: OrderStatistics, n: int, n_bins: int, strategy: Strategy
-) -> NDArray[np.float64]:
+) -> Floats:
     """Edges of scores known by their order statistics, (bin + 1,); ranks may be units of weight."""
     if not isinstance(strategy, str):
         return check_edges(strategy)
@@ -101,12 +97,12 @@ def choose_edges(
     return edges
 
 
-def quantile_ranks(n: int, n_bins: int) -> NDArray[np.int64]:
+def quantile_ranks(n: int, n_bins: int) -> Whole:
     """Rank the scores that are the inner edges of bins of equal mass, (bin - 1,)."""
     whole, rest = divmod(n, n_bins)
     place = np.arange(1, n_bins, dtype=np.int64)
     # floor(n place / n_bins), of which the product alone may be too large for an integer.
-    ranks: NDArray[np.int64] = whole * place + rest * place // n_bins
+    ranks: Whole = whole * place + rest * place // n_bins
     return ranks
 
 
@@ -131,7 +127,7 @@ def optimal_number(rows: float) -> int:
     return near if near**3 >= rows * (1 - _ROUNDING) else near + 1
 
 
-def effective_number(rows: int, weight: NDArray[np.float64] | None) -> float:
+def effective_number(rows: int, weight: Floats | None) -> float:
     """Number of rows; of weighted ones the effective number, ``(sum w)**2 / sum w**2``."""
     return rows if weight is None else float(weight.sum() ** 2 / (weight**2).sum())
 
@@ -152,8 +148,8 @@ def bin_edges(
     score: NDArray[np.floating],
     n_bins: int,
     strategy: Strategy,
-    weight: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
+    weight: Floats | None = None,
+) -> Floats:
     """Bin edges of scores in memory, (bin + 1,)."""
     if weight is None:
         return choose_edges(
@@ -161,14 +157,14 @@ def bin_edges(
         )
     units = weight_units(weight)
 
-    def order_statistics(ranks: NDArray[np.int64]) -> NDArray[np.floating]:
+    def order_statistics(ranks: Whole) -> NDArray[np.floating]:
         order = np.argsort(score)
         return score[order[np.searchsorted(np.cumsum(units[order]), ranks)]]
 
     return choose_edges(order_statistics, int(units.sum()), n_bins, strategy)
 
 
-def refine(edges: ArrayLike, others: ArrayLike, closed: str = "right") -> NDArray[np.float64]:
+def refine(edges: ArrayLike, others: ArrayLike, closed: str = "right") -> Floats:
     """Unite two sets of edges, so that either set of bins can be merged from the result."""
     first, second = check_edges(edges), check_edges(others)
     union = np.union1d(first, second)
@@ -179,7 +175,7 @@ def refine(edges: ArrayLike, others: ArrayLike, closed: str = "right") -> NDArra
     return union
 
 
-def weight_units(weight: NDArray[np.float64]) -> NDArray[np.int64]:
+def weight_units(weight: Floats) -> Whole:
     """Weights as whole numbers, whose sums are exact and so do not depend on the rows' order.
 
     The unit is 1 where all weights are whole numbers, so that a row of weight 3 ranks as three rows
@@ -195,9 +191,9 @@ def cell_edges(
     score: NDArray[np.floating],
     n_cells: int,
     edges: ArrayLike,
-    quantiles: Callable[[], NDArray[np.float64]],
+    quantiles: Callable[[], Floats],
     closed: str,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Edges of cells within bins: one a score where these are few, by quantiles otherwise.
 
     Rows of exactly 0 and of exactly 1 are always cells of their own, as no curve in the logit of
@@ -213,8 +209,8 @@ def cell_edges(
 
 
 def part_edges(
-    edges: NDArray[np.float64], of_labels: Iterable[tuple[OrderStatistics, int]], closed: str
-) -> NDArray[np.float64]:
+    edges: Floats, of_labels: Iterable[tuple[OrderStatistics, int]], closed: str
+) -> Floats:
     """Edges of parts of cells that hold a hundredth of the rows of either label at most.
 
     `of_labels` are scores between 0 and 1. Edges are halfway between two of these, so that a rare
@@ -236,7 +232,7 @@ def _beside(closed: str) -> tuple[float, float]:
     return 0.0 if right else np.nextafter(0.0, 1.0), np.nextafter(1.0, 0.0) if right else 1.0
 
 
-def _few_scores(score: NDArray[np.floating], most: int) -> NDArray[np.float64] | None:
+def _few_scores(score: NDArray[np.floating], most: int) -> Floats | None:
     """The distinct scores; None where more than so many lie between 0 and 1."""
     for part in (score[:_FIRST_ROWS], score):
         # Adding 0 turns -0.0 into 0.0.
@@ -246,5 +242,5 @@ def _few_scores(score: NDArray[np.floating], most: int) -> NDArray[np.float64] |
     return values
 
 
-def _around(inner: NDArray[np.float64]) -> NDArray[np.float64]:
+def _around(inner: Floats) -> Floats:
     return np.concatenate(([0.0], inner, [1.0]))

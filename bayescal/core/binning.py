@@ -25,6 +25,7 @@ from bayescal.core.bin_edges import (
     strategy_name,
 )
 from bayescal.core.checks import check_choice, check_data, check_known, check_rows, listing
+from bayescal.core.columns import Floats, Whole
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores, Task
 
@@ -146,9 +147,7 @@ class Binning:
         """
         return replace(self, n_bins=resolved_number(self.n_bins, rows))
 
-    def edges(
-        self, score: NDArray[np.floating], weight: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def edges(self, score: NDArray[np.floating], weight: Floats | None = None) -> Floats:
         """Choose edges for these scores.
 
         Parameters
@@ -171,7 +170,7 @@ class Binning:
         score: NDArray[np.floating],
         *,
         event: NDArray[np.generic],
-        weight: NDArray[np.float64] | None = None,
+        weight: Floats | None = None,
     ) -> BinCounts:
         """Count rows into the bins of their own scores.
 
@@ -272,7 +271,7 @@ def count_into(
     edges: ArrayLike,
     closed: str = "right",
     strategy: str = "edges",
-    weight: NDArray[np.float64] | None = None,
+    weight: Floats | None = None,
 ) -> BinCounts:
     """Count scores and events into given bins, without checking them."""
     checked = check_edges(edges)
@@ -291,7 +290,7 @@ def fine_counts(
     """Count rows into cells within bins: one a score where they are few, else by quantiles."""
     check_rows(task.n, "the labelled rows")
 
-    def quantiles() -> NDArray[np.float64]:
+    def quantiles() -> Floats:
         return bin_edges(task.score, n_cells, "quantile", task.weight)
 
     cells = cell_edges(task.score, n_cells, edges, quantiles, closed)
@@ -312,13 +311,13 @@ def part_counts(task: Task, cells: BinCounts) -> BinCounts:
 class Tally(NamedTuple):
     """Sums by bin."""
 
-    rows: NDArray[np.int64]  # (bin,)
-    positives: NDArray[np.int64]  # (bin,)
-    score_sum: NDArray[np.float64]  # (bin,)
-    lowest: NDArray[np.float64]  # (bin,); infinite in an empty bin
-    highest: NDArray[np.float64]  # (bin,); -1 in an empty bin
+    rows: Whole  # (bin,)
+    positives: Whole  # (bin,)
+    score_sum: Floats  # (bin,)
+    lowest: Floats  # (bin,); infinite in an empty bin
+    highest: Floats  # (bin,); -1 in an empty bin
 
-    def mean_score(self) -> NDArray[np.float64]:
+    def mean_score(self) -> Floats:
         """Mean scores, (bin,), NaN in an empty bin; where all scores are equal, that score."""
         mean = self.score_sum / np.maximum(self.rows, 1)
         # The quotient of sums may leave the range of the scores by its rounding.
@@ -327,7 +326,7 @@ class Tally(NamedTuple):
 
 
 def tally(
-    score: NDArray[np.floating], event: NDArray[np.generic], edges: NDArray[np.float64], closed: str
+    score: NDArray[np.floating], event: NDArray[np.generic], edges: Floats, closed: str
 ) -> Tally:
     """Count rows, events and scores by bins."""
     dtype: np.dtype[np.floating] = np.dtype("f4" if score.dtype == np.float32 else "f8")

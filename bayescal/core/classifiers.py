@@ -37,7 +37,6 @@ from bayescal.core.intake import Column, weights
 from bayescal.core.quantity import Floats
 
 type Rows = NDArray[np.intp]
-type Weights = NDArray[np.float64]
 
 
 class MostProbable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
@@ -100,7 +99,7 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         y : array-like of shape (obs,)
             Labels.
         sample_weight : array-like of shape (obs,), optional
-            Weights, for the classifier and for its calibration; rows of weight 0 are left out.
+            Floats, for the classifier and for its calibration; rows of weight 0 are left out.
 
         Returns
         -------
@@ -122,7 +121,7 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
 
     def _checked_rows(
         self, x: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Any, NDArray[Any], Weights | None]:
+    ) -> tuple[Any, NDArray[Any], Floats | None]:
         """Check the classifier, features, labels and weights; leave out rows of weight 0."""
         estimator = self.chosen_estimator()
         if not hasattr(estimator, "fit"):
@@ -145,7 +144,7 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         weight, kept = positive_weights(sample_weight, len(labels))
         return _safe_indexing(rows, np.flatnonzero(kept)), labels[kept], weight
 
-    def _trained(self, rows: Any, labels: NDArray[Any], weight: Weights | None, some: Rows) -> Any:
+    def _trained(self, rows: Any, labels: NDArray[Any], weight: Floats | None, some: Rows) -> Any:
         """The classifier, trained on some rows."""
         given = {} if weight is None else {"sample_weight": weight[some]}
         estimator = clone(self.chosen_estimator())
@@ -213,8 +212,8 @@ def check_labels(codes: Codes, values: Sequence[Label]) -> None:
         )
 
 
-def positive_weights(sample_weight: ArrayLike, n: int) -> tuple[Weights, NDArray[np.bool_]]:
-    """Weights above 0, and which of the rows have them."""
+def positive_weights(sample_weight: ArrayLike, n: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """Floats above 0, and which of the rows have them."""
     found = weights(Column("sample_weight", sample_weight))
     check_same_length(len(found), "sample_weight", n, "X")
     kept = found > 0
@@ -244,7 +243,7 @@ def warn_unfinished(what: str, max_iter: int, stacklevel: int) -> None:
 
 
 type Layers = list[Floats]
-"""Weights and intercepts, layer by layer: two arrays of a linear model, else four."""
+"""Floats and intercepts, layer by layer: two arrays of a linear model, else four."""
 type Loss = Callable[..., tuple[float, Sequence[Floats]]]
 """From the outputs for each table of rows to the loss and its slopes in these outputs."""
 

@@ -15,6 +15,8 @@ from bayescal.core.errors import InputError
 
 type Label = bool | int | str
 type Codes = NDArray[np.int32]
+type Floats = NDArray[np.float64]
+type Whole = NDArray[np.int64]
 
 MISSING = -1
 # Above this spread of integers, a table of which ones occur costs more than a sort.
@@ -310,7 +312,7 @@ def to_floats(column: Any, name: str) -> NDArray[np.floating]:
         raise _not_numbers(array, name) from error
 
 
-def to_doubles(values: Any, name: str) -> NDArray[np.float64]:
+def to_doubles(values: Any, name: str) -> Floats:
     """Turn numbers of any shape, a single one among them, into float64."""
     if isinstance(values, int | float | np.number) or (
         isinstance(values, np.ndarray) and values.ndim == 0 and values.dtype.kind in "biuf"

@@ -15,7 +15,7 @@ from bayescal.core.bin_counts import BinCounts, TiedRows
 from bayescal.core.bin_edges import resolved_number, strategy_name
 from bayescal.core.binning import Binning
 from bayescal.core.checks import check_flag, check_is, check_rows, check_some_weight, check_whole
-from bayescal.core.columns import Label
+from bayescal.core.columns import Floats, Label, Whole
 from bayescal.core.count_table import CountTable, read_counts, write_counts
 from bayescal.core.counts_sql import ALONE, WHOLE, CountColumns, frame_sums
 from bayescal.core.errors import InputError
@@ -30,10 +30,8 @@ from bayescal.core.sums import (
     ZERO,
     CellSums,
     CountedColumns,
-    Floats,
     Held,
     SharedCounts,
-    Whole,
     cell_bounds,
     lowest,
     units_of,

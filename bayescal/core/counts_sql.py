@@ -23,16 +23,14 @@ from bayescal.core.checks import (
     checked_words,
     shown,
 )
-from bayescal.core.columns import Label, frame_columns, to_floats
+from bayescal.core.columns import Floats, Label, Whole, frame_columns, to_floats
 from bayescal.core.errors import InputError
 from bayescal.core.intake import checked_label, code_groups, negative_of
 from bayescal.core.sums import (
     ONE,
     PER_LOGIT,
     ZERO,
-    Floats,
     Held,
-    Whole,
     cell_bounds,
     lowest,
     units_of,

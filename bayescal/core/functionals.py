@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.columns import Floats
 from bayescal.core.intake import to_probabilities
-
-type Floats = NDArray[np.float64]
 
 
 def log_binomial_coefficient(count: NDArray[Any], positives: NDArray[Any]) -> Floats:

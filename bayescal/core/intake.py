@@ -24,6 +24,7 @@ from bayescal.core.checks import (
 from bayescal.core.columns import (
     MISSING,
     Codes,
+    Floats,
     Label,
     column_names,
     factorize,
@@ -232,7 +233,7 @@ class Parts(NamedTuple):
     classes: tuple[Label, ...]
     group: NDArray[np.int32] | None  # (obs,)
     groups: tuple[str, ...]
-    sample_weight: NDArray[np.float64] | None = None  # (obs,)
+    sample_weight: Floats | None = None  # (obs,)
     are_logits: bool = False  # of values; probabilities otherwise
 
 
@@ -336,7 +337,7 @@ def collect_columns(
     )
 
 
-def weights(column: Column) -> NDArray[np.float64]:
+def weights(column: Column) -> Floats:
     """Turn a column into checked sample weights."""
     values = to_floats(column.values, column.name).astype(np.float64)
     if values.ndim == 2 and values.shape[1] == 1:
@@ -411,7 +412,7 @@ def _scores(column: Column) -> Probabilities:
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
-def finite_numbers(values: Any, name: str) -> NDArray[np.float64]:
+def finite_numbers(values: Any, name: str) -> Floats:
     """Turn finite numbers of any shape, a single one among them, into float64."""
     found = to_doubles(values, name)
     if not np.isfinite(found).all():
@@ -420,7 +421,7 @@ def finite_numbers(values: Any, name: str) -> NDArray[np.float64]:
     return found
 
 
-def to_probabilities(values: Any, name: str) -> NDArray[np.float64]:
+def to_probabilities(values: Any, name: str) -> Floats:
     """Turn probabilities of any shape, a single one among them, into float64."""
     found = to_doubles(values, name)
     return np.asarray(clean_probabilities(found, name), np.float64) if found.size else found

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.columns import MISSING
+from bayescal.core.columns import MISSING, Floats
 
 if TYPE_CHECKING:
     from bayescal.core.scores import Scores
 
-
-type Floats = NDArray[np.float64]
 
 # Of data that are what they were passed as, fewer than this share show a sign by chance.
 RARE: Final = 0.001
@@ -187,7 +185,7 @@ def _logits(log_ratio: float) -> list[Sign]:
     ]
 
 
-def contradiction(seen: float | NDArray[np.float64], drawn: NDArray[np.float64]) -> list[str]:
+def contradiction(seen: float | Floats, drawn: Floats) -> list[str]:
     """Say so where an estimate is hardly possible under the posterior."""
     gap = drawn - seen
     below, above = float((gap <= _EQUAL).mean()), float((gap >= -_EQUAL).mean())

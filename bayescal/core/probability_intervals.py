@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.columns import Whole
 from bayescal.core.quantity import Floats
 
 type Booleans = NDArray[np.bool_]
@@ -31,7 +32,7 @@ class Decisions(NamedTuple):
     # Whether class probabilities lie between the bounds.
     proper: Booleans
     # Of the admissible classes the one whose lower probability is largest.
-    decision: NDArray[np.int64]
+    decision: Whole
     # Whether a class is the most probable one for some member.
     admissible: Booleans
 

@@ -36,6 +36,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, ca
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.columns import Floats as Floats
+
 if TYPE_CHECKING:
     import pymc as pm
 
@@ -214,7 +216,6 @@ AVERAGE: Final = (
 """What a result of an average over descriptions of the curve holds besides."""
 
 
-type Floats = NDArray[np.float64]
 type Draws = Mapping[str, Floats]
 """Draws of a model's variables by name, (chain, draw, ...) or (draw, ...)."""
 type Arrays = Mapping[str, Any]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice, check_known, listing
-from bayescal.core.columns import MISSING, Label
+from bayescal.core.columns import MISSING, Floats, Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import (
     Column,
@@ -102,7 +102,7 @@ class Scores(ScoreSources, Showing):
     classes: tuple[Label, ...]
     group: NDArray[np.int32] | None
     groups: tuple[str, ...]
-    sample_weight: NDArray[np.float64] | None
+    sample_weight: Floats | None
     _are_logits: bool
     _probabilities: Probabilities | None
 
@@ -464,7 +464,7 @@ class Task:
     event: NDArray[np.uint8]  # (obs,)
     group: NDArray[np.int32] | None = None  # (obs,)
     groups: tuple[str, ...] = ()
-    weight: NDArray[np.float64] | None = None  # (obs,), above 0
+    weight: Floats | None = None  # (obs,), above 0
 
     def __post_init__(self) -> None:
         lengths = {"score": self.score.shape, "event": self.event.shape}

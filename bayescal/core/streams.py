@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from hashlib import blake2b
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayescal.core.checks import check_is, check_known, check_number
+from bayescal.core.columns import Whole
 from bayescal.core.functionals import finite_logits, sigmoid
 from bayescal.core.intake import finite_numbers
 from bayescal.core.quantity import Floats
@@ -23,9 +24,7 @@ def stream(seed: int, *names: str, number: int = 0) -> np.random.Generator:
     return np.random.default_rng([seed, *words, number])
 
 
-def count_not_above(
-    table: NDArray[np.float64], column: NDArray[np.int64], value: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def count_not_above(table: Floats, column: Whole, value: Floats) -> Whole:
     """Count entries of rising columns not above a value, as ``np.searchsorted(..., "right")``."""
     size, found = len(table), np.zeros(value.shape, np.int64)
     for step in 2 ** np.arange(size.bit_length())[::-1]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.checks import check_same_length
-from bayescal.core.columns import MISSING, Label, factorize
+from bayescal.core.columns import MISSING, Floats, Label, Whole, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import sigmoid
 from bayescal.core.intake import Column, checked_label, position, probabilities, weights
@@ -178,9 +178,6 @@ def processors() -> int:
     affinity = getattr(os, "sched_getaffinity", None)  # not on every system
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
-
-type Floats = NDArray[np.float64]
-type Whole = NDArray[np.int64]
 
 # Cells of a unit of the score's logit, a power of 2, and the logit from which on scores share one.
 _SHIFT: Final = 13

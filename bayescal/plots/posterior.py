@@ -16,6 +16,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from bayescal.core.checks import check_number
+from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import ERROR, ROW, Variable
 from bayescal.core.text import distinct, number, percent, relation
@@ -31,7 +32,7 @@ from bayescal.results.robustness import Conclusion, conclusions
 _GRID: Final = 1024
 
 
-def density(draws: NDArray[Any], at: NDArray[Any]) -> NDArray[np.float64]:
+def density(draws: NDArray[Any], at: NDArray[Any]) -> Floats:
     """Kernel density of the positive draws, reflected at 0; zeros where all are equal.
 
     Draws that take negative values too have the density of all of them. It is that of

@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from bayescal.core.columns import Floats
 from bayescal.core.quantity import ERROR
 from bayescal.core.text import number, percent, relation
 from bayescal.plots import style
@@ -40,9 +41,9 @@ class Marks(NamedTuple):
     """Bins, or distinct scores, that have rows: their score, label rate and rows."""
 
     noun: str
-    score: NDArray[np.float64]
-    rate: NDArray[np.float64]
-    rows: NDArray[np.float64]
+    score: Floats
+    rate: Floats
+    rows: Floats
 
 
 def plot_reliability(
@@ -146,7 +147,7 @@ def _draw_descriptions(
 
 def _draw_rates(
     ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, entries: dict[str, Artist]
-) -> NDArray[np.float64]:
+) -> Floats:
     """Intervals of the rates that lie on no curve; their ends are given back."""
     score, ends = rate_intervals(tree, case, prob)
     if not score.size:
@@ -158,9 +159,7 @@ def _draw_rates(
     return np.asarray(ends.ravel())
 
 
-def rate_intervals(
-    tree: xr.DataTree, case: ResultSlice, prob: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def rate_intervals(tree: xr.DataTree, case: ResultSlice, prob: float) -> tuple[Floats, Floats]:
     """Scores whose rates lie on no curve, and the intervals of these, (2, score)."""
     bins = filled_bins(tree, case)
     alone = np.isin(bins.score, (0, 1)) | (not lies_on_curve(tree, case))
@@ -230,7 +229,7 @@ def _full(tree: xr.DataTree, case: ResultSlice) -> NDArray[np.bool_]:
     return np.asarray(access.variable(tree, schema.POINT_ESTIMATE, schema.COUNT, case).values > 0)
 
 
-def _limits(seen: NDArray[np.float64], band: tuple[float, float]) -> tuple[float, float]:
+def _limits(seen: Floats, band: tuple[float, float]) -> tuple[float, float]:
     """The whole unit square; or, if marks are close together, where they and the band are."""
     if seen.size == 0 or np.ptp(seen) >= 0.5:
         return (0.0, 1.0)
@@ -273,9 +272,7 @@ def _draw_scores(
     ax.yaxis.set_major_locator(MaxNLocator(2, integer=True))
 
 
-def _cells(
-    tree: xr.DataTree, case: ResultSlice
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _cells(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats, Floats]:
     """Ends of narrow cells of the score with their rows and positives; of bins without cells."""
     cells, bins = (schema.CELL_SCORE, schema.CELL_COUNT), (schema.BIN_EDGES, schema.COUNT)
     if not access.has_variable(tree, schema.CONSTANT_DATA, *cells):
@@ -293,9 +290,7 @@ def _cells(
     return np.clip(edges, 0, 1), count, events
 
 
-def _between(
-    edges: NDArray[np.float64], ends: NDArray[np.float64], *counts: NDArray[np.float64]
-) -> list[NDArray[np.float64]]:
+def _between(edges: Floats, ends: Floats, *counts: Floats) -> list[Floats]:
     """Rows between edges, those of a cell spread evenly over it."""
     return [np.diff(np.interp(edges, ends, np.append(0, np.cumsum(count)))) for count in counts]
 

@@ -11,9 +11,9 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Polygon
-from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice, check_is, check_whole
+from bayescal.core.columns import Whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import ROW, Floats
 from bayescal.core.text import distinct, percent
@@ -189,13 +189,13 @@ def _draw_cells(ax: Axes, tree: xr.DataTree, case: ResultSlice, k: int) -> None:
     ax.scatter(middle, rate, area, zorder=5, clip_on=False, **look)
 
 
-def _kinds(rows: Rows, k: int) -> NDArray[np.int64]:
+def _kinds(rows: Rows, k: int) -> Whole:
     """Of each row, 0 where the class is decided on, 1 where it is open, 2 where it is ruled out."""
     own = rows.is_open[:, rows.classes.index(rows.curves[k])]
     return np.where(own, np.where(rows.n_open == 1, 0, 1), 2)
 
 
-def _draw_rows(ax: Axes, rows: Rows, k: int, kind: NDArray[np.int64]) -> None:
+def _draw_rows(ax: Axes, rows: Rows, k: int, kind: Whole) -> None:
     shown = evenly(rows.score[:, k], _MOST_ROWS)
     x = np.arange(len(shown))
     colours = [_KINDS[one] for one in kind[shown]]
@@ -207,15 +207,13 @@ def _draw_rows(ax: Axes, rows: Rows, k: int, kind: NDArray[np.int64]) -> None:
     _write_scores(ax, rows.score[shown, k], _TICKS)
 
 
-def _write_scores(ax: Axes, score: NDArray[np.float64], most: int) -> None:
+def _write_scores(ax: Axes, score: Floats, most: int) -> None:
     """Write scores where rows stand: a few of them show how they rise."""
     ticks = evenly(np.arange(len(score)), most)
     ax.set_xticks(ticks, [f"{score[tick]:.2f}" for tick in ticks])
 
 
-def _decision_legend(
-    figure: style.Ground, rows: Rows, k: int, kind: NDArray[np.int64], prob: float
-) -> Figure:
+def _decision_legend(figure: style.Ground, rows: Rows, k: int, kind: Whole, prob: float) -> Figure:
     short = distinct(rows.classes, 20)
     name = short[rows.curves[k]]
     words = (f"decided: {name}", "open: more than one class", f"{name} ruled out")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import MOST_DRAWN, check_flag, check_number, check_whole, generator
+from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
 from bayescal.quantities.agnostic.estimator import checked_rows, interval_measure
@@ -315,7 +316,7 @@ class CalibrationTest(NamedTuple):
 
     c: float
     p_value: float
-    simulated: NDArray[np.float64]
+    simulated: Floats
 
 
 def calibration_test(
@@ -360,9 +361,7 @@ def calibration_test(
     return CalibrationTest(found, (1 + beyond) / (1 + draws), simulated)
 
 
-def simulated_measures(
-    score: NDArray[np.floating], draws: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def simulated_measures(score: NDArray[np.floating], draws: int, rng: np.random.Generator) -> Floats:
     """Measures of labels drawn from the scores, (draws,)."""
     ordered = np.sort(score).astype(np.float64)
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))

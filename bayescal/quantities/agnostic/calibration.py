@@ -8,13 +8,13 @@ from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import isotonic_regression, linprog
 from scipy.special import entr, logit
 
 from bayescal.core.checks import check_call, check_choice, check_flag, check_same_length, shown
-from bayescal.core.columns import to_doubles
+from bayescal.core.columns import Whole, to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
@@ -365,15 +365,12 @@ class Link:
         return np.asarray(np.interp(to_probabilities(score, "score"), self.score, self.value))
 
 
-type Integers = NDArray[np.int64]
-
-
 class TiedScores(NamedTuple):
     """Numbers of rows and positives at each distinct score, rising."""
 
     score: Floats  # (distinct,)
-    rows: Integers  # (distinct,)
-    positive: Integers  # (distinct,)
+    rows: Whole  # (distinct,)
+    positive: Whole  # (distinct,)
 
 
 def tied_scores(score: ArrayLike, label: ArrayLike) -> TiedScores:

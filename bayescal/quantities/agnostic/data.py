@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayescal.core.bin_counts import BinCounts, TiedRows
 from bayescal.core.binning import fine_counts, part_counts
 from bayescal.core.checks import check_rows, shown
-from bayescal.core.columns import MISSING, to_numpy
+from bayescal.core.columns import MISSING, Whole, to_numpy
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.plausibility import all_labels, area_under_roc, label_signs
@@ -99,8 +99,8 @@ class CountFigures:
 
     measure: IntervalMeasure
     score: Floats  # (score,)
-    labels: NDArray[np.int64]  # labelled rows, negative and positive, (score, 2)
-    unlabeled: NDArray[np.int64]  # (score,)
+    labels: Whole  # labelled rows, negative and positive, (score, 2)
+    unlabeled: Whole  # (score,)
     n: int
     n_positive: int
     n_unlabeled: int
@@ -149,7 +149,7 @@ class CountFigures:
         of_label = np.column_stack([1 - self.score, self.score])
         return np.asarray(self.unlabeled[:, np.newaxis] * of_label, dtype=np.float64)
 
-    def _mean_cost(self, rule: DecisionRule, rows: NDArray[np.int64] | Floats) -> float:
+    def _mean_cost(self, rule: DecisionRule, rows: Whole | Floats) -> float:
         of_label = rule.cost_table[rule.action_of(self.score)][:, ::-1]
         return float((rows * of_label).sum() / rows.sum())
 
@@ -169,8 +169,8 @@ class IntervalProblem:
     labeled: Problem
     figures: Figures
     cells: BinCounts  # of all rows; it knows no labels
-    labels: NDArray[np.int64]  # negative and positive rows of each cell, (cell, 2)
-    unlabeled_count: NDArray[np.int64]  # of each cell, (cell,)
+    labels: Whole  # negative and positive rows of each cell, (cell, 2)
+    unlabeled_count: Whole  # of each cell, (cell,)
     one_score: NDArray[np.bool_]  # cells whose rows all share one score, repeated, (cell,)
 
     @property
@@ -281,7 +281,7 @@ def problem_of(name: str, counts: Counts, edges: Sequence[float]) -> IntervalPro
     return IntervalProblem(curve, CountFigures.of(counts, score), cells, labels, rest, one_score)
 
 
-def _one_score(cells: BinCounts, score: Floats, place: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _one_score(cells: BinCounts, score: Floats, place: Whole) -> NDArray[np.bool_]:
     """Cells whose rows all have one score that is not a single row's, (cell,)."""
     some = np.zeros(cells.n_bins)
     some[place] = score

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from bayescal.core.checks import check_is, check_number, check_same_length, check_unique, listing
-from bayescal.core.columns import to_numpy
+from bayescal.core.columns import Whole, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Bound, Floats
@@ -145,7 +145,7 @@ class DecisionRule:
         """The sum of ``|a - b|`` over the actions, by which bounds multiply the measure."""
         return sum(abs(cost.positive - cost.negative) for cost in self.costs)
 
-    def action_of(self, score: ArrayLike) -> NDArray[np.int64]:
+    def action_of(self, score: ArrayLike) -> Whole:
         """Find the action that is taken for each score.
 
         Parameters

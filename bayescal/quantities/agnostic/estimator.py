@@ -18,7 +18,7 @@ from bayescal.core.checks import (
     check_some_weight,
     clean_probabilities,
 )
-from bayescal.core.columns import to_doubles, to_numpy
+from bayescal.core.columns import Floats, to_doubles, to_numpy
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, weights
@@ -26,7 +26,6 @@ from bayescal.core.many_rows import count_rows as count_rows
 from bayescal.core.many_rows import counted
 from bayescal.core.scores import Scores, Task
 
-type Floats = NDArray[np.float64]
 type Events = NDArray[np.uint8]
 type Keys = NDArray[np.signedinteger]
 
@@ -291,7 +290,7 @@ def _weighted(score: NDArray[np.floating], event: Events, weight: Floats) -> Int
 
 # Counts of any rows serve this quantity too.
 
-type Value = np.float64 | NDArray[np.float64]
+type Value = np.float64 | Floats
 
 MULTICLASS = ("top-label", "class-wise", "supremum")
 

@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_flag, check_number, check_same_length
+from bayescal.core.columns import Whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, Floats
 from bayescal.core.scores import Task
@@ -178,9 +179,7 @@ def cost_draws(rule: DecisionRule, score: Floats, positive: Floats, negative: Fl
     return np.asarray(positive @ of_positive + negative @ of_negative)
 
 
-def draw_labels(
-    count: NDArray[np.int64], rate: Floats, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
+def draw_labels(count: Whole, rate: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draw the positives and negatives of the rows in each cell, (..., cell)."""
     positive = rng.binomial(count, rate).astype(np.float64)
     return positive, count - positive
@@ -259,7 +258,7 @@ type Part = tuple[AgnosticCase, SharedRows, CaseArrays]
 
 def correlations(
     cases: Sequence[AgnosticCase], rows: Sequence[SharedRows], found: Sequence[CaseArrays]
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Floats]:
     """Correlation of each metric over shared rows, ([class,] classifier, classifier).
 
     Labels matter through the rates, which labelled rows alone show, and scores of all rows. So a
@@ -279,7 +278,7 @@ def _class(case: AgnosticCase) -> str:
     return case.coords.get("class", "")
 
 
-def _of_one(parts: Sequence[Part]) -> dict[str, NDArray[np.float64]]:
+def _of_one(parts: Sequence[Part]) -> dict[str, Floats]:
     """Correlations of the classifiers of one class."""
     rates = [_rates(case, arrays) for case, _, arrays in parts]
     by_case = [influences(case, rate) for (case, *_), rate in zip(parts, rates, strict=True)]
@@ -366,7 +365,7 @@ def _of_cost(rule: DecisionRule, score: Floats, rate: Floats) -> Influence:
     return Influence(positive - negative, rate * positive + (1 - rate) * negative)
 
 
-def _normed(covariance: Floats) -> NDArray[np.float64]:
+def _normed(covariance: Floats) -> Floats:
     """Correlation matrix; 0 beside what does not vary."""
     spread = np.sqrt(np.diag(covariance))
     scale = np.outer(spread, spread)

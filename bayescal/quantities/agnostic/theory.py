@@ -7,7 +7,7 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayescal.core.checks import (
     MOST_DRAWN,
@@ -19,12 +19,12 @@ from bayescal.core.checks import (
     generator,
     shown,
 )
-from bayescal.core.columns import to_doubles, to_numpy
+from bayescal.core.columns import Whole, to_doubles, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.agnostic.estimator import checked_scores, checked_weights
 
-type Verifier = Callable[[NDArray[np.int64], NDArray[np.int64]], bool]
+type Verifier = Callable[[Whole, Whole], bool]
 
 # Thresholds of all classifiers at once are 2**n by n numbers.
 _MOST_FEATURES = 12

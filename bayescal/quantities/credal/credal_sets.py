@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
 from bayescal.core.checks import check_choice
-from bayescal.core.columns import to_doubles
+from bayescal.core.columns import Whole, to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import ROUNDING, Interval, discounted, holds_any, tightened
 from bayescal.core.quantity import Floats
@@ -236,7 +236,7 @@ def costs(cost: ArrayLike, n_classes: int) -> Floats:
     return np.atleast_2d(table)
 
 
-def _filled(low: Floats, high: Floats, order: NDArray[np.int64]) -> Floats:
+def _filled(low: Floats, high: Floats, order: Whole) -> Floats:
     """Give each class its lower bound and the rest of 1 in this order, columns in this order."""
     least, slack = low[..., order], (high - low)[..., order]
     rest = 1 - low.sum(axis=-1, keepdims=True)

@@ -12,7 +12,7 @@ from bayescal.core.bin_counts import BinCounts, TiedRows, rows_per_weight
 from bayescal.core.bin_edges import effective_number
 from bayescal.core.binning import fine_counts
 from bayescal.core.checks import check_is, listing
-from bayescal.core.columns import MISSING
+from bayescal.core.columns import MISSING, Whole
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, Parts, check_order, probabilities, round_scores
 from bayescal.core.many_rows import counted
@@ -37,7 +37,7 @@ _BY_GROUP: Final = (
 class RowCounts(NamedTuple):
     """How many rows the calibration scores stand for."""
 
-    rows: NDArray[np.int64]  # (score,): labelled rows
+    rows: Whole  # (score,): labelled rows
     n_obs: int  # with those without a label
 
 
@@ -108,7 +108,7 @@ class CalibrationSplit(Showing):
         object.__setattr__(self, "counts", None)
 
     @property
-    def rows(self) -> NDArray[np.int64] | None:
+    def rows(self) -> Whole | None:
         """How many rows each labelled calibration score stands for; None for one each."""
         return None if self.counts is None else self.counts.rows
 
@@ -284,7 +284,7 @@ class EmpiricalCDF:
         return np.asarray(np.interp(rank, self.rank, self.score))
 
 
-def cell_of(rank: Floats, n_cells: int) -> NDArray[np.int64]:
+def cell_of(rank: Floats, n_cells: int) -> Whole:
     """Cell of each rank, of cells of equal width; rounded, as a rank may lie on an edge."""
     return np.minimum(round_scores(rank * n_cells).astype(np.int64), n_cells - 1)
 
@@ -319,9 +319,7 @@ class CurveRows:
         number = split.rows if weight is None else effective_rows(score, weight)
         return cls(score, happened, number, weight)
 
-    def total(
-        self, place: NDArray[np.int64], size: int, values: NDArray[Any] | None = None
-    ) -> NDArray[Any]:
+    def total(self, place: Whole, size: int, values: NDArray[Any] | None = None) -> NDArray[Any]:
         """Sum values up by place; without any, count rows."""
         if self.number is None:
             return np.bincount(place, values, size)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_data, check_whole
-from bayescal.core.columns import to_doubles
+from bayescal.core.columns import Whole, to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import ROUNDING, Booleans, largest_somewhere
 from bayescal.core.quantity import Bound, Floats
@@ -230,7 +230,7 @@ def zero_one(n_classes: int) -> Floats:
     return 1 - np.eye(n_classes)
 
 
-def maximin(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> NDArray[np.int64]:
+def maximin(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Whole:
     """Choose the action whose worst expected cost is least.
 
     Parameters

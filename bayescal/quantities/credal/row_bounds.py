@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.checks import check_call
-from bayescal.core.columns import MISSING
+from bayescal.core.columns import MISSING, Whole
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Parts
 from bayescal.core.probability_intervals import decide, decide_binary, of_both_classes
@@ -114,7 +114,7 @@ class CredibleSets(NamedTuple):
     lower: Floats
     upper: Floats
     proper: NDArray[np.bool_]
-    decision: NDArray[np.int64]
+    decision: Whole
     admissible: NDArray[np.bool_]
 
 

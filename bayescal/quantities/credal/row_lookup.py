@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import expit, ndtri
 
+from bayescal.core.columns import Whole
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import Draws, Floats
@@ -83,7 +84,7 @@ class StoredCurve:
         )
 
     @cached_property
-    def _interior(self) -> NDArray[np.int64]:
+    def _interior(self) -> Whole:
         found = np.flatnonzero((self.score > 0) & (self.score < 1))
         if not len(found):
             raise InputError(
@@ -223,7 +224,7 @@ class RowBounds(NamedTuple):
     p1: Floats
     merged: Floats
     improper: NDArray[np.bool_]
-    decision: NDArray[np.int64]
+    decision: Whole
     admissible: NDArray[np.bool_]
     error: float
 

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_choice, check_rows, check_same_length
-from bayescal.core.columns import to_doubles, to_numpy
+from bayescal.core.columns import Whole, to_doubles, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores
 from bayescal.core.quantity import Floats
 
-type Integers = NDArray[np.int64]
 type Numbers = NDArray[Any]  # of rows, whole or not
 
 
@@ -249,9 +248,9 @@ class Steps(NamedTuple):
     """A step function on distinct scores; quotients of whole numbers are rounded once."""
 
     # Place of the first distinct score of each step, increasing from 0, (step,).
-    start: Integers
+    start: Whole
     # Increasing values, (step,).
-    value: NDArray[np.float64]
+    value: Floats
 
 
 def venn_abers_steps(count: Numbers, positive: Numbers) -> tuple[Steps, Steps]:
@@ -286,7 +285,7 @@ def venn_abers_steps(count: Numbers, positive: Numbers) -> tuple[Steps, Steps]:
     return p0, p1
 
 
-def _corners(rows: Numbers, labels: Numbers) -> Integers:
+def _corners(rows: Numbers, labels: Numbers) -> Whole:
     """Corners of the greatest convex minorant; all points above a neighbours' chord go at once."""
     kept = np.arange(len(rows))
     x, y = rows, labels
@@ -299,7 +298,7 @@ def _corners(rows: Numbers, labels: Numbers) -> Integers:
     return kept
 
 
-def _steps(rows: Numbers, labels: Numbers, corners: Integers) -> tuple[Integers, Numbers, Numbers]:
+def _steps(rows: Numbers, labels: Numbers, corners: Whole) -> tuple[Whole, Numbers, Numbers]:
     """Find where the running maximum of r rises, and its values as fractions."""
     place, corner = _near_minorant(rows, labels, corners)
     x, y = rows[place] - 1, labels[place] - 1
@@ -311,7 +310,7 @@ def _steps(rows: Numbers, labels: Numbers, corners: Integers) -> tuple[Integers,
     return place[rises], top[rises], bottom[rises]
 
 
-def _near_minorant(rows: Numbers, labels: Numbers, corners: Integers) -> tuple[Integers, Integers]:
+def _near_minorant(rows: Numbers, labels: Numbers, corners: Whole) -> tuple[Whole, Whole]:
     """Find the points c with D_c < 1 - m, and the corner at or before each."""
     across, up, points = np.diff(rows[corners]), np.diff(labels[corners]), np.diff(corners)
     # dx S - dy N is D times the width of the chord, but for its value at the corner.
@@ -325,8 +324,8 @@ def _near_minorant(rows: Numbers, labels: Numbers, corners: Integers) -> tuple[I
 
 
 def _least_steep(
-    x: Numbers, y: Numbers, corner_x: Numbers, corner_y: Numbers, first: Integers
-) -> Integers:
+    x: Numbers, y: Numbers, corner_x: Numbers, corner_y: Numbers, first: Whole
+) -> Whole:
     """Find the corner, from the first allowed on, to which the line from (x, y) is least steep."""
     end = first.copy()
     last = len(corner_x) - 1

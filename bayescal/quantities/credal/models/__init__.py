@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, gammaln, logsumexp, xlog1py, xlogy
 from scipy.stats import beta
 
+from bayescal.core.columns import Whole
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
 from bayescal.core.streams import count_not_above
@@ -86,8 +87,8 @@ _RANGE: Final = 600.0
 
 
 def draw_rates(
-    count: NDArray[np.int64],
-    positives: NDArray[np.int64],
+    count: Whole,
+    positives: Whole,
     concentration: float,
     draws: int,
     rng: np.random.Generator,
@@ -131,9 +132,7 @@ def _stepped(forward: Floats, kernel: Floats, log_kernel: Floats) -> Floats:
     return sums
 
 
-def _drawn(
-    log_weight: Floats, column: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _drawn(log_weight: Floats, column: Whole, rng: np.random.Generator) -> Whole:
     """Draw cells in proportion to the weights, (cell, column), of each draw's column."""
     below = np.cumsum(np.exp(log_weight - log_weight.max(axis=0)), axis=0)
     order = np.argsort(column, kind="stable")
@@ -143,7 +142,7 @@ def _drawn(
     return found
 
 
-def _within(cell: NDArray[np.int64], edge: Floats, rng: np.random.Generator) -> Floats:
+def _within(cell: Whole, edge: Floats, rng: np.random.Generator) -> Floats:
     """Place rates in their cells; bins that share one share the place."""
     place = rng.random(cell.shape)
     same = cell[:, 1:] == cell[:, :-1]
@@ -171,7 +170,7 @@ def _log_kernel(edge: Floats, concentration: float) -> Floats:
     return np.asarray(log_kernel)
 
 
-def _edges(count: NDArray[np.int64], positives: NDArray[np.int64]) -> Floats:
+def _edges(count: Whole, positives: Whole) -> Floats:
     """Edges of cells from 0 to 1: quantiles of the posteriors of bins and of blocks of bins."""
     from scipy.optimize import isotonic_regression
 
@@ -214,7 +213,7 @@ class _Bins(AsSampled):
         return PseudoObservations._make(in_columns(part, cell) for part in parts)
 
 
-def in_columns(per_cell: Floats, cell: NDArray[np.int64]) -> Floats:
+def in_columns(per_cell: Floats, cell: Whole) -> Floats:
     """Look up the value of each row's cell, (draw, obs, curve)."""
     return np.asarray(per_cell[:, np.arange(cell.shape[1]), cell])
 
@@ -375,6 +374,6 @@ class Imprecise(_Bins):
         inside = np.clip(draws["rate"], _EDGE, 1 - np.finfo(float).epsneg)
         return {"rate": beta.logpdf(inside, half, half).sum(axis=(-2, -1))}
 
-    def _counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _counts(self) -> tuple[Whole, Whole]:
         positives = self.problem.positives
         return positives, self.problem.count - positives

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal.core import quantity
+from bayescal.core.columns import Whole
 from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
 from bayescal.curves.average import Average, for_nuts
 from bayescal.curves.cells import EDGE, logit_rate, rate_logit
@@ -101,7 +102,7 @@ class _Curve:
     average: Average
     nodes: Nodes
     # Node of each cell, the first one's for a cell without rows, and its share of the population.
-    cell_node: NDArray[np.int64]
+    cell_node: Whole
     share: Floats
 
     @classmethod

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_rows, check_same_length, listing
-from bayescal.core.columns import to_doubles
+from bayescal.core.columns import Whole, to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.credal_sets import discount, project, proper
@@ -304,7 +304,7 @@ def credal_labels(
     prob: Floats,
     calibration_prob: Floats,
     *,
-    calibration_label: NDArray[np.int64],
+    calibration_label: Whole,
     relation: str = ">",
 ) -> LabelSets:
     """Label each row with the credal set of Venn-Abers predictors (Algorithm 2).

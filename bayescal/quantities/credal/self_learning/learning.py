@@ -34,6 +34,7 @@ from bayescal.core.classifiers import (
     train,
     warn_unfinished,
 )
+from bayescal.core.columns import Whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.writing import checked_path, replacing
@@ -164,7 +165,7 @@ class SelfLearningSettings:
 class SelfLearningState(NamedTuple):
     """How far self-learning has come."""
 
-    order: NDArray[np.int64]  # (unlabeled,)
+    order: Whole  # (unlabeled,)
     sets: LabelSets
     target_prob: Floats  # (iteration, target, class)
 

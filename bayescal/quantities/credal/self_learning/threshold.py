@@ -20,6 +20,7 @@ from bayescal.core.checks import (
     check_seed,
     check_whole,
 )
+from bayescal.core.columns import Whole
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.credal_sets import SLACK
 from bayescal.quantities.credal.self_learning import (
@@ -187,7 +188,7 @@ class LabeledParts(NamedTuple):
     x: Floats
     label: Floats
     x_calibration: Floats
-    calibration_label: NDArray[np.int64]
+    calibration_label: Whole
 
 
 type Renew = Callable[[LabeledParts, Floats, Floats], LabeledParts]
@@ -211,7 +212,7 @@ class ThresholdLearned(NamedTuple):
 
     networks: OneVsAllNetworks
     target_prob: Floats
-    n_given: NDArray[np.int64]
+    n_given: Whole
 
 
 def self_learn_by_threshold(
