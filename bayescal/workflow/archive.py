@@ -193,13 +193,12 @@ def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     """Say in which respects a stored fit is another one; "" where it is the one wanted."""
     names = [name for name in {**wanted, **stored} if stored.get(name) != wanted.get(name)]
-    return ", ".join(_of(name, stored.get(name), wanted.get(name)) for name in names)
-
-
-def _of(name: str, stored: Any, wanted: Any) -> str:
-    if name in ("data", "priors", "options"):
-        return f"other {name}"
-    return f"{name} {stored!r} instead of {wanted!r}"
+    return ", ".join(
+        f"other {name}"
+        if name in ("data", "priors", "options")
+        else f"{name} {stored.get(name)!r} instead of {wanted.get(name)!r}"
+        for name in names
+    )
 
 
 def pack(tree: xr.DataTree, keep: str, about: Mapping[str, Any]) -> bytes:

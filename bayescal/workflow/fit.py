@@ -270,6 +270,8 @@ def attributes(quantity: Quantity, plan: Plan, priors: Any, settings: Settings) 
     """Root attributes: all that is needed to make the result again, but for its status."""
     prints = "|".join(case.fingerprint() for case in plan.cases)
     direct, model = settings.method == "direct", plan.cases[0].model
+    # One case may answer for several classifiers at once.
+    named = [case.axes.get("classifier") or (case.coords["classifier"],) for case in plan.cases]
     return {
         "bayescal_version": __version__,
         "quantity": quantity.NAME,
@@ -277,7 +279,7 @@ def attributes(quantity: Quantity, plan: Plan, priors: Any, settings: Settings) 
         "estimand": quantity.ESTIMAND,
         "references": [reference._asdict() for reference in quantity.REFERENCES],
         "data_hash": f"sha256:{hashlib.sha256(prints.encode()).hexdigest()[:16]}",
-        "classifiers": _classifiers(plan.cases),
+        "classifiers": list(dict.fromkeys(name for names in named for name in names)),
         "priors": priors.to_json(),
         "prior_text": priors.describe(),
         "method": settings.method,
@@ -307,12 +309,6 @@ def _said(
 def converged(found: Sequence[CaseArrays]) -> bool:
     """Whether all fits converged."""
     return all(arrays.diagnostics["converged"] for arrays in found)
-
-
-def _classifiers(cases: Sequence[Case]) -> list[str]:
-    """Classifiers of the cases, or those that a case answers for at once."""
-    found = [case.axes.get("classifier") or (case.coords["classifier"],) for case in cases]
-    return list(dict.fromkeys(name for names in found for name in names))
 
 
 def prior_sensitivity(

@@ -93,6 +93,12 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
     def __len__(self) -> int:
         return len(self.contents)
 
+    def _hold(self, key: Key, content: bytes | Path, head: Mapping[str, Any]) -> None:
+        self.contents[key] = content
+        self.rows[key] = head["summary"]
+        if not head["converged"]:
+            self.unconverged.append(key)
+
     def _show_(self) -> Shown:
         failed = [f"{joined(key)}: {why.message}" for key, why in self.failures.items()]
         said = {
@@ -357,7 +363,7 @@ class _Run:
             self.found.recomputed[key] = f"the store has it of {why}"
             return False
         self.earlier.end_failure(key)
-        self._hold(key, self.earlier.file(key), head)
+        self.found._hold(key, self.earlier.file(key), head)
         return True
 
     def _take(self, key: Key, outcome: Outcome) -> None:
@@ -371,13 +377,7 @@ class _Run:
         head = archive.about(outcome)
         if self.store is not None:
             self.store.keep(key, outcome)
-        self._hold(key, outcome if self.store is None else self.store.file(key), head)
-
-    def _hold(self, key: Key, content: Any, head: Mapping[str, Any]) -> None:
-        self.found.contents[key] = content
-        self.found.rows[key] = head["summary"]
-        if not head["converged"]:
-            self.found.unconverged.append(key)
+        self.found._hold(key, outcome if self.store is None else self.store.file(key), head)
 
 
 def _pairs(data: Any) -> Iterator[tuple[Key, Any]]:
@@ -457,10 +457,7 @@ def load_many(path: str | os.PathLike[str]) -> ManyFits:
         found.quantity = str(head["recipe"]["quantity"])
         # A fit of a key that has failed since is of data that the key has no more.
         if key not in failures:
-            found.contents[key] = store.file(key)
-            found.rows[key] = head["summary"]
-            if not head["converged"]:
-                found.unconverged.append(key)
+            found._hold(key, store.file(key), head)
     return found
 
 

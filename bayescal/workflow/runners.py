@@ -20,13 +20,13 @@ from collections import Counter, deque
 from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
-from typing import Any, Final, Self, cast
+from typing import Any, Final, cast
 
 from bayescal.core.checks import shown
 from bayescal.core.errors import ConvergenceWarning, InputError
@@ -144,7 +144,7 @@ def _concurrently(
                 (suspects if alone else again).append(task)
 
 
-class _Processes:
+class _Processes(AbstractContextManager["_Processes"]):
     """Processes of this machine, started one by one as tasks come."""
 
     lost: type[Exception] = BrokenProcessPool
@@ -203,9 +203,6 @@ class _Processes:
         self._line.close()
         self._pool.shutdown(cancel_futures=True)
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self._stop()
         self._folder.cleanup()
@@ -257,7 +254,7 @@ def _deaf() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
 
 
-class _Dask:
+class _Dask(AbstractContextManager["_Dask"]):
     """A Dask cluster, which runs tasks of a lost worker elsewhere until it gives them up."""
 
     attempts = 2
@@ -276,9 +273,6 @@ class _Dask:
     def killed(self, error: Exception) -> Failure:
         """Say what Dask says."""
         return failure_of(error)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._executor.shutdown(wait=False)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import MOST_DRAWN, check_choice, check_number, check_seed, check_whole
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, Floats, LabelModel, members
+from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, LabelModel, members
 from bayescal.core.streams import stream
 from bayescal.results.schema import MIN_ESS, NUTS_DRAWS
 
@@ -121,15 +121,6 @@ def _by_nuts(
     return arrays, kept, health
 
 
-def _monitored(case: Case, arrays: CaseArrays, matters: NDArray[np.bool_]) -> Iterator[Floats]:
-    """Draws whose convergence is checked: of the average, and of each member that matters."""
-    # Draws of 0, where it is calibrated, are always well mixed.
-    drawn = {**arrays.posterior, **arrays.given_miscalibration}
-    yield from (drawn[name] for name in case.monitored)
-    # What an average mixes may hide a member that did not converge.
-    yield from (values[..., matters] for values in arrays.descriptions.values())
-
-
 def _place(case: Case, member: str) -> tuple[Any, ...]:
     """Where in the weights of an average a member stands: of which curve, which description."""
     names = case.axes.get("description", ())
@@ -203,23 +194,21 @@ def _nuts(
     """Sample the case's model, or those members of an average that matter."""
     every = members(case.model)
     weigh = getattr(case.model, "members_to_sample", None)
-    return {
-        member: _compiled(name, case, member, every[member]).sample(
-            every[member].inputs(),
+    found = {}
+    for member in every if weigh is None else weigh(direct):
+        model = every[member]
+        # Chains that must be long also need small steps.
+        accept = model.target_accept if length == 1 else max(model.target_accept, _CAREFUL)
+        found[member] = _compiled(name, case, member, model).sample(
+            model.inputs(),
             draws=length * settings.draws,
-            tune=tuned_on(every[member], settings),
+            tune=tuned_on(model, settings),
             chains=settings.chains,
-            target_accept=settings.target_accept or _accepted(every[member], length),
-            max_depth=every[member].max_depth if settings.target_accept is None else _MAX_DEPTH,
+            target_accept=settings.target_accept or accept,
+            max_depth=model.max_depth if settings.target_accept is None else _MAX_DEPTH,
             seed=int(rng.integers(2**31)),
         )
-        for member in (every if weigh is None else weigh(direct))
-    }
-
-
-def _accepted(model: LabelModel, length: int) -> float:
-    """Acceptance that NUTS tunes its steps to: chains that must be long also need small steps."""
-    return model.target_accept if length == 1 else max(model.target_accept, _CAREFUL)
+    return found
 
 
 def tuned_on(model: LabelModel, settings: Settings) -> int:
@@ -292,7 +281,11 @@ def _health(case: Case, arrays: CaseArrays, sampled: Mapping[str, NutsDraws]) ->
         for name, one in sampled.items()
         if matters[(..., *_place(case, name))].any()
     ]
-    health = check(list(_monitored(case, arrays, matters)), stats)
+    # Draws of 0, where it is calibrated, are always well mixed.
+    drawn = {**arrays.posterior, **arrays.given_miscalibration}
+    # What an average mixes may hide a member that did not converge.
+    of_members = [values[..., matters] for values in arrays.descriptions.values()]
+    health = check([*(drawn[name] for name in case.monitored), *of_members], stats)
     return {**health._asdict(), "converged": health.converged}
 
 

@@ -22,6 +22,7 @@ from bayescal.core.checks import (
     check_whole,
     shown,
 )
+from bayescal.core.columns import Whole
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, NoValueError
 from bayescal.core.functionals import expected_calibration_error
 from bayescal.core.quantity import CaseArrays, Floats, Quantity
@@ -85,10 +86,10 @@ class Coverage(NamedTuple):
 class Sbc(NamedTuple):
     """Ranks of true values among posterior draws, when both come from the model."""
 
-    ranks: dict[str, NDArray[np.int64]]
+    ranks: dict[str, Whole]
     rhat_max: Floats
     ess_min: Floats
-    divergences: NDArray[np.int64]
+    divergences: Whole
 
     def p_values(self, bins: int = 20) -> dict[str, float]:
         """Test each variable's ranks for uniformity."""
@@ -403,7 +404,7 @@ def plan_labels(
                 rows = truth.rows(draw, size, rng)
                 fit_seed = int(rng.integers(2**31))
                 again = _fitted(quantity, rows, seed=fit_seed, draws=_DRAWS, **options)
-                found[place, k] = _ends_of_sample(again, var, prob, size)
+                found[place, k] = _ends(again, var, prob, size)
         if update is not None:
             update("", total, total)
     title = access.described(*chosen_variable(again, var)).title
@@ -434,7 +435,7 @@ class _Truth:
         score = cells(schema.CONSTANT_DATA, schema.CELL_SCORE)[count > 0]
         return cls(score, mass / mass.sum(axis=1, keepdims=True), np.clip(rate, 0, 1))
 
-    def evenly(self, number: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def evenly(self, number: int, rng: np.random.Generator) -> Whole:
         """Places of draws spread evenly along their calibration error."""
         error = expected_calibration_error(self.mass, self.rate, self.score)
         level = (np.arange(number) + rng.random(number)) / number
@@ -503,22 +504,17 @@ def _options(tree: xr.DataTree, case: ResultSlice, quantity: Quantity) -> dict[s
     return {"priors": priors, "binning": Binning(strategy=edges, closed=closed)}
 
 
-def _ends(tree: xr.DataTree, var: str, prob: float) -> Floats:
-    """Ends of the interval of a number."""
-    ends = interval(tree, var, prob)
-    if ends.size != 2:
-        raise InputError(
-            f"var must have one number a case; {shown(var)} has {ends.size // 2}. Pass 'tce', say."
-        )
-    return np.asarray(ends.values, dtype=np.float64).reshape(2)
-
-
-def _ends_of_sample(tree: xr.DataTree, var: str, prob: float, size: int) -> Floats:
+def _ends(tree: xr.DataTree, var: str, prob: float, size: int) -> Floats:
     """Ends of the interval of a simulated sample, which may be too small for a value."""
     try:
-        return _ends(tree, var, prob)
+        ends = interval(tree, var, prob)
     except NoValueError as error:
         raise InputError(
             f"n must be so large that {var} has a value in every simulated sample; one of {size:,} "
             f"labels has none. Pass a larger n than {size:,}, or plan 'brier'."
         ) from error
+    if ends.size != 2:
+        raise InputError(
+            f"var must have one number a case; {shown(var)} has {ends.size // 2}. Pass 'tce', say."
+        )
+    return np.asarray(ends.values, dtype=np.float64).reshape(2)

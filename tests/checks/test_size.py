@@ -24,7 +24,7 @@ BUDGET = {
     "quantities/temperature": 5110,
     "report": 3170,
     "results": 6280,
-    "workflow": 2790,
+    "workflow": 2770,
 }
 MOST_FILES = 210
 LONGEST = 600
