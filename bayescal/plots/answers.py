@@ -355,5 +355,4 @@ def _draw_below(
         ax.axhline(USEFUL, color=style.GREY, lw=0.8, ls=(0, (4, 3)))
     for name, own in curves.items():
         ax.plot(at, own[column], lw=1.4, **looks[name])
-    ax.set_ylim(-0.03, 1.03)
-    ax.set_yticks((0, 0.5, 1))
+    ax.set(ylim=(-0.03, 1.03), yticks=(0, 0.5, 1))

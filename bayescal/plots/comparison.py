@@ -167,8 +167,7 @@ def plot_comparison(
     looks = {_PLUG_IN: Mark(f"plug-in {drawn}")} if any(marks.values()) else {}
     draw_forest(ax, rows, looks)
     right = max(end for row in rows for end in (row.outer[1], *row.marks.values()))
-    ax.set_xlim(0, max(1.05 * right, 1e-6))
-    ax.set_xlabel(shown.title)
+    ax.set(xlim=(0, max(1.05 * right, 1e-6)), xlabel=shown.title)
     return forest_legend(figure, prob, list(looks.values()))
 
 
@@ -224,11 +223,9 @@ def plot_differences(
     means = {name: access.posterior_mean(tree, var, case) for name, case in shown.items()}
     higher = compared.better == MORE
     best = max if higher else min
-    base = (
-        access.find_case(tree, reference).classifier
-        if reference is not None
-        else best(means, key=means.__getitem__)
-    )
+    base = best(means, key=means.__getitem__)
+    if reference is not None:
+        base = access.find_case(tree, reference).classifier
     short = distinct(names, style.NAME_LENGTH)
     rows = [
         _row(

@@ -222,8 +222,7 @@ def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, limit:
         ax.plot((point,) * 2, (0, 1), color=style.VERMILLION, lw=1.4, ls=(0, (3, 2)))
     ax.axhline(0, color=style.GREY, lw=0.8)
     # A little space left of 0 keeps the bar at 0 off the frame.
-    ax.set_xlim(-0.03 * limit, limit)
-    ax.set_ylim(_LOWEST, 1.28)
+    ax.set(xlim=(-0.03 * limit, limit), ylim=(_LOWEST, 1.28))
     style.dress(ax)
     style.no_scale(ax)
 
@@ -260,8 +259,7 @@ def _draw_both(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice) -> None
     draw_density(ax, x, prior, style.GREY, 0.35)
     draw_density(ax, x, posterior, style.BLUE, 0.3)
     style.dress(ax)
-    ax.set_xlim(0, x[-1])
-    ax.set_ylim(0, 1.08)
+    ax.set(xlim=(0, x[-1]), ylim=(0, 1.08))
     style.no_scale(ax)
 
 
@@ -408,8 +406,7 @@ def _draw_rows(
     if one.threshold is not None:
         ax.axvline(one.threshold, **_LIMIT)
     style.dress(ax, grid="x")
-    ax.set_xlim(*ends)
-    ax.set_ylim(-0.3, len(cases) - 0.1)
+    ax.set(xlim=ends, ylim=(-0.3, len(cases) - 0.1))
     names = [row.prior + ("" if row.converged else " (not converged)") for row in one.rows]
     style.name_rows(ax, _places(one), [distinct(names, 26)[name] for name in names])
     ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))

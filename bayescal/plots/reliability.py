@@ -94,8 +94,7 @@ def plot_reliability(
     limits = _limits(seen, band)
     _draw_points(top, marks, entries)
     _draw_diagonal(top, tree, case, entries)
-    top.set_xlim(*limits)
-    top.set_ylim(*limits)
+    top.set(xlim=limits, ylim=limits)
     answer = _answer(tree, case, prob)
     # Where no mark can be.
     look = {"xycoords": "axes fraction", "linespacing": 1.45, "va": "bottom"}
@@ -255,7 +254,10 @@ def _draw_scores(
     else:
         edges = np.linspace(*limits, _BARS + 1)
         left, width = edges[:-1], np.diff(edges)
-        rows, positives = _between(edges, *_cells(tree, case))
+        ends, *counts = _cells(tree, case)
+        # The rows of a cell are spread evenly over it.
+        below = (np.interp(edges, ends, np.append(0, np.cumsum(count))) for count in counts)
+        rows, positives = map(np.diff, below)
     labelled = access.has_variable(tree, schema.POINT_ESTIMATE, schema.POSITIVES)
     looks = {event: style.ORANGE, "other rows": style.GREY}
     parts = (positives, rows - positives) if labelled else (rows,)
@@ -288,11 +290,6 @@ def _cells(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats, Floats
     edges = np.concatenate([[2 * score[0] - middle[0]], middle, [2 * score[-1] - middle[-1]]])
     events = access.cell_events(tree, case).values[order]
     return np.clip(edges, 0, 1), count, events
-
-
-def _between(edges: Floats, ends: Floats, *counts: Floats) -> list[Floats]:
-    """Rows between edges, those of a cell spread evenly over it."""
-    return [np.diff(np.interp(edges, ends, np.append(0, np.cumsum(count)))) for count in counts]
 
 
 def error_text(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:

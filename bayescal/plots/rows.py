@@ -77,9 +77,7 @@ def plot_probability(
     _draw_curve(ax, rows, k)
     _draw_cells(ax, tree, case, k)
     style.draw_diagonal(ax)
-    ax.set_xlim(-0.01, 1.01)
-    ax.set_ylim(-0.045, 1.045)
-    ax.set_xlabel("score")
+    ax.set(xlim=(-0.01, 1.01), ylim=(-0.045, 1.045), xlabel="score")
     entries: dict[str, Artist] = {
         f"posterior median and {percent(prob)} bounds": Patch(facecolor=style.BLUE, alpha=0.4),
         "Venn-Abers p0, p1 (no interval)": style.line(color=style.VERMILLION, lw=1.0),
@@ -127,7 +125,9 @@ def plot_decisions(
     style.check_role(tree, ROW, "a plot of decisions")
     case, rows, k = _find(tree, classifier, class_, prob)
     figure, ax = _one_panel(ax, (7.0, 4.3), tree, case, rows.curves[k])
-    kind = _kinds(rows, k)
+    own = rows.is_open[:, rows.classes.index(rows.curves[k])]
+    # The class is decided on, open, or ruled out.
+    kind = np.where(own, np.where(rows.n_open == 1, 0, 1), 2)
     _draw_rows(ax, rows, k, kind)
     if len(rows.classes) == 2:
         ax.axhline(EVEN, color=style.ink(), lw=0.8, ls=(0, (4, 3)), zorder=1)
@@ -187,12 +187,6 @@ def _draw_cells(ax: Axes, tree: xr.DataTree, case: ResultSlice, k: int) -> None:
     area = np.maximum(45 * total / total.max(), 5)
     look: dict[str, Any] = {"facecolor": style.paper(), "edgecolor": style.ink(), "lw": 1.0}
     ax.scatter(middle, rate, area, zorder=5, clip_on=False, **look)
-
-
-def _kinds(rows: Rows, k: int) -> Whole:
-    """Of each row, 0 where the class is decided on, 1 where it is open, 2 where it is ruled out."""
-    own = rows.is_open[:, rows.classes.index(rows.curves[k])]
-    return np.where(own, np.where(rows.n_open == 1, 0, 1), 2)
 
 
 def _draw_rows(ax: Axes, rows: Rows, k: int, kind: Whole) -> None:
@@ -391,12 +385,8 @@ def _draw_triangle(ax: Axes, held: Rows, place: int) -> None:
         shift, above = (0.02, "bottom") if y else (-0.03, "top")
         look: dict[str, Any] = {"fontsize": style.SMALL_SIZE, "color": style.ink()}
         ax.text(x, y + shift, short[name], ha="center", va=above, parse_math=False, **look)
-    ax.set_xlim(-0.16, 1.16)
-    ax.set_ylim(-0.14, 1.02)
-    ax.set_aspect("equal")
     # Ticks of an axis that is off are not drawn, but a layout makes space for them.
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(xlim=(-0.16, 1.16), ylim=(-0.14, 1.02), aspect="equal", xticks=[], yticks=[])
     ax.axis("off")
 
 
@@ -439,8 +429,7 @@ def _draw_intervals(ax: Axes, held: Rows, place: int) -> None:
         look: dict[str, Any] = {"color": colour, "edgecolor": style.paper(), "lw": 0.4}
         ax.scatter(values[place], y + low, 13, marker=marker, zorder=3, clip_on=False, **look)
     style.dress(ax, grid="x")
-    ax.set_xlim(0, 1)
-    ax.set_ylim(len(y) - 0.4, -0.6)
+    ax.set(xlim=(0, 1), ylim=(len(y) - 0.4, -0.6))
     short = distinct(held.classes, 16)
     style.name_rows(ax, range(len(y)), [short[name] for name in held.classes])
     ax.set_xticks((0, 0.5, 1), ("0", "0.5", "1"))

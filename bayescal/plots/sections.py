@@ -94,11 +94,8 @@ def _draw_roc(ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, unlab
     if labeled is not None:
         ax.plot(*labeled, color=style.ink(), lw=1, ls=":")
     ax.plot(band.fpr.values, band["mean"].values, color=style.BLUE, lw=1.6)
-    ax.set_xlim(0, 1)
-    ax.set_ylim(0, 1.01)
-    ax.set_aspect("equal")
-    ax.set_xlabel("false positive rate")
-    ax.set_ylabel("true positive rate")
+    ax.set(xlim=(0, 1), ylim=(0, 1.01), aspect="equal")
+    ax.set(xlabel="false positive rate", ylabel="true positive rate")
     style.dress(ax)
     style.case_title(ax, tree, case)
 
@@ -223,11 +220,9 @@ def _draw_class(
         var = "class_ece_uncalibrated" if stage == "before" else "class_ece"
         draws = access.variable(tree, schema.POSTERIOR, var, case).sel({_CLASS: name})
         errors.append(fixed(float(draws.mean()), 3).lstrip("0"))
-    ax.set_xlim(0, 1)
-    ax.set_ylim(0, 1)
+    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
     ax.set_yticks([0, 0.5, 1], ["0", ".5", "1"])
-    ax.set_aspect("equal")
     style.dress(ax)
     return " to ".join(errors)
 
@@ -304,8 +299,7 @@ def _draw_curve(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
             ax.plot(x, along(f"{error}_mean").values, color=style.BLUE, lw=1.4)
     ax.plot(x, along("ece").values, color=style.VERMILLION, lw=1.4, ls=_PLUG_DASH)
     style.dress(ax, grid="y")
-    ax.set_xlim(x[0], x[-1])
-    ax.set_ylim(0, None)
+    ax.set(xlim=(x[0], x[-1]), ylim=(0, None))
     ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
     _draw_belief(ax, tree, case)
 
