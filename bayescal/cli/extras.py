@@ -64,6 +64,9 @@ def calibrate(
     Each row gets the posterior-predictive probabilities of the classes. The most probable class
     stays the same, unless vector scaling has a weight in RESULT.
     """
+    import numpy as np
+
+    from bayescal.core.columns import to_floats
     from bayescal.core.command import matching
     from bayescal.core.tables import open_table
     from bayescal.quantities import quantity_named
@@ -85,11 +88,13 @@ def calibrate(
         )
     table = open_table(file)
     pairs = [pair for pattern in score for pair in matching(pattern, table, [])]
+    read = table.read([name for name, _ in pairs])
+    columns = [(name, read[name]) for name, _ in pairs]
     known = json_attribute(tree, "classes")
     of_positive = len(pairs) == 1 and len(known) == 2 and known[0] not in pairs[0]
     found = calibrate(
         tree,
-        _side_by_side(table.read([name for name, _ in pairs]), [name for name, _ in pairs]),
+        np.column_stack([to_floats(values, f"column {name!r}") for name, values in columns]),
         classifier=classifier,
         classes=None if of_positive else _classes(pairs, known),
         scale="logits" if from_logits else None,
@@ -111,14 +116,6 @@ def _classes(pairs: Sequence[tuple[str, str]], known: Sequence[str]) -> list[str
         f"or by what the * of a pattern stands for; got {listing(columns)}. Name the columns as "
         "where it was fitted."
     )
-
-
-def _side_by_side(columns: dict[str, Any], names: list[str]) -> Any:
-    import numpy as np
-
-    from bayescal.core.columns import to_floats
-
-    return np.column_stack([to_floats(columns[name], f"column {name!r}") for name in names])
 
 
 _SEED = 0

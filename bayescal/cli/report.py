@@ -23,7 +23,7 @@ from bayescal.cli.run import (
     status_code,
 )
 from bayescal.core.checks import check_known, check_number, check_whole
-from bayescal.core.command import COUNTS, Command, Given, Option, are_counts
+from bayescal.core.command import COUNTS, Command, Given, Option, are_counts, files_of
 from bayescal.core.errors import InputError
 from bayescal.quantities import of_tables
 from bayescal.report import ENDINGS
@@ -162,7 +162,7 @@ def _read(table: Any, given: Given) -> _Windows:
 def _counted(given: Given) -> _Windows:
     """Add up the counts of each window, by group and window, or by group alone."""
     from bayescal.core.checks import check_unique
-    from bayescal.core.command import files_of, sum_of
+    from bayescal.core.command import sum_of
     from bayescal.core.count_table import CountTable
 
     files, data = files_of(given), dict[Any, dict[str, CountTable]]()
@@ -279,26 +279,17 @@ def _name(key: Any) -> str:
 def _provenance(given: Given, found: _Windows, command: Command) -> dict[str, str]:
     how = "one model for all windows of a group" if given["pool"] else "each window by itself"
     priors = command.priors_of(given, found.data)
+    files = [path.name for path in files_of(given)]
+    windows = f"column {given['window']!r}"
+    if given["by_file"]:
+        windows = "a file of counts each" if given["span"] == 1 else f"{given['span']} files each"
     return {
-        "Data": _data(given),
-        "Windows": f"{_windows(given)}; {how}",
+        "Data": files[0] if len(files) == 1 else f"{files[0]} to {files[-1]}",
+        "Windows": f"{windows}; {how}",
         "Baseline": given["baseline"] or "the first window of each series",
         "Priors": priors.describe(),
         "Seed": str(given["seed"]),
     }
-
-
-def _data(given: Given) -> str:
-    from bayescal.core.command import files_of
-
-    files = files_of(given)
-    return files[0].name if len(files) == 1 else f"{files[0].name} to {files[-1].name}"
-
-
-def _windows(given: Given) -> str:
-    if given["by_file"]:
-        return "a file of counts each" if given["span"] == 1 else f"{given['span']} files each"
-    return f"column {given['window']!r}"
 
 
 def _code(fits: ManyFits, failures: Mapping[str, str]) -> int:

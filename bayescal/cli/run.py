@@ -351,7 +351,10 @@ def checkpoint(chosen: Path | None, output: Path | None) -> Iterator[Path]:
     """Keep finished results over Ctrl-C; clear them away once all is done."""
     from bayescal.workflow.store import finished, remove
 
-    directory = chosen or _beside(output)
+    directory = chosen
+    if directory is None and output is not None:
+        directory = output.with_name(f"{output.name}.partial")
+    directory = directory or Path(tempfile.mkdtemp(prefix="bayescal-"))
     try:
         yield directory
     except KeyboardInterrupt as interrupt:
@@ -371,9 +374,3 @@ def checkpoint(chosen: Path | None, output: Path | None) -> Iterator[Path]:
         raise
     if chosen is None:
         remove(directory)
-
-
-def _beside(output: Path | None) -> Path:
-    if output is None:
-        return Path(tempfile.mkdtemp(prefix="bayescal-"))
-    return output.with_name(output.name + ".partial")

@@ -486,16 +486,7 @@ def _collected(
 
 COUNTS: Final = ".counts"
 """How the names of files of counts end."""
-_OF_COLUMNS: Final = (
-    LABEL,
-    SCORE,
-    CLASSIFIER,
-    GROUP,
-    WEIGHT,
-    POS_LABEL,
-    FROM_LOGITS,
-    ONE_CLASSIFIER,
-)
+_OF_COLUMNS: Final = (*GROUPED_ROWS, ONE_CLASSIFIER)
 
 
 def files_of(given: Given) -> tuple[Path, ...]:

@@ -236,10 +236,11 @@ class CountTable(Mapping[str, "Counts"], Showing):
                 "tables of counts that add up must both have pairs, or none; got one with and one "
                 "without. Count both alike, or make CountTable(dict(table)) of the former."
             )
-        parts = {
-            name: _plus(self._parts.get(name, {}), other._parts.get(name, {}))
-            for name in dict.fromkeys([*self, *other])
-        }
+        parts = {name: dict(own) for name, own in self._parts.items()}
+        for name, own in other._parts.items():
+            held = parts.setdefault(name, {})
+            for group, one in own.items():
+                held[group] = held[group] + one if group in held else one
         return CountTable(parts, pairs)
 
     def __radd__(self, other: Any) -> CountTable:
@@ -279,14 +280,6 @@ def _by_group(name: object, found: Any) -> dict[str, Counts]:
         check_is(group, str, f"a group of parts[{name!r}]", "Name it by a word.")
     check_is(name, str, "a classifier", "Name it by a word.")
     return dict(own)
-
-
-def _plus(one: Mapping[str, Counts], other: Mapping[str, Counts]) -> dict[str, Counts]:
-    """Add up counts of one name."""
-    return {
-        name: one[name] + other[name] if name in one and name in other else {**one, **other}[name]
-        for name in dict.fromkeys([*one, *other])
-    }
 
 
 type Parts[Part] = Mapping[str, Mapping[str, Part]]

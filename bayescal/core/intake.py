@@ -231,8 +231,8 @@ class Parts(NamedTuple):
     y_true: NDArray[np.int32]  # (obs,)
     classifiers: tuple[str, ...]
     classes: tuple[Label, ...]
-    group: NDArray[np.int32] | None  # (obs,)
-    groups: tuple[str, ...]
+    group: NDArray[np.int32] | None = None  # (obs,)
+    groups: tuple[str, ...] = ()
     sample_weight: Floats | None = None  # (obs,)
     are_logits: bool = False  # of values; probabilities otherwise
 

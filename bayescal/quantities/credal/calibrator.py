@@ -202,17 +202,9 @@ class VennAbersCalibrator(Calibrated):
     ) -> Scores:
         """Probabilities and places of the labels among the classes, as scores."""
         y_prob = round_scores(score[:, 1] if len(self.classes_) == 2 else score)
-        return from_parts(
-            Parts(
-                y_prob[None],
-                codes.astype(np.int32),
-                ("classifier",),
-                tuple(map(str, self.classes_)),
-                None,
-                (),
-                weight,
-            )
-        )
+        classes = tuple(map(str, self.classes_))
+        parts = Parts(y_prob[None], codes.astype(np.int32), ("classifier",), classes)
+        return from_parts(parts._replace(sample_weight=weight))
 
     def _bounds(self, fitted: Any, calibration: Scores, x: ArrayLike, alpha: float) -> Interval:
         """Bounds under the classifier of one fold."""

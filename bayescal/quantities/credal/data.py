@@ -228,9 +228,8 @@ def _unlabeled(y_prob: Any, calibration: Scores) -> Scores:
         )
     check_order(column, calibration.classes)
     missing = np.full(len(score), MISSING, np.int32)
-    return from_parts(
-        Parts(score[np.newaxis], missing, calibration.classifiers, calibration.classes, None, ())
-    )
+    classifiers, classes = calibration.classifiers, calibration.classes
+    return from_parts(Parts(score[np.newaxis], missing, classifiers, classes))
 
 
 def _check_alike(calibration: Scores, target: Scores) -> None:
@@ -541,6 +540,6 @@ def count_rows(
     rows = np.stack([counts.rows - counts.positives, counts.positives])
     event, cell = np.nonzero(rows)
     value = counts.score[cell]
-    parts = Parts(value[np.newaxis], event.astype(np.int32), (score,), counts.classes, None, ())
+    parts = Parts(value[np.newaxis], event.astype(np.int32), (score,), counts.classes)
     split = CalibrationSplit(calibration=from_parts(parts), target=target)
     return counting(split, RowCounts(rows[event, cell], counts.n_obs))

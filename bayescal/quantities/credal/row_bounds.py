@@ -273,7 +273,7 @@ def _scores(
 ) -> Scores:
     y_true = np.full(y_prob.shape[1], MISSING, np.int32) if label is None else label
     words = tuple(map(str, classes))
-    return from_parts(Parts(y_prob, y_true, tuple(names), words, None, (), weight))
+    return from_parts(Parts(y_prob, y_true, tuple(names), words, sample_weight=weight))
 
 
 def _with_plain_classes(scores: Any) -> Any:

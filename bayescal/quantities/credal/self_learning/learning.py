@@ -56,19 +56,15 @@ class Learner(Protocol):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on weighted labels."""
-        ...
 
     def predict_proba(self, X: Any) -> Any:
         """Compute probabilities of shape (obs, class)."""
-        ...
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Give the parameters."""
-        ...
 
     def set_params(self, **params: Any) -> Any:
         """Change parameters."""
-        ...
 
 
 def check_learner(classifier: Any) -> None:

@@ -280,7 +280,8 @@ def self_learn_by_threshold(
     check_is(network, SgdSettings, "network", "Pass SgdSettings().")
     for name, call in (("renew", renew), ("give_labels", give_labels)):
         check_call(call, name)
-    parts, label_rows = _parts(rows, settings), give_labels or _by_networks
+    parts = _parts(rows, settings)
+    label_rows = give_labels or (lambda networks, _, x: networks.predict_proba(x))
     if give_labels is None and settings.method == "credal":
         label_rows = partial(_by_projection, settings.relation)
     start = partial(
@@ -337,11 +338,6 @@ def _selected(highest: Floats, settings: ThresholdSettings, batch: int) -> NDArr
     if settings.selection == "above":
         return highest > settings.threshold
     return highest >= settings.threshold
-
-
-def _by_networks(networks: OneVsAllNetworks, parts: LabeledParts, x: Floats) -> Floats:
-    """Probabilities that the networks give, normalised."""
-    return networks.predict_proba(x)
 
 
 def _by_projection(
