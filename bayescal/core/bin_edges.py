@@ -145,10 +145,7 @@ def resolved_number(n_bins: int | str, rows: float) -> int:
 
 
 def bin_edges(
-    score: NDArray[np.floating],
-    n_bins: int,
-    strategy: Strategy,
-    weight: Floats | None = None,
+    score: NDArray[np.floating], n_bins: int, strategy: Strategy, weight: Floats | None = None
 ) -> Floats:
     """Bin edges of scores in memory, (bin + 1,)."""
     if weight is None:

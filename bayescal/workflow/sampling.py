@@ -237,11 +237,7 @@ def _draws_of_all(
 
 
 def _kept(
-    model: LabelModel,
-    member: str,
-    sampled: NutsDraws,
-    settings: Settings,
-    rng: np.random.Generator,
+    model: LabelModel, member: str, sampled: NutsDraws, settings: Settings, rng: np.random.Generator
 ) -> Draws:
     """As many draws of each chain as asked for, of chains that may be longer."""
     variables = members(model)[member].variables

@@ -87,11 +87,7 @@ _RANGE: Final = 600.0
 
 
 def draw_rates(
-    count: Whole,
-    positives: Whole,
-    concentration: float,
-    draws: int,
-    rng: np.random.Generator,
+    count: Whole, positives: Whole, concentration: float, draws: int, rng: np.random.Generator
 ) -> Floats:
     """Draw the rates of all bins from their posterior, (draw, bin).
 

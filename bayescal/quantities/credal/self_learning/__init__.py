@@ -301,11 +301,7 @@ def soft_labels(prob: Floats) -> LabelSets:
 
 
 def credal_labels(
-    prob: Floats,
-    calibration_prob: Floats,
-    *,
-    calibration_label: Whole,
-    relation: str = ">",
+    prob: Floats, calibration_prob: Floats, *, calibration_label: Whole, relation: str = ">"
 ) -> LabelSets:
     """Label each row with the credal set of Venn-Abers predictors (Algorithm 2).
 
