@@ -278,7 +278,7 @@ def _groups() -> list[str]:
 
 def _archive(head: Mapping[str, Any], arrays: Arrays, method: int) -> bytes:
     buffer = io.BytesIO()
-    described = json.dumps({"format": FORMAT, **head}, default=_number)
+    described = json.dumps({"format": FORMAT, **head}, default=np.generic.item)
     with zipfile.ZipFile(buffer, "w", method, compresslevel=1) as archive:
         archive.writestr(_member(_ABOUT, method), described)
         for name, values in arrays.items():
@@ -287,12 +287,6 @@ def _archive(head: Mapping[str, Any], arrays: Arrays, method: int) -> bytes:
             with archive.open(_member(f"{name}.npy", method), "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, plain, allow_pickle=False)
     return buffer.getvalue()
-
-
-def _number(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{type(value).__name__} is no JSON value")
 
 
 def _member(name: str, method: int) -> zipfile.ZipInfo:

@@ -344,8 +344,6 @@ def _by_projection(
     relation: str, networks: OneVsAllNetworks, parts: LabeledParts, x: Floats
 ) -> Floats:
     """Projections (7) on the sets of Venn-Abers intervals."""
-    if not len(x):
-        return np.zeros((0, parts.label.shape[1]))
     score = networks.scores(x)
     calibration = networks.scores(parts.x_calibration)
     sets = credal_labels(
