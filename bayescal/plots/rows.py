@@ -62,7 +62,7 @@ def plot_probability(
     Returns
     -------
     matplotlib.figure.Figure
-        Posterior median in its band, the Venn-Abers probabilities p0 and p1 as steps, label rates
+        Posterior mean in its band, the Venn-Abers probabilities p0 and p1 as steps, label rates
         of the calibration rows as marks with an area in proportion to the rows, and their scores as
         ticks: above, cells of rows with the label, below, without.
 
@@ -79,7 +79,7 @@ def plot_probability(
     style.draw_diagonal(ax)
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.045, 1.045), xlabel="score")
     entries: dict[str, Artist] = {
-        f"posterior median and {percent(prob)} bounds": Patch(facecolor=style.BLUE, alpha=0.4),
+        f"posterior mean and {percent(prob)} bounds": Patch(facecolor=style.BLUE, alpha=0.4),
         "Venn-Abers p0, p1 (no interval)": style.line(color=style.VERMILLION, lw=1.0),
         "label rates of calibration rows": style.mark(
             marker="o", mfc=style.paper(), mec=style.ink(), ms=5
@@ -115,7 +115,7 @@ def plot_decisions(
     Returns
     -------
     matplotlib.figure.Figure
-        Bounds and posterior medians of up to 80 rows, evenly spaced in order; p0 to p1 beside each.
+        Bounds and posterior means of up to 80 rows, evenly spaced in order; p0 to p1 beside each.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def _draw_curve(ax: Axes, rows: Rows, k: int) -> None:
     order = np.argsort(rows.score[:, k], kind="stable")
     x = rows.score[order, k]
     ax.fill_between(x, rows.lower[order, k], rows.upper[order, k], **style.BAND)
-    ax.plot(x, rows.median[order, k], color=style.BLUE, lw=1.7, zorder=4)
+    ax.plot(x, rows.mean[order, k], color=style.BLUE, lw=1.7, zorder=4)
     for values, dash in ((rows.p0, "-"), (rows.p1, (0, (3, 1.2)))):
         ax.step(x, values[order, k], where="mid", color=style.VERMILLION, lw=1.0, ls=dash, zorder=3)
 
@@ -196,7 +196,7 @@ def _draw_rows(ax: Axes, rows: Rows, k: int, kind: Whole) -> None:
     ax.vlines(x, rows.lower[shown, k], rows.upper[shown, k], colors=colours, lw=2.4)
     ax.vlines(x + 0.36, rows.p0[shown, k], rows.p1[shown, k], colors=style.VERMILLION, lw=1)
     look: dict[str, Any] = {"marker": "_", "color": style.ink(), "lw": 1.3}
-    ax.scatter(x, rows.median[shown, k], 14, zorder=3, clip_on=False, **look)
+    ax.scatter(x, rows.mean[shown, k], 14, zorder=3, clip_on=False, **look)
     ax.set_xlim(-1, len(shown))
     _write_scores(ax, rows.score[shown, k], _TICKS)
 
@@ -219,12 +219,12 @@ def _decision_legend(figure: style.Ground, rows: Rows, k: int, kind: Whole, prob
     }
     entries["Venn-Abers p0 to p1"] = style.line(color=style.VERMILLION, lw=1)
     return style.legend(
-        figure, entries, head=f"{percent(prob)} bounds, a dash at the posterior median"
+        figure, entries, head=f"{percent(prob)} bounds, a dash at the posterior mean"
     )
 
 
 def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9, ax: Axes | None = None) -> Figure:
-    """Draw bounds and posterior medians of rows under each prior."""
+    """Draw bounds and posterior means of rows under each prior."""
     found = row_conclusions(tree, prob)
     gathered = access.along(tree, schema.PRIOR_NAME)
     panels = [
@@ -260,7 +260,7 @@ def _draw_refits(ax: Axes, rows: list[Rows], k: int) -> None:
         colour, dash = _look(place)
         x = np.arange(len(shown)) + offset
         ax.vlines(x, one.lower[shown, k], one.upper[shown, k], colors=colour, lw=1.6, ls=dash)
-        ax.scatter(x, one.median[shown, k], s=9, color=colour, zorder=3, clip_on=False)
+        ax.scatter(x, one.mean[shown, k], s=9, color=colour, zorder=3, clip_on=False)
     if len(rows[0].classes) == 2:
         ax.axhline(EVEN, color=style.GREY, lw=0.8, ls=(0, (4, 3)), zorder=0)
     _write_scores(ax, rows[0].score[shown, k], _REFIT_TICKS)
@@ -282,7 +282,7 @@ def _refits_legend(figure: style.Ground, cases: tuple[ResultSlice, ...], prob: f
             color=colour, ls=dash, lw=1.6, marker="o", ms=3
         )
     return style.legend(
-        figure, entries, columns=3, head=f"{percent(prob)} bounds and posterior median under"
+        figure, entries, columns=3, head=f"{percent(prob)} bounds and posterior mean under"
     )
 
 
@@ -321,7 +321,7 @@ def plot_credal_sets(
     -------
     matplotlib.figure.Figure
         Of three classes, triangles of all class probabilities with the set of those between the
-        bounds; of more, bounds class by class. Posterior medians (on triangles scaled to sum to
+        bounds; of more, bounds class by class. Posterior means (on triangles scaled to sum to
         1) and the Venn-Abers probabilities, merged, are marked.
 
     Raises
@@ -378,7 +378,7 @@ def _draw_triangle(ax: Axes, held: Rows, place: int) -> None:
         ax.add_patch(
             Polygon(region @ _CORNERS, facecolor=style.BLUE, alpha=0.35, edgecolor=style.BLUE)
         )
-    _mark(ax, held.median[place] / held.median[place].sum() @ _CORNERS, "o", style.BLUE)
+    _mark(ax, held.mean[place] / held.mean[place].sum() @ _CORNERS, "o", style.BLUE)
     _mark(ax, held.merged[place] @ _CORNERS, "D", style.VERMILLION)
     short = distinct(held.classes, 12)
     for name, (x, y) in zip(held.classes, _CORNERS, strict=True):
@@ -423,7 +423,7 @@ def _draw_intervals(ax: Axes, held: Rows, place: int) -> None:
     colours = [style.BLUE if stays else style.GREY for stays in held.is_open[place]]
     ax.hlines(y, held.lower[place], held.upper[place], colors=colours, lw=2.6)
     for values, marker, colour, low in (
-        (held.median, "o", colours, 0.0),
+        (held.mean, "o", colours, 0.0),
         (held.merged, "D", style.VERMILLION, 0.24),
     ):
         look: dict[str, Any] = {"color": colour, "edgecolor": style.paper(), "lw": 0.4}
@@ -446,7 +446,7 @@ def _sets_legend(figure: style.Ground, prob: float, *, three: bool) -> Figure:
         }
     )
     for title, marker, colour in (
-        ("posterior medians, scaled" if three else "posterior median", "o", style.BLUE),
+        ("posterior means, scaled" if three else "posterior mean", "o", style.BLUE),
         ("Venn-Abers, merged", "D", style.VERMILLION),
     ):
         entries[title] = style.mark(marker=marker, color=colour, ms=4.5)

@@ -266,5 +266,5 @@ def refit_columns(view: View, one: RowConclusion) -> list[Column]:
         Column("Rows open", [count(r.n_open) for r in rows]),
         Column("Same classes open as under the first", [count(r.n_alike) for r in rows]),
         Column("Decided differently", [count(r.n_against) for r in rows]),
-        Column("Mean move of medians", [fixed(r.shift) for r in rows]),
+        Column("Mean move of probabilities", [fixed(r.shift) for r in rows]),
     ]

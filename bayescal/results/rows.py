@@ -37,7 +37,7 @@ class Rows(NamedTuple):
     curves: tuple[str, ...]
     classes: tuple[str, ...]
     score: Floats  # (obs, curve)
-    median: Floats  # (obs, curve)
+    mean: Floats  # (obs, curve)
     lower: Floats  # (obs, curve)
     upper: Floats  # (obs, curve)
     p0: Floats  # (obs, curve)
@@ -94,7 +94,8 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
         curves=classes[1:] if binary else classes,
         classes=classes,
         score=plain(schema.CONSTANT_DATA, schema.TARGET_SCORE),
-        median=_columns(np.median(draws(schema.PROB), axis=0)),
+        # Sums round by the order in memory, which a file may change.
+        mean=_columns(np.ascontiguousarray(draws(schema.PROB)).mean(axis=0)),
         lower=lower,
         upper=upper,
         p0=plain(schema.POINT_ESTIMATE, schema.P0),
@@ -147,7 +148,7 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
         row                the row's place among the target rows, from 0
         class              which class the probabilities are of; of two, the positive one
         score              the classifier's score
-        prob               posterior median of the probability of the class given the score
+        prob               posterior mean of the probability of the class given the score
         lower, upper       bounds of probability `prob`
         p0, p1             Venn-Abers probabilities; no interval of any coverage
         merged             both merged, ``p1 / (1 - p0 + p1)``, summing to 1 over classes
@@ -213,7 +214,7 @@ def _line(rows: Rows, place: int, k: int) -> dict[str, Any]:
         "row": int(rows.row[place]),
         "class": rows.curves[k],
         "score": float(rows.score[at]),
-        "prob": float(rows.median[at]),
+        "prob": float(rows.mean[at]),
         "lower": float(rows.lower[at]),
         "upper": float(rows.upper[at]),
         "p0": float(rows.p0[at]),
@@ -314,7 +315,7 @@ def _conclusion(tree: xr.DataTree, cases: tuple[ResultSlice, ...], prob: float) 
             n_open=int((one.n_open > 1).sum()),
             n_alike=int((one.is_open == first.is_open).all(axis=1).sum()),
             n_against=int(differs.sum()),
-            shift=float(np.abs(one.median - first.median).mean()),
+            shift=float(np.abs(one.mean - first.mean).mean()),
             converged=access.case_converged(tree, case),
         )
         for case, one, differs in zip(cases, found, against, strict=True)

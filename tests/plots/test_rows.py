@@ -38,7 +38,7 @@ def test_the_band_is_that_of_the_table(binary: xr.DataTree) -> None:
             name
         )
     said = words(figure)
-    assert "posterior median and 80% bounds" in said
+    assert "posterior mean and 80% bounds" in said
     assert "Venn-Abers p0, p1 (no interval)" in said
 
 

@@ -64,8 +64,8 @@ def test_shapes_of_both_kinds(binary: xr.DataTree, three: xr.DataTree) -> None:
     two, many = (read_rows(tree, access.cases(tree)[0]) for tree in (binary, three))
     assert (two.curves, two.classes) == (("yes",), ("no", "yes"))
     assert many.curves == many.classes == ("cat", "dog", "eel")
-    assert two.median.shape == (30, 1)
-    assert many.median.shape == (len(many.row), 3)
+    assert two.mean.shape == (30, 1)
+    assert many.mean.shape == (len(many.row), 3)
     assert two.p_improper.max() == 0
     point = binary["point_estimate"]
     assert np.array_equal(two.p0[:, 0], point["p0"].values)

@@ -63,7 +63,7 @@ def bounds_for(result: DataTree, scores: Any = None, prob: float = 0.9) -> RowBo
     Notes
     -----
     Draws of the curve are evaluated at every distinct rank where these are 257 or fewer. Otherwise
-    it is done on a grid of 257 ranks, which crowd towards both ends, and the logits of median and
+    it is done on a grid of 257 ranks, which crowd towards both ends, and the logits of mean and
     bounds are interpolated by monotone cubics [1]_; `error` is the largest difference from a grid
     half as fine.
 

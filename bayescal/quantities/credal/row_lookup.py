@@ -129,7 +129,7 @@ class StoredCurve:
         return np.where(self.in_segments[:, None], deviation[:, near], found)
 
     def bounds(self, place: Floats, alpha: float) -> Floats:
-        """Median, lower and upper bound at logits of scores, (3, point)."""
+        """Mean, lower and upper bound at logits of scores, (3, point)."""
         found = np.empty((3, len(place)))
         for point, at in enumerate(place):
             deviation = self.deviation_at(place[point : point + 1])[:, 0]
@@ -144,7 +144,7 @@ class StoredCurve:
         return found
 
     def boundary_bounds(self, end: int, alpha: float) -> Floats:
-        """Median, lower and upper bound of the score 0 or 1, (3,).
+        """Mean, lower and upper bound of the score 0 or 1, (3,).
 
         Where no draw errs the rate is that after as many rows without an error; where no row has
         the score it has its prior, and errs with probability 1/2.
@@ -168,21 +168,20 @@ class StoredCurve:
 
 
 def _summary(prob: Floats, alpha: float) -> Floats:
-    """Median of a probability, and its bounds after one more observation of either label, (3,)."""
+    """Mean of a probability, and its bounds after one more observation of either label, (3,)."""
     found = add_pseudo_observations(prob[:, None], _PSEUDO)
     low, high = np.quantile(found.prob_lower, alpha), np.quantile(found.prob_upper, 1 - alpha)
-    return np.array([np.median(prob), low, high])
+    return np.array([prob.mean(), low, high])
 
 
 def _summary_of_errors(end: int, error: Floats, never: float, alpha: float) -> Floats:
     """The same of a score that never errs with a probability; an imagined error rules it out."""
     found = add_pseudo_observations(error[:, None], _PSEUDO)
-    middle, low = (
-        0.0 if level <= never else float(np.quantile(part, (level - never) / (1 - never)))
-        for part, level in ((found.prob, 0.5), (found.prob_lower, alpha))
-    )
+    mean, low = (1 - never) * error.mean(), 0.0
+    if alpha > never:
+        low = float(np.quantile(found.prob_lower, (alpha - never) / (1 - never)))
     high = float(np.quantile(found.prob_upper, 1 - alpha))
-    return np.array([middle, low, high]) if end == 0 else 1 - np.array([middle, high, low])
+    return np.array([mean, low, high]) if end == 0 else 1 - np.array([mean, high, low])
 
 
 # Places that bounds are computed at, from the lowest to the highest; odd, so that every other one
@@ -200,7 +199,7 @@ class RowBounds(NamedTuple):
     Parameters
     ----------
     prob : ndarray of shape (..., obs) or (..., obs, class), in [0, 1]
-        Posterior median of the probability of the positive class given the score, or of each class.
+        Posterior mean of the probability of the positive class given the score, or of each class.
     lower, upper : ndarray of shape (..., obs) or (..., obs, class), in [0, 1]
         Credal-credible bounds.
     p0, p1, merged : ndarray of shape (..., obs) or (..., obs, class), in [0, 1]
@@ -259,7 +258,7 @@ class _Nodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Curve:
-    """Median, lower and upper bound of one curve as functions of the score."""
+    """Mean, lower and upper bound of one curve as functions of the score."""
 
     nodes: _Nodes
     value: Floats  # at the nodes, (3, node)
@@ -277,7 +276,7 @@ class _Curve:
         return cls(nodes, value, boundary, _interpolant(nodes.place, value), error)
 
     def __call__(self, score: Floats) -> Floats:
-        """Look up median, lower and upper bound, (3, obs)."""
+        """Look up mean, lower and upper bound, (3, obs)."""
         found = self._inside(self.nodes.place_of(score))
         for end in (0, 1):
             found[:, score == end] = self.boundary[:, end, None]
@@ -387,7 +386,7 @@ class Lookup:
 def _summaries(
     model: LabelModel, draws: Draws, ranks: Sequence[Floats], alpha: float
 ) -> list[Floats]:
-    """Median, lower and upper bound at ranks of each curve, (3, rank) each."""
+    """Mean, lower and upper bound at ranks of each curve, (3, rank) each."""
     most = max(map(len, ranks))
     padded = np.stack([np.pad(rank, (0, most - len(rank)), "edge") for rank in ranks], axis=1)
     blocks = []
@@ -395,7 +394,7 @@ def _summaries(
         found = model.with_pseudo_observations(draws, padded[first : first + _BLOCK])
         blocks.append(
             [
-                np.median(found.prob, axis=0),
+                found.prob.mean(axis=0),
                 np.quantile(found.prob_lower, alpha, axis=0),
                 np.quantile(found.prob_upper, 1 - alpha, axis=0),
             ]

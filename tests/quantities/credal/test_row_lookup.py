@@ -122,7 +122,7 @@ def test_bounds_of_one_cell_are_those_of_clopper_and_pearson():
     # Under the improper prior 1 / (g (1 - g)), as the model of one bin has them.
     rate = np.random.default_rng(3).beta(7, 13, (200_000, 1))
     found = curve_of(rate, [0.4]).bounds(logit(np.array([0.4])), 0.05)[:, 0]
-    expected = [betaincinv(7, 13, 0.5), betaincinv(7, 14, 0.05), betaincinv(8, 13, 0.95)]
+    expected = [7 / 20, betaincinv(7, 14, 0.05), betaincinv(8, 13, 0.95)]
     np.testing.assert_allclose(found, expected, atol=0.002)
 
 
@@ -137,9 +137,10 @@ def tilted_quantile(level):
 
 def test_a_score_of_0_or_1_without_rows_has_its_prior():
     curve = curve_of(np.full((30, 1), 0.5), [0.4])
-    high = tilted_quantile(0.95)
-    np.testing.assert_allclose(curve.boundary_bounds(0, 0.05), [0, 0, high], atol=0.002)
-    np.testing.assert_allclose(curve.boundary_bounds(1, 0.05), [1, 1 - high, 1], atol=0.002)
+    high, mean = tilted_quantile(0.95), quad(lambda x: expit(x) * norm.pdf(x, -4, 2.5), -30, 30)[0]
+    low, upper = (curve.boundary_bounds(end, 0.05) for end in (0, 1))
+    np.testing.assert_allclose(low, [mean / 2, 0, high], atol=0.002)
+    np.testing.assert_allclose(upper, [1 - mean / 2, 1 - high, 1], atol=0.002)
 
 
 def test_a_score_of_0_with_rows_errs_as_often_as_its_draws():
