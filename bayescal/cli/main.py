@@ -31,12 +31,13 @@ _OTHERS: Final = {
 
 
 class _Quantities(click.Group):
-    """A group with a command for each quantity, named with - for _."""
+    """A group with a command for each quantity, named with - for _; typed with either."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_by_command())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        cmd_name = cmd_name.replace("_", "-")
         quantity = _quantity(cmd_name)
         if quantity is None:
             return None
@@ -54,6 +55,7 @@ class _Commands(_Quantities):
         return [*super().list_commands(ctx), "sensitivity", *_OTHERS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        cmd_name = cmd_name.replace("_", "-")
         if cmd_name in _OTHERS:
             module = import_module(f"bayescal.cli.{_OTHERS[cmd_name]}")
             command = getattr(module, cmd_name.replace("-", "_"))

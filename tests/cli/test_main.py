@@ -32,6 +32,15 @@ def test_every_subcommand_has_help(name: str) -> None:
     assert ("--multiclass," in result.stdout) == ("\n  --multiclass" in result.stdout)
 
 
+@pytest.mark.parametrize("name", ["pu_ece", "sensitivity pu_ece", "count_sql"])
+def test_names_of_python_are_commands_too(name: str) -> None:
+    as_in_python, shown = (
+        CliRunner().invoke(cli, [*each.split(), "-h"]) for each in (name, name.replace("_", "-"))
+    )
+    assert as_in_python.exit_code == 0
+    assert as_in_python.stdout.replace("_", "-") == shown.stdout.replace("_", "-")
+
+
 def test_version() -> None:
     result = CliRunner().invoke(cli, ["--version"])
     assert result.stdout == f"bayescal {bayescal.__version__}\n"
