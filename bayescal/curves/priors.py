@@ -227,7 +227,7 @@ class CurveAverage:
             ROUGH: "that curve with a rough part, whose standard deviation is half-normal of scale "
             f"{self.roughness:g}",
             SEGMENTS: "segments that are calibrated, shifted by a standard deviation of "
-            f"{self.shift:g} in logits, or certain",
+            f"{self.shift:g} in logits, or of rate 0 or 1",
         }
         listed = "; ".join(f"{words[name]}, weight {w:.2g}" for name, w in self.weights.items())
         return f"an average of descriptions: {listed}. Scores of exactly 0 and 1 stand apart"
