@@ -9,7 +9,7 @@ whatever computed the result.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isnan
+from math import isnan, nan
 from typing import Any, Final
 
 import xarray as xr
@@ -230,18 +230,18 @@ def check_result_of(tree: xr.DataTree, quantity: str) -> None:
         )
 
 
-MAX_RHAT = 1.01
-MIN_ESS = 400
-MIN_EBFMI = 0.3
+MAX_RHAT, MIN_ESS, MIN_EBFMI = 1.01, 400, 0.3
 
 REMEDY = "Sample longer: draws=2000, tune=1000; after divergences also target_accept=0.99."
-# Of independent draws, which have no R-hat.
+TAILS_REMEDY = "Longer chains do not change it; see whether another seed agrees, or narrow priors."
 DIRECT_REMEDY = "Draw more: draws=4000; or sample by method='nuts'."
 
 
 def remedy(figures: Mapping[str, Any]) -> str:
     """Say what to try when a fit did not converge."""
-    return DIRECT_REMEDY if isnan(figures["rhat_max"]) else REMEDY
+    if isnan(figures["rhat_max"]):  # of independent draws
+        return DIRECT_REMEDY
+    return REMEDY if problems({**figures, "ebfmi_min": nan}) else TAILS_REMEDY
 
 
 def problems(figures: Mapping[str, Any]) -> list[str]:

@@ -18,7 +18,7 @@ from bayescal.core.checks import MOST_DRAWN, check_choice, check_number, check_s
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, LabelModel, members
 from bayescal.core.streams import stream
-from bayescal.results.schema import MIN_ESS, NUTS_DRAWS
+from bayescal.results.schema import MIN_ESS, NUTS_DRAWS, problems
 
 if TYPE_CHECKING:
     from bayescal.inference.sampler import NutsDraws
@@ -108,14 +108,14 @@ def _by_nuts(
     """Result, samples and diagnostics.
 
     Chains that did not converge are sampled longer, and so many draws of them are kept as asked
-    for. Too few to keep are no better from longer chains.
+    for. Too few to keep are no better from longer chains, nor is E-BFMI, which is the density's.
     """
     few = settings.chains * settings.draws < _WORTH
     for length in (1,) if few else getattr(case.model, "lengths", _LENGTHS):
         sampled = _nuts(name, case, direct, settings, length, rng)
         arrays = case.arrays(_draws_of_all(case.model, sampled, direct, settings, rng), direct, rng)
         health = _health(case, arrays, sampled) if sampled else _independent(direct, settings)
-        if health["converged"]:
+        if not problems({**health, "ebfmi_min": np.nan}):
             break
     kept = {member: one.thinned(settings.draws) for member, one in sampled.items()}
     return arrays, kept, health

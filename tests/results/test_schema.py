@@ -125,6 +125,9 @@ def test_draws_without_chains_have_no_r_hat_to_miss():
     assert problems({**GOOD, "rhat_max": math.nan, "ebfmi_min": math.nan}) == []
 
 
-@pytest.mark.parametrize(("rhat", "word"), [(1.02, "target_accept"), (math.nan, "method='nuts'")])
-def test_the_remedy_is_one_of_the_method(rhat, word):
-    assert word in remedy({**GOOD, "rhat_max": rhat})
+@pytest.mark.parametrize(
+    ("rhat", "word"),
+    [(1.02, "target_accept"), (math.nan, "method='nuts'"), (1.0, "another seed")],
+)
+def test_the_remedy_is_one_of_the_problem(rhat, word):
+    assert word in remedy({**GOOD, "rhat_max": rhat, "ebfmi_min": 0.2})

@@ -194,9 +194,12 @@ class Stub:
             values += 1e-6 * np.random.default_rng(seed).normal(size=values.shape)
             values[0] += self.spoil if draws < self.until else 0
         self.asked[type(self.model).__name__] = {**how, "draws": draws}
-        energy = np.random.default_rng(seed).normal(size=(chains, draws))
+        energy = self.energy(np.random.default_rng(seed).normal(size=(chains, draws)))
         stats = {"diverging": np.zeros((chains, draws), dtype=bool), "energy": energy}
         return NutsDraws(shaped, stats)
+
+    def energy(self, noise):
+        return noise
 
 
 def stub(monkeypatch, spoil=None, until=np.inf):
@@ -267,6 +270,15 @@ def test_chains_that_did_not_converge_are_sampled_longer(monkeypatch):
     drawn = {**found.posterior, **found.sample_stats}
     assert {values.shape[:2] for values in drawn.values()} == {(4, 500)}
     assert found.model_average["nuts_draws"].max() == 4 * 500
+
+
+def test_a_low_e_bfmi_alone_is_said_but_not_sampled_longer(monkeypatch):
+    """Longer chains leave it as it is: fits of 50 classes by `ssme` took five times as long."""
+    monkeypatch.setattr(Stub, "energy", lambda self, noise: noise.cumsum(axis=1))
+    found, asked = stubbed(monkeypatch, over_confident())
+    assert found.diagnostics["ebfmi_min"] < 0.1
+    assert not found.diagnostics["converged"]
+    assert {one["draws"] for one in asked.values()} == {500}
 
 
 def test_few_draws_are_not_worth_longer_chains(monkeypatch):
