@@ -15,7 +15,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from bayescal.core.checks import (
     MOST_DRAWN,
@@ -126,7 +126,8 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
             )
         labels = known_labels(y)
         (rows,) = indexable(x)
-        check_same_length(_num_samples(rows), "X", len(labels), "y")
+        n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        check_same_length(n, "X", len(labels), "y")
         check_classification_targets(labels)
         if sample_weight is None:
             return rows, labels, None
@@ -188,7 +189,15 @@ def known_labels(y: Any) -> NDArray[Any]:
 
 def label_column(y: Any) -> NDArray[Any]:
     """Labels as an array; scikit-learn warns of a table of one column, and takes it."""
+    # In words that scikit-learn's own checks look for.
+    if y is None:
+        raise InputError("fit requires y to be passed, but the target y is None. Pass the labels.")
     column = to_numpy(y, "y")
+    if column.dtype.kind == "c":
+        raise InputError(
+            "Complex data not supported: y must hold words, whole numbers or true/false; got "
+            f"{column.dtype} numbers. Check that this is the column you mean."
+        )
     return column_or_1d(column, warn=True) if column.shape[1:] == (1,) else column
 
 

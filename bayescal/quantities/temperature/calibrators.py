@@ -48,7 +48,7 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> tuple[Floats, Integers, Floats | None]:
         """Check rows, leave out those of weight 0, and set `classes_`."""
-        logits, column = as_logits(X, self.scale), label_column(y)
+        column, logits = label_column(y), as_logits(X, self.scale)
         check_same_length(len(logits), "X", len(column), "y")
         weight = None
         if sample_weight is not None:
@@ -113,10 +113,8 @@ class LogitCalibrator(OfLogits, ABC):
     `SliceCalibration`.
     """
 
-    _doubt = ""  # what `fit` warns of
-
     @abstractmethod
-    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None) -> None:
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None) -> str | None:
         """Fit to checked logits.
 
         Parameters
@@ -127,6 +125,11 @@ class LogitCalibrator(OfLogits, ABC):
             Columns of the labels.
         weight : ndarray of shape (obs,), or None
             Weights, above 0: a row of weight 2 counts as two.
+
+        Returns
+        -------
+        str or None
+            What `fit` is to warn of.
         """
 
     @abstractmethod
@@ -176,9 +179,7 @@ class LogitCalibrator(OfLogits, ABC):
             If logits look like probabilities, or do not determine the number of temperature scaling
             within its range.
         """
-        self._doubt = ""
-        self.fit_logits(*self.check(X, y, sample_weight))
-        warn_caller(self._doubt)
+        warn_caller(self.fit_logits(*self.check(X, y, sample_weight)))
         return self
 
     def predict_proba(self, X: ArrayLike) -> Floats:
@@ -221,7 +222,7 @@ class ParametricCalibrator(LogitCalibrator, ABC):
         """Give parameters to start from, the range of each, and the size of what it multiplies."""
 
     @abstractmethod
-    def objective(self, logits: Floats, label: Integers, weight: Floats | None) -> Objective:
+    def objective(self, logits: Floats, label: Integers, weight: Floats) -> Objective:
         """Make the mean loss of rows, and its gradient, as a function of the parameters."""
 
     @abstractmethod
@@ -231,18 +232,16 @@ class ParametricCalibrator(LogitCalibrator, ABC):
     def least_loss(self, logits: Floats, label: Integers, weight: Floats | None) -> Floats:
         """Find the parameters of least loss."""
         start, bounds, size = self.domain(logits)
-        loss = self.objective(logits, label, weight)
+        loss = self.objective(logits, label, np.ones(len(label)) if weight is None else weight)
 
         # L-BFGS stops early where slopes are of very different sizes.
         def in_units(point: Floats) -> tuple[float, Floats]:
             value, slope = loss(point / size)
             return value, slope / size
 
-        options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-14, "gtol": 1e-10}
-        ends = np.array(bounds) * size[:, None]
-        found = minimize(
-            in_units, start * size, jac=True, method="L-BFGS-B", bounds=ends, options=options
-        )
+        how = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-14, "gtol": 1e-10}
+        ends, first = np.array(bounds) * size[:, None], start * size
+        found = minimize(in_units, first, jac=True, method="L-BFGS-B", bounds=ends, options=how)
         return np.asarray(found.x / size)
 
     @override
@@ -254,11 +253,6 @@ def _size(values: Floats) -> Floats:
     """Largest absolute value of each column; 1 where all are 0."""
     size = np.abs(values).max(axis=0)
     return np.where(size > 0, size, 1.0)
-
-
-def shares(weight: Floats | None, n: int) -> Floats:
-    """Share of each row in a mean, (obs,)."""
-    return np.full(n, 1 / n) if weight is None else np.asarray(weight / weight.sum())
 
 
 def coded_labels(y: ArrayLike, n_classes: int) -> tuple[Integers, NDArray[Any]]:
@@ -349,26 +343,24 @@ class TemperatureScaling(LogitCalibrator):
         self.scale = scale
 
     @override
-    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> str:
         check_choice(self.loss, LOSSES, "loss")
         check_alpha_bounds(self.alpha_min, self.alpha_max)
         rows = labeled_rows(logits, label, np.zeros(len(label), np.intp), 1, weight)
-        if self.loss == "nll" or not rows.told.any():
-            self.alpha_ = float(least_loss(rows, self.alpha_min, self.alpha_max)[0])
-            self._doubt = undetermined(rows, self.alpha_, self.alpha_min, self.alpha_max)
-        else:
+        if self.loss == "ece" and rows.told.any():
             self.alpha_ = self._least_error(logits, label, weight)
+            return ""
+        self.alpha_ = float(least_loss(rows, self.alpha_min, self.alpha_max)[0])
+        return undetermined(rows, self.alpha_, self.alpha_min, self.alpha_max)
 
     @override
     def transform_logits(self, logits: Floats) -> Floats:
         return np.asarray(self.alpha_ * logits)
 
     def _least_error(self, logits: Floats, label: Integers, weight: Floats | None) -> float:
-        binning = Binning(self.n_bins, "uniform")
-
         def error(log_alpha: float) -> float:
             score, predicted = top_class(np.exp(log_alpha) * logits)
-            return binned_error(score, predicted == label, binning, weight)
+            return binned_error(score, predicted == label, Binning(self.n_bins, "uniform"), weight)
 
         grid = np.linspace(np.log(self.alpha_min), np.log(self.alpha_max), _GRID)
         values = [error(place) for place in grid]
@@ -401,9 +393,9 @@ class VectorScaling(ParametricCalibrator):
     Notes
     -----
     Calibrated logits are ``coef * logits + intercept``. The log loss is convex and minimised by
-    L-BFGS with ``|coef| <= 100`` and ``|intercept| <= 50``, which it reaches where classes can be
-    separated. Predictions may change, as each logit has its own number. With few rows a class its
-    2K parameters fit noise.
+    L-BFGS with ``|coef| <= 100`` and, of logits less their column's mean, ``|intercept| <= 50``.
+    Predictions may change, as each logit has its own number; hence numbers added to whole rows
+    matter. With few rows a class 2K parameters fit noise.
 
     References
     ----------
@@ -430,8 +422,15 @@ class VectorScaling(ParametricCalibrator):
         return np.append(one, 0 * one), ends, np.append(_size(logits), one)
 
     @override
-    def objective(self, logits: Floats, label: Integers, weight: Floats | None = None) -> Objective:
-        rows, share = np.arange(len(label)), shares(weight, len(label))
+    def least_loss(self, logits: Floats, label: Integers, weight: Floats | None) -> Floats:
+        # Numbers and shifts of logits far from 0 move together, and L-BFGS stops early.
+        middle = logits.mean(axis=0)
+        coef, shift = np.split(super().least_loss(logits - middle, label, weight), 2)
+        return np.append(coef, shift - coef * middle)
+
+    @override
+    def objective(self, logits: Floats, label: Integers, weight: Floats) -> Objective:
+        rows, share = np.arange(len(label)), weight / weight.sum()
         true = np.zeros_like(logits)
         true[rows, label] = 1
 
@@ -499,8 +498,8 @@ class PlattScaling(ParametricCalibrator):
         return np.array([1.0, 0.0]), ends, np.append(_size(_logit_of_top(logits)), 1.0)
 
     @override
-    def objective(self, logits: Floats, label: Integers, weight: Floats | None = None) -> Objective:
-        score, share = _logit_of_top(logits), shares(weight, len(logits))
+    def objective(self, logits: Floats, label: Integers, weight: Floats) -> Objective:
+        score, share = _logit_of_top(logits), weight / weight.sum()
         sign = np.where(predicted_class(logits) == label, 1.0, -1.0)
 
         def loss(point: Floats) -> tuple[float, Floats]:
@@ -588,12 +587,12 @@ class ClassWiseTemperatureScaling(LogitCalibrator):
         self.scale = scale
 
     @override
-    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> str:
         check_alpha_bounds(self.alpha_min, self.alpha_max)
         rows = labeled_rows(logits, label, predicted_class(logits), logits.shape[1], weight)
         found = class_wise(rows, self.gamma, self.alpha_min, self.alpha_max)
         self.alpha_, self.shared_alpha_ = found
-        self._doubt = undetermined(rows, self.shared_alpha_, self.alpha_min, self.alpha_max)
+        return undetermined(rows, self.shared_alpha_, self.alpha_min, self.alpha_max)
 
     @override
     def transform_logits(self, logits: Floats) -> Floats:

@@ -75,7 +75,7 @@ def _warn_of_probabilities(found: Floats, name: str) -> None:
         )
 
 
-def warn_caller(text: str) -> None:
+def warn_caller(text: str | None) -> None:
     """Warn where the package was called, if of anything: those of one place are shown once."""
     if text:
         warnings.warn(text, UserWarning, skip_file_prefixes=(_PACKAGE,))

@@ -171,8 +171,7 @@ class SliceCalibration(OfLogits):
         of = self._of(logits, slices, sample_weight)
         self.slices_ = frozenset(of.names)
         self.shared_ = clone(base)
-        self.shared_.fit_logits(logits, label, weight)
-        warn_caller(self.shared_._doubt)
+        warn_caller(self.shared_.fit_logits(logits, label, weight))
         large = {name: rows for name, rows in of.rows() if len(rows) >= self.min_rows}
         if np.isfinite(gamma) and large:
             one = np.ones(len(label)) if weight is None else weight

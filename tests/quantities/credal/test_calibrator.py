@@ -23,10 +23,7 @@ from bayescal.quantities.credal.venn_abers import (
 )
 
 _EQUIVALENCE = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
-CUT_ANEW = dict.fromkeys(_EQUIVALENCE, "random cuts; and weights are no counts of repeats") | {
-    "check_complex_data": "own words: y must hold words, whole numbers or true/false",
-    "check_requires_y_none": "own words: y must be a column of values",
-}
+CUT_ANEW = dict.fromkeys(_EQUIVALENCE, "random cuts; and weights are no counts of repeats")
 
 
 @parametrize_with_checks(

@@ -291,10 +291,8 @@ _COLUMNS = ("classifiers_classes", "estimators_fit_returns_self", "estimators_ov
 EXPECTED = dict.fromkeys((*_COLUMNS, "readonly_memmap_input"), "three labels for two columns") | {
     "classifiers_train": "columns that are no logits of the labels, or fewer than these",
     "classifiers_regression_target": "own words: y must hold words, whole numbers or true/false",
-    "complex_data": "own words: X must be numbers",
     "dtype_object": "own words, and no TypeError: X must be numbers",
     "estimators_empty_data_messages": "own words: X must have shape (obs,) or (obs, class)",
-    "requires_y_none": "own words: y must be a column of values",
 }
 _SEPARABLE = {
     "sample_weight_equivalence_on_dense_data": "more parameters than rows separate the classes: "
@@ -378,6 +376,17 @@ def test_vector_scaling_of_logits_in_millions_is_that_of_their_scale():
     # Log losses agree to the optimiser's 1e-14, so that numbers do to its root.
     np.testing.assert_allclose(1e6 * million.coef_, one.coef_, atol=1e-6)
     np.testing.assert_allclose(million.intercept_, one.intercept_, atol=1e-6)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e6, [0, 1e6, -3e5]])
+def test_vector_scaling_of_logits_far_from_0_is_that_of_logits_near_it(far):
+    """Its log loss is of the same models: the shifts take up what is added to a column."""
+    logits, label = rows(400, 3)
+    near, away = VectorScaling().fit(logits, label), VectorScaling().fit(logits + far, label)
+    # As above; rounding of logits of 1e6 is 1e-10.
+    np.testing.assert_allclose(
+        away.predict_proba(logits + far), near.predict_proba(logits), atol=1e-6
+    )
 
 
 def test_separable_classes_stop_at_the_bounds():
