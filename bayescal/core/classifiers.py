@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
@@ -75,7 +75,7 @@ class MostProbable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
 class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no types there
     """Classifier that trains another one and calibrates it.
 
-    A subclass has `estimator`, and `_fit`, which checks the other parameters.
+    A subclass has `estimator`, `random_state`, and `_fit`, which checks the other parameters.
     """
 
     def __sklearn_tags__(self) -> Any:
@@ -105,9 +105,15 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         ------
         InputError
             If a parameter is out of range, there are fewer than two classes, one has too few rows
-            to hold some out, or the classifier takes no weights.
+            to hold some out, or the classifier takes no weights or not these rows.
         """
-        self._fit(*self._checked_rows(X, y, sample_weight))
+        try:
+            self._fit(*self._checked_rows(X, y, sample_weight))
+        except (InputError, NotFittedError):
+            raise
+        except ValueError as error:  # of the classifier: some take NaN or words, others do not
+            said = f"the classifier refuses X or y: {error}".splitlines()[0].rstrip(".:")
+            raise InputError(f"{said}. Mend the rows, or pass another estimator.") from error
         return self
 
     def chosen_estimator(self) -> Any:
@@ -124,10 +130,15 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
                 f"estimator must be a classifier; got {shown(self.estimator)}. Pass "
                 "LogisticRegression(), say."
             )
+        try:
+            check_random_state(self.random_state)
+        except ValueError as error:
+            said = f"a whole number in [0, 2**32) or None; got {shown(self.random_state)}"
+            raise InputError(f"random_state must be {said}. Pass 0, say.") from error
         labels = known_labels(y)
         (rows,) = indexable(x)
-        n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
-        check_same_length(n, "X", len(labels), "y")
+        n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        check_same_length(n_rows, "X", len(labels), "y")
         check_classification_targets(labels)
         if sample_weight is None:
             return rows, labels, None
@@ -161,10 +172,10 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         check_is_fitted(estimator)
         classes = np.asarray(estimator.classes_)
         if strange := set(labels.tolist()).difference(classes.tolist()):
-            first = shown(min(strange, key=str))
+            first, known = shown(min(strange, key=str)), listing(classes.tolist())
             raise InputError(
-                "y must hold the labels that the classifier was trained on, "
-                f"{listing(classes.tolist())}; got {first}. Name them as there."
+                f"y must hold the labels that the classifier was trained on, {known}; got {first}. "
+                "Name them as there."
             )
         return classes
 
@@ -189,15 +200,11 @@ def known_labels(y: Any) -> NDArray[Any]:
 
 def label_column(y: Any) -> NDArray[Any]:
     """Labels as an array; scikit-learn warns of a table of one column, and takes it."""
-    # In words that scikit-learn's own checks look for.
-    if y is None:
+    if y is None:  # in words that scikit-learn's own checks look for
         raise InputError("fit requires y to be passed, but the target y is None. Pass the labels.")
     column = to_numpy(y, "y")
     if column.dtype.kind == "c":
-        raise InputError(
-            "Complex data not supported: y must hold words, whole numbers or true/false; got "
-            f"{column.dtype} numbers. Check that this is the column you mean."
-        )
+        raise InputError("Complex data not supported: y must hold labels. Pass another column.")
     return column_or_1d(column, warn=True) if column.shape[1:] == (1,) else column
 
 
@@ -252,8 +259,7 @@ type Loss = Callable[..., tuple[float, Sequence[Floats]]]
 """From the outputs for each table of rows to the loss and its slopes in these outputs."""
 
 _OUT_OF_ITERATIONS: Final = 1
-# What SciPy allows unless the iterations need more.
-_EVALUATIONS: Final = 15_000
+_EVALUATIONS: Final = 15_000  # what SciPy allows unless the iterations need more
 
 
 class Trained(NamedTuple):
@@ -345,6 +351,5 @@ def _joined(parts: Sequence[Any]) -> Floats:
 
 
 def _split(flat: Floats, shapes: Sequence[tuple[int, ...]]) -> Layers:
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-    cut = np.split(flat, ends[:-1])
+    cut = np.split(flat, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1])
     return [part.reshape(shape) for part, shape in zip(cut, shapes, strict=True)]

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import approx_fprime
 from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.naive_bayes import GaussianNB
@@ -96,6 +97,18 @@ def test_labels_that_cannot_be_used_are_refused(calibrated, labels, message):
     column = labels * 30 if isinstance(labels, list) else many([labels] * 30)
     with pytest.raises(InputError, match=message):
         calibrated().fit(x, column)
+
+
+@pytest.mark.parametrize("calibrated", CALIBRATED)
+def test_a_seed_or_features_that_scikit_learn_refuses_are_refused_in_one_line(calibrated):
+    x, y = make_classification(60, random_state=0)
+    for seed in ("a", -1, 1.5):
+        with pytest.raises(InputError, match=f"^random_state must be .* got {seed!r}. Pass 0"):
+            calibrated(random_state=seed).fit(x, y)
+    x[3, 2] = np.nan
+    with pytest.raises(InputError, match=r"refuses X or y: Input X contains NaN\. Mend the rows"):
+        calibrated(random_state=0).fit(x, y)
+    assert calibrated(HistGradientBoostingClassifier(), random_state=0).fit(x, y).predict(x).any()
 
 
 @pytest.mark.parametrize("calibrated", CALIBRATED)
