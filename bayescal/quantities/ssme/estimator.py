@@ -202,17 +202,18 @@ def estimate(
     Notes
     -----
     The estimand is each metric of each classifier on the population that all rows come from. Class
-    k has the density f_k of the log ratios s of all classifiers together, of probabilities clipped
-    to [1e-6, 1 - 1e-6], a bound that the paper does not have; EM alternates between Gaussian kernel
+    k has the density f_k of the log ratios s to the last class, of all classifiers together, of
+    probabilities clipped to [1e-6, 1 - 1e-6], a bound that the paper does not have. Of three
+    classes or more the estimate depends on which is last. EM alternates between Gaussian kernel
     estimates of f_k and P(y_i = k | s_i), proportional to pi_k f_k(s_i), with known labels put
-    back. With one bandwidth for all classes this is label propagation with clamped labels.
+    back; with one bandwidth for all classes it is label propagation with clamped labels.
 
     The paper's 50 epochs often end before EM has converged: of simulated scores of 3,000 rows with
     20 labels, 2,000 epochs move accuracies by .06 to .10. `KDESettings` has more.
 
-    A class without a label starts with the rows that the mean score gives it: do not rely on the
-    estimate then. With all labels known it is that of the labels. Above 5,000 rows kernels reach no
-    further than the nearest neighbours, or of a single binary classifier are summed on a grid.
+    A class without a label starts with the rows that the mean score gives it: do not rely on that.
+    With all labels known the estimate is that of the labels. Above 5,000 rows kernels reach only
+    the nearest neighbours, or of a single binary classifier are summed on a grid.
 
     References
     ----------

@@ -58,17 +58,18 @@ def rates_of_agreement(probs: Floats, weights: Floats) -> Agreement:
     ``agree`` is how often a classifier's most probable class is that of the others' pool, averaged
     by weight; ``sure`` how often the pool's is the label, by its own probabilities; ``gap`` the
     difference of their log odds, within -1 and 2.5: by about so much, as a logarithm, their log
-    probabilities should be steeper. Shared errors raise it too: it centres a prior, no more.
+    probabilities should be steeper; 0 where one class is the most probable of all rows, on which
+    they could but agree. Shared errors raise it too: it centres a prior, no more.
     """
     sure = float(pooled(probs, weights).max(axis=1).mean())
-    agree = float(
-        sum(
-            weight * np.mean(most_probable(own) == most_probable(pooled(probs, others)))
-            for weight, own, others in zip(weights, probs, _without_each(weights), strict=True)
-        )
+    top = most_probable(probs)
+    agree = sum(
+        weight * np.mean(own == most_probable(pooled(probs, others)))
+        for weight, own, others in zip(weights, top, _without_each(weights), strict=True)
     )
-    odds = logit(np.clip([agree, sure], _LEAST_RATE, 1 - _LEAST_RATE))
-    return Agreement(agree, sure, float(np.clip(odds[0] - odds[1], -1.0, 2.5)))
+    of_agree, of_sure = logit(np.clip([agree, sure], _LEAST_RATE, 1 - _LEAST_RATE))
+    gap = np.clip(of_agree - of_sure, -1.0, 2.5) if np.ptp(top) else 0.0
+    return Agreement(float(agree), sure, float(gap))
 
 
 def _without_each(weights: Floats) -> Floats:
@@ -206,6 +207,7 @@ def _quantiles(values: Floats, weights: Floats) -> Floats:
 # Log odds of agreement less those of confidence. Where classifiers are known to be
 # calibrated, few lie outside.
 _LESS, _MORE = -0.3, 1.0
+_CAUTIOUS = "probably underconfident, share errors, or hardly ever predict a rare class"
 # Standard errors: a pool that is right is 3 away in 3 of 1,000 samples.
 _FAR = 3.0
 
@@ -223,10 +225,10 @@ def _agreement(probs: Floats, weights: Floats) -> list[str]:
     agree, sure, gap = rates_of_agreement(probs, weights)
     if _LESS <= gap <= _MORE:
         return []
-    how, what = ("less", "overconfident") if gap < _LESS else ("more", "underconfident")
+    how, why = ("less", "probably overconfident") if gap < _LESS else ("more", _CAUTIOUS)
     return [
         f"classifiers agree {how} often ({agree:.0%} of the rows) than their probabilities say "
-        f"({sure:.0%}): they are probably {what}" + (", or share errors." if gap > _MORE else ".")
+        f"({sure:.0%}): they are {why}."
     ]
 
 

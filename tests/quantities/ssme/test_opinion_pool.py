@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest, norm, t
 
+import bayescal as bc
+from bayescal.quantities.ssme.data import score_matrix
 from bayescal.quantities.ssme.opinion_pool import (
     DEGREES,
     LEAST,
@@ -13,6 +15,7 @@ from bayescal.quantities.ssme.opinion_pool import (
     agreement_weights,
     lifted,
     log_slope_at,
+    pool_warnings,
     pooled,
     rates_of_agreement,
 )
@@ -65,6 +68,15 @@ def test_rates_of_agreement_by_loops():
     assert (found.agree, found.sure) == pytest.approx((agree, sure))
     expected = np.log(agree / (1 - agree)) - np.log(sure / (1 - sure))
     assert found.gap == pytest.approx(np.clip(expected, -1, 2.5))
+
+
+@pytest.mark.parametrize("classes", [[0.7, 0.3], [0.5, 0.3, 0.2]])
+def test_classifiers_that_always_predict_one_class_agree_for_no_reason(classes):
+    """Calibrated ones that are constant were called underconfident, with a log slope of 2.5."""
+    probs = np.tile(classes, (2, 50, 1))
+    assert rates_of_agreement(probs, np.full(2, 0.5)) == pytest.approx((1, classes[0], 0))
+    matrix = score_matrix(bc.Scores.stack({"a": probs[0], "b": probs[1]}, y_true=[0] + [None] * 49))
+    assert pool_warnings(matrix) == []
 
 
 def test_stretched_probabilities_move_the_gap_and_not_the_agreement():

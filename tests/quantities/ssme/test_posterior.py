@@ -407,7 +407,9 @@ def test_agreement_that_probabilities_do_not_explain_is_warned_of():
     # Each through noise of its own: they agree on no more than four rows of five.
     sure = np.eye(2)[made.matrix.probs.argmax(axis=2)]
     assert "probably overconfident" in warned(made, probs=sure)
-    assert "probably underconfident, or share" in warned(made, probs=stretched(made.matrix, 0.2))
+    assert "probably underconfident, share errors, or" in warned(
+        made, probs=stretched(made.matrix, 0.2)
+    )
     assert "agree" not in warned(made, probs=made.matrix.probs[:1], classifiers=("a",))
 
 
