@@ -360,6 +360,8 @@ def _best_somewhere(action: np.intp, table: Floats, low: Floats, high: Floats) -
     from scipy.optimize import linprog
 
     ahead = table[action] - np.delete(table, action, axis=0)
+    # The solver's tolerance is absolute, whatever unit costs are in.
+    ahead /= np.maximum(np.abs(ahead).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     found = linprog(
         np.zeros(len(low)),
         A_ub=ahead,

@@ -36,11 +36,12 @@ def test_the_closed_form_for_naming_a_class_is_the_linear_programmes(n_classes):
         assert found[row].tolist() == expected
 
 
+@pytest.mark.parametrize("unit", [1, 1e-9, 1e150])
 @pytest.mark.parametrize("actions", [1, 2, 4])
-def test_any_costs(actions):
+def test_any_costs_in_any_unit(actions, unit):
     lower, upper = random_bounds(30, 3, 1)
     cost = np.random.default_rng(2).normal(size=(actions, 3))
-    found = e_admissible(cost, lower, upper)
+    found = e_admissible(unit * cost, lower, upper)
     for row in range(30):
         expected = [best_for_some_member(cost, a, lower[row], upper[row]) for a in range(actions)]
         assert found[row].tolist() == expected
