@@ -9,6 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 import bayescal as bc
@@ -65,6 +66,13 @@ def test_a_classifier_without_probabilities_is_refused_by_name(calibrated):
     x, y = make_classification(60, random_state=0)
     with pytest.raises(InputError, match=r"predict_proba; LinearSVC has none\. Wrap it"):
         calibrated(LinearSVC()).fit(x, y)
+
+
+@pytest.mark.parametrize("calibrated", CALIBRATED)
+def test_weights_need_a_classifier_that_takes_them(calibrated):
+    x, y = make_classification(60, random_state=0)
+    with pytest.raises(InputError, match="fit of KNeighborsClassifier takes no sample_weight"):
+        calibrated(KNeighborsClassifier()).fit(x, y, np.ones(60))
 
 
 @pytest.mark.parametrize("calibrated", CALIBRATED)

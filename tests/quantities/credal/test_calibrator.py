@@ -7,7 +7,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_methods_subset_invariance, parametrize_with_checks
@@ -103,12 +102,6 @@ def test_the_classifier_has_the_weights_and_rows_of_weight_0_are_left_out(cv):
     assert np.array_equal(fits[0].predict_proba(x), fits[1].predict_proba(x))
     means = [fitted.estimators_[0].theta_ for fitted in fits]
     assert not np.allclose(means[0], means[2])
-
-
-def test_weights_need_a_classifier_that_takes_them():
-    x, y = two_classes(60)
-    with pytest.raises(InputError, match="fit of KNeighborsClassifier takes no sample_weight"):
-        VennAbersCalibrator(KNeighborsClassifier()).fit(x, y, np.ones(60))
 
 
 @pytest.mark.parametrize("size", [0.01, 0.99])

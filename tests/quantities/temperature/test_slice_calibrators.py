@@ -9,13 +9,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import (
-    check_classifiers_classes,
-    check_classifiers_train,
-    check_dict_unchanged,
     parametrize_with_checks,
 )
 
@@ -260,23 +256,6 @@ def test_scikit_learn_finds_nothing_to_say(estimator, check):
     check(estimator)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "calibrator",
-    [
-        TemperatureScaling(),
-        TemperatureScaling(loss="ece"),
-        ClassWiseTemperatureScaling(gamma=0.5),
-        VectorScaling(),
-        PlattScaling(),
-    ],
-    ids=repr,
-)
-def test_nor_of_other_calibrators_what_depends_on_them(calibrator):
-    for check in (check_classifiers_train, check_classifiers_classes, check_dict_unchanged):
-        check("HeldOutCalibration", HeldOutCalibration(calibrator=calibrator))
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("calibrator", [TemperatureScaling(), SliceCalibration()], ids=repr)
 def test_it_is_the_calibrator_on_probabilities_of_the_other_folds(calibrator, weighted):
@@ -311,12 +290,6 @@ def test_the_default_is_no_worse_than_no_calibration_by_much(load):
             found[name].append(log_loss(y_test, model.fit(x_train, y_train).predict_proba(x_test)))
     # Twice the standard error of these means is about .02.
     assert np.mean(found["calibrated"]) < np.mean(found["none"]) + 0.02
-
-
-def test_weights_need_a_classifier_that_takes_them():
-    x, y = make_classification(60, random_state=0)
-    with pytest.raises(InputError, match="fit of KNeighborsClassifier takes no sample_weight"):
-        HeldOutCalibration(KNeighborsClassifier()).fit(x, y, np.ones(60))
 
 
 @pytest.mark.parametrize("y", [["a"] * 6, ["a"] * 5 + ["b"]])
