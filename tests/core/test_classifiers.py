@@ -46,6 +46,9 @@ def test_the_most_probable_class_is_predicted():
 def test_classes_with_too_few_rows_are_refused(labels):
     with pytest.raises(InputError, match=r"at least 2 rows each; got .* Add some"):
         check_class_rows(np.array(labels), 2, "Add some.")
+    for calibrated in CALIBRATED:
+        with pytest.raises(InputError, match="at least 2 rows each"):
+            calibrated().fit(np.arange(3.0)[:, None], labels)
 
 
 def test_the_number_of_classes_is_given_back():

@@ -290,9 +290,3 @@ def test_the_default_is_no_worse_than_no_calibration_by_much(load):
             found[name].append(log_loss(y_test, model.fit(x_train, y_train).predict_proba(x_test)))
     # Twice the standard error of these means is about .02.
     assert np.mean(found["calibrated"]) < np.mean(found["none"]) + 0.02
-
-
-@pytest.mark.parametrize("y", [["a"] * 6, ["a"] * 5 + ["b"]])
-def test_classes_without_rows_to_hold_out_are_refused(y):
-    with pytest.raises(InputError, match="at least 2 rows each"):
-        HeldOutCalibration().fit(np.arange(6.0)[:, None], y)
