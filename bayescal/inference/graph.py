@@ -6,13 +6,14 @@ PyTensor has no types, and Numba finds those of what it compiles: hence what is 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from pymc.logprob.transforms import Transform
-from pytensor.gradient import grad_not_implemented
+from pytensor.gradient import grad, grad_not_implemented
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.graph.replace import _vectorize_node
@@ -159,11 +160,50 @@ def _compiled_sum(op: _LogSumExp, node: Any, **_: Any) -> Any:
     return log_sums, 1
 
 
-class _Whitening(Transform):  # type: ignore[misc]  # PyMC has no types
+class _OfVectors(Transform):  # type: ignore[misc]  # PyMC has no types
+    """A transform of vectors."""
+
+    ndim_supp = 1
+
+
+class Radial(_OfVectors):
+    """Vectors as others, ``value``, times the exponential of a function of their length.
+
+    `log_factor` is that function, and `log_divisor` its value by the length of the product, near
+    enough for where chains begin.
+    """
+
+    name = "radial"
+
+    def __init__(self, log_factor: Callable[[Any], Any], log_divisor: Callable[[Any], Any]) -> None:
+        self.log_factor, self.log_divisor = log_factor, log_divisor
+
+    def forward(self, value: Any, *_: Any) -> Any:
+        """To the coordinates that are sampled."""
+        return value * pt.exp(-self.log_divisor(_length(value)))
+
+    def backward(self, value: Any, *_: Any) -> Any:
+        """From them."""
+        return value * pt.exp(self.log_factor(_length(value)))
+
+    def log_jac_det(self, value: Any, *_: Any) -> Any:
+        """Log of the determinant of the Jacobian of `backward`."""
+        length = _length(value)
+        log_factor = self.log_factor(length)
+        # A scale in all directions, and along the vector what the scale changes by beside it.
+        along = (value**2).sum() / length * grad(log_factor, length)
+        return value.shape[0] * log_factor + pt.log1p(along)
+
+
+def _length(vector: Any) -> Any:
+    # A vector of 0 has no direction in which its length rises.
+    return pt.sqrt((vector**2).sum() + 1e-12)
+
+
+class _Whitening(_OfVectors):
     """Coefficients as ``mean + scale * (root @ value)``, the distribution's own parameters."""
 
     name = "whitened"
-    ndim_supp = 1
 
     # PyMC passes the inputs of the variable; the distribution's parameters are the last of them.
     def forward(self, value: Any, *inputs: Any) -> Any:
@@ -179,7 +219,7 @@ class _Whitening(Transform):  # type: ignore[misc]  # PyMC has no types
         return pt.log(scale).sum() + pt.log(pt.abs(root.diagonal())).sum()
 
 
-class _BlockWhitening(Transform):  # type: ignore[misc]  # PyMC has no types
+class _BlockWhitening(_OfVectors):
     """``value = mean + root @ standard``, block by block."""
 
     name = "whitened"

@@ -91,7 +91,7 @@ _ALONE_WIDER = 2.0
 
 # Normal units at which the table has the quantile of the mixture: beyond, it is linear.
 _REACH, _STEP = 4.0, 1 / 32
-_UNITS: Final = np.arange(-_REACH, _REACH + _STEP / 2, _STEP)
+UNITS: Final = np.arange(-_REACH, _REACH + _STEP / 2, _STEP)
 # Where the distribution function is tabulated to be inverted, in scales of each part.
 _GRID: Final = np.sinh(np.linspace(-8, 8, 4001)) / 8
 
@@ -129,9 +129,9 @@ class LogSlope(NamedTuple):
         grid = np.unique(np.concatenate([*around]))
         parts = zip((1 - self.weight, self.weight), DEGREES, self.centre, self.scale, strict=True)
         below = sum(w * t.cdf(grid, nu, at, scale) for w, nu, at, scale in parts)
-        values = np.interp(norm.cdf(_UNITS), below, grid)
+        values = np.interp(norm.cdf(UNITS), below, grid)
         density = np.exp(np.logaddexp(*self.log_parts(values)))
-        return np.stack([values, _STEP * norm.pdf(_UNITS) / density])
+        return np.stack([values, _STEP * norm.pdf(UNITS) / density])
 
 
 def log_slope_at(units: Any, table: Any) -> Any:
@@ -141,7 +141,7 @@ def log_slope_at(units: Any, table: Any) -> Any:
     """
     inside = units.clip(-_REACH, _REACH)
     place = (inside + _REACH) / _STEP
-    left = place.clip(0, len(_UNITS) - 2).astype("int64")
+    left = place.clip(0, len(UNITS) - 2).astype("int64")
     u = place - left
     (y0, y1), (d0, d1) = ((table[i][left], table[i][left + 1]) for i in range(2))
     cubic = y0 + u * (d0 + u * (3 * (y1 - y0) - 2 * d0 - d1 + u * (2 * (y0 - y1) + d0 + d1)))

@@ -4,18 +4,26 @@ from dataclasses import replace
 
 import arviz as az
 import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax
-from scipy.stats import kstest, multivariate_t, t
+from scipy.stats import f, kstest, multivariate_t, t
 
 from bayescal.inference.sampler import compile_model
 from bayescal.quantities.ssme import tilt
 from bayescal.quantities.ssme.model import model_of
 from bayescal.quantities.ssme.opinion_pool import agreement_weights, lifted
 from bayescal.quantities.ssme.priors import Tilt
-from bayescal.quantities.ssme.tilt import GROUP_DEGREES, draw_student, student_log_density
+from bayescal.quantities.ssme.tilt import (
+    GROUP_DEGREES,
+    draw_student,
+    student_group,
+    student_log_density,
+)
 from tests.quantities.ssme.made import PLAIN, grouped, log_density_of, many_classes, model, problem
 
 MADE = {
@@ -319,3 +327,23 @@ def test_draws_share_their_scale():
 def test_draws_without_dims_are_independent():
     found = draw_student(20_000, (), np.random.default_rng(3))
     assert kstest(found, t(GROUP_DEGREES).cdf).pvalue > 1e-3
+
+
+def test_many_units_are_normal_ones_of_another_length():
+    """NUTS sees normal units: E-BFMI of 20 classes was .31, of 50 classes .19."""
+    with pm.Model(coords={"class": range(12)}) as made:
+        unit = student_group("unit", (12,), ("class",))
+    transform = made.rvs_to_transforms[unit]
+    value = pt.vector("value", shape=(12,))
+    there = transform.backward(value)
+    outputs = [there, transform.forward(there), transform.log_jac_det(value)]
+    compiled = pytensor.function([value], outputs, mode=PLAIN)
+    normal = np.random.default_rng(4).normal(size=(2000, 12))
+    units, back, log_det = (np.array(found) for found in zip(*map(compiled, normal), strict=True))
+    # Squared lengths over their number follow Fisher's F. Tables are linear between nodes.
+    assert kstest((units**2).sum(axis=1) / 12, f(12, GROUP_DEGREES).cdf).pvalue > 0.001
+    np.testing.assert_allclose(back, normal, atol=0.01)
+    step = 1e-5 * np.eye(12)
+    for point, expected in zip(normal[:5], log_det, strict=False):
+        slopes = [(compiled(point + one)[0] - compiled(point - one)[0]) / 2e-5 for one in step]
+        assert np.linalg.slogdet(slopes)[1] == pytest.approx(expected, abs=1e-6)
