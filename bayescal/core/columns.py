@@ -48,10 +48,11 @@ def factorize(column: Any, name: str) -> tuple[Codes, tuple[Label, ...]]:
         case "M" if array.dtype == "datetime64[D]":
             return _objects(array.tolist(), name)
         case _:
-            raise _not_a_label(array[0].item() if len(array) else array.dtype, 0, name)
+            raise not_a_label(array[0].item() if len(array) else array.dtype, 0, name)
 
 
-def _not_a_label(value: object, row: int, name: str) -> InputError:
+def not_a_label(value: object, row: int, name: str) -> InputError:
+    """Make the error for what names neither a label nor a group."""
     remedy = "Check that this is the column you mean, or write its values as words."
     if isinstance(value, bytes):
         remedy = "Save words as UTF-8 text."
@@ -89,7 +90,7 @@ def _floats(array: NDArray[Any], name: str) -> tuple[Codes, tuple[Label, ...]]:
                 f"exact from there on; got {float(array[row]):.0f} at row {row}. Pass words, or "
                 "integers."
             )
-        raise _not_a_label(float(array[row]), row, name)
+        raise not_a_label(float(array[row]), row, name)
     codes = np.full(len(array), MISSING, np.int32)
     codes[known], values = _integers(array[known].astype(np.int64))
     return codes, values
@@ -101,13 +102,13 @@ def _objects(rows: list[Any], name: str) -> tuple[Codes, tuple[Label, ...]]:
         seen = {value: code for code, value in enumerate(dict.fromkeys(rows))}
         raw = np.fromiter(map(seen.__getitem__, rows), np.int64, len(rows))
     except TypeError as error:
-        raise _not_a_label(rows[0], 0, name) from error
+        raise not_a_label(rows[0], 0, name) from error
     labels: dict[Any, Label] = {}
     for value in seen:
         if not is_missing(value):
             label = plain_label(value)
             if label is None:
-                raise _not_a_label(value, int((raw == seen[value]).argmax()), name)
+                raise not_a_label(value, int((raw == seen[value]).argmax()), name)
             labels[value] = label
     values = sorted(set(labels.values()), key=lambda label: (isinstance(label, str), label))
     place = {label: code for code, label in enumerate(values)}

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.checks import check_columns, check_known, check_unique, checked_words, listing
-from bayescal.core.columns import arrow_to_numpy, inexact
+from bayescal.core.columns import arrow_to_numpy, inexact, not_a_label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import collect_columns
 from bayescal.core.scores import Scores, from_parts
@@ -40,6 +40,8 @@ _MOST_PARTS = 4
 _DELIMITERS = ",;\t|"
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4", ".br")
 _MORE_NULLS = ["None", "<NA>"]
+# Fractions and times, which name nothing.
+_NO_NAME = r"^([+-]?\d*\.\d*[1-9]\d*([eE][+-]?\d+)?|\d{4}-\d\d-\d\d[ T]\d\d.*)$"
 
 
 def check_file(path: Path) -> None:
@@ -375,8 +377,9 @@ class CsvTable(Table):
         from pyarrow import csv
 
         with self.files[0].opened(self.kind) as path:
-            as_words = self._as_words(path)
-            return csv.read_csv(path, **_csv_options(self.delimiter, columns, as_words))
+            table = csv.read_csv(path, **_csv_options(self.delimiter, columns, self._as_words()))
+        self._check_names(table, columns, 0)
+        return table
 
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
         """The rows as one part."""
@@ -386,24 +389,30 @@ class CsvTable(Table):
     def _batches(self, columns: list[str]) -> Iterator[Any]:
         from pyarrow import csv
 
+        first, as_words = 0, self._as_words()
         with self.files[0].opened(self.kind) as path:
-            as_words = self._as_words(path)
             with csv.open_csv(path, **_csv_options(self.delimiter, columns, as_words)) as reader:
                 types = _streaming_types(reader)
             with csv.open_csv(path, **_csv_options(self.delimiter, columns, types)) as reader:
-                yield from reader
+                for batch in reader:
+                    self._check_names(batch, columns, first)
+                    first += batch.num_rows
+                    yield batch
 
-    def _as_words(self, path: Path) -> dict[str, Any]:
-        """Types of columns that hold names; fractions and times stay, which name nothing."""
+    def _as_words(self) -> dict[str, Any]:
         import pyarrow as pa
-        from pyarrow import csv
 
-        if not (names := [name for name in self.words if name is not None]):
-            return {}
-        with csv.open_csv(path, **_csv_options(self.delimiter, names)) as reader:
-            found = list(reader.schema)
-        apart = (pa.types.is_floating, pa.types.is_timestamp)
-        return {one.name: pa.string() for one in found if not any(is_(one.type) for is_ in apart)}
+        return {name: pa.string() for name in self.words if name is not None}
+
+    def _check_names(self, table: Any, columns: Sequence[str], first: int) -> None:
+        """Refuse fractions and times where there should be names, as those of Parquet are."""
+        import pyarrow.compute as pc
+
+        for name in set(columns) & set(self.words):
+            values = table.column(name).unique()
+            if len(wrong := values.filter(pc.match_substring_regex(values, _NO_NAME))):
+                row = first + pc.index(table.column(name), wrong[0]).as_py()
+                raise not_a_label(wrong[0].as_py(), row, f"column {name!r} of {self.path.name}")
 
 
 def _csv_options(

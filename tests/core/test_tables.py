@@ -259,11 +259,12 @@ def test_groups_of_a_csv_file_are_named_as_they_are_written(tmp_path, rows_befor
     assert dict(zip(scores.groups, np.bincount(scores.group), strict=True)) == names
     counted = bc.count_rows(path, **named)
     assert {group: own.n_obs for group, own in counted.groups_of("score").items()} == names
-    # What is no name is refused as it is of a Parquet file.
-    for wrong in ("0.5", "2025-01-01 12:30:00"):
-        path.write_text(f"label,score,site\n1,0.75,{wrong}\n")
+    # What is no name is refused as it is of a Parquet file, in whatever block it stands.
+    for wrong in ("0.5", ".25", "1.5e-3", "2025-01-01 12:30:00"):
+        path.write_text("label,score,site\n" + "\n".join([*rows, f"1,0.75,{wrong}"]))
+        message = f"'site' of sites.csv must hold words, .*; got '{wrong}' at row {len(rows)}"
         for read in (read_scores, bc.count_rows):
-            with pytest.raises(InputError, match="must hold words, whole numbers or true/false"):
+            with pytest.raises(InputError, match=message):
                 read(path, **named)
     # Numbers by size, then words.
     assert scores.groups == counted.groups == tuple(names)
