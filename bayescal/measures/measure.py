@@ -43,6 +43,9 @@ class Measure(NamedTuple):
         Where it has no value, and what to do about it.
     reference : str
         Source of the definition.
+    copies_tie : bool
+        Whether near scores of like ranks have near values, which logarithms of scores have not:
+        near copies of a classifier then tie, also where draws are of rows.
 
     Notes
     -----
@@ -74,6 +77,7 @@ class Measure(NamedTuple):
     options: tuple[str, ...] = ()
     undefined: str = ""
     reference: str = ""
+    copies_tie: bool = False
 
 
 def with_options(measure: Measure, options: Mapping[str, float]) -> Measure:

@@ -73,7 +73,7 @@ def _measure(
     """A measure that has the name of its function, and the first line of its docstring."""
     name, meaning = function.__name__, (function.__doc__ or "").strip().splitlines()[0]
     return Measure(
-        name, title, function, meaning, better, components, options, undefined, reference
+        name, title, function, meaning, better, components, options, undefined, reference, True
     )
 
 
@@ -102,7 +102,9 @@ OWN: Final = (
     _measure("Brier, discrimination", scores.brier_discrimination, MURPHY, MORE, MISCALIBRATED),
     _measure("Brier, uncertainty", scores.brier_uncertainty, MURPHY, None, ROWS),
     _measure("scaled Brier score", scores.scaled_brier, MURPHY, MORE, ROWS, _ONE_LABEL),
-    _measure("log loss", scores.log_loss, MURPHY, LESS, ROWS, _WRONG_END),
+    _measure("log loss", scores.log_loss, MURPHY, LESS, ROWS, _WRONG_END)._replace(
+        copies_tie=False
+    ),
     _measure(
         "log loss, miscalibration", scores.log_loss_miscalibration, MURPHY, undefined=_WRONG_END
     ),

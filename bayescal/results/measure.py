@@ -15,7 +15,7 @@ from bayescal.core.checks import check_is, check_known
 from bayescal.core.errors import InputError, NoValueError
 from bayescal.core.quantity import ERROR, METRIC, Variable, to_json
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, as_variable
-from bayescal.measures.registry import OWN, measures, resolve
+from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.bootstrap import (
@@ -350,15 +350,9 @@ def _paired(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
         drawn, first = joint_values(tree, values, cases), alike(tree, cases, by_rank=True)
         for k, case in enumerate(cases):
             for place, one in enumerate(of_rows):
-                draws = drawn[first[k] if _is_bounded(one) else k, place]
+                draws = drawn[first[k] if one.copies_tie else k, place]
                 found[one.name].loc[place_in(like, case)] = draws.reshape(shape)
     return found
-
-
-def _is_bounded(one: Measure) -> bool:
-    """Whether near scores of like ranks have near values: not those of logarithms of scores."""
-    name = one.name.partition(":")[0]
-    return name in {own.name for own in OWN} and not name.startswith("log_loss")
 
 
 def _correlations(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
