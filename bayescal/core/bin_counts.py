@@ -98,6 +98,8 @@ class BinCounts:
         Sums of the weights of the rows. Given with `rows`; without both each row counts alike.
     rows : array-like of shape (bin,), optional
         Numbers of weighted rows.
+    positive_rows : array-like of shape (bin,), optional
+        Those of `rows` where the event happened; by default as if weights did not depend on it.
 
     Raises
     ------
@@ -129,6 +131,7 @@ class BinCounts:
     strategy: str = "edges"
     mass: Floats | None = None
     rows: Whole | None = None
+    positive_rows: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.closed, CLOSED, "closed")
@@ -137,7 +140,7 @@ class BinCounts:
         number = _whole if self.mass is None else _effective
         count = number(self.count, "count", len(edges) - 1)
         positives = number(self.positives, "positives", len(edges) - 1)
-        sums = self._check_weights(count)
+        sums = self._check_weights(count, positives)
         if (positives > count).any():
             place = int((positives > count).argmax())
             raise InputError(
@@ -183,14 +186,16 @@ class BinCounts:
     @property
     def effective_n(self) -> float:
         """Effective number of rows in all bins, ``(sum w)**2 / sum w**2``."""
-        return float(self.weight.sum() ** 2 / self._squares().sum())
+        return float(self.weight.sum() ** 2 / self.sums[3].sum())
 
     @property
     def prevalence(self) -> float:
         """Share of the rows, or of their weight, where the event happened."""
-        return float(self._positive_weight().sum() / self.weight.sum())
+        return float(self.sums[4].sum() / self.weight.sum())
 
-    def _check_weights(self, count: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    def _check_weights(
+        self, count: NDArray[Any], positives: NDArray[Any]
+    ) -> dict[str, NDArray[Any]]:
         """Check the fields that only weighted rows have."""
         if (self.mass is None) != (self.rows is None):
             raise InputError(
@@ -211,18 +216,18 @@ class BinCounts:
                     f"{name} must be above 0 where count is; got {values[place]:.6g} in bin "
                     f"{place}. Pass 0 for both in an empty bin."
                 )
-        return sums
+        own = self.positive_rows
+        even = sums["rows"] * positives / np.where(count > 0, count, 1) if own is None else own
+        return sums | {"positive_rows": _effective(even, "positive_rows", len(count))}
 
-    def _squares(self) -> NDArray[Any]:
-        """Sums of the rows' squared weights, (bin,)."""
-        return self._over_count(self.weight**2) if self.weighted else self.count
-
-    def _positive_weight(self) -> NDArray[Any]:
-        """Sums of the weights of rows where the event happened, (bin,)."""
-        return self.weight * self._over_count(self.positives) if self.weighted else self.positives
-
-    def _over_count(self, values: NDArray[Any]) -> Floats:
-        return np.asarray(values / np.where(self.count > 0, self.count, 1))
+    @property
+    def sums(self) -> NDArray[Any]:
+        """Rows, positive ones, weights, their squares, and weights of positive rows, (5, bin)."""
+        if self.mass is None:
+            return np.stack([self.count, self.positives, self.count, self.count, self.positives])
+        count = np.where(self.count > 0, self.count, 1)
+        weights = (self.mass, self.mass**2 / count, self.mass * (self.positives / count))
+        return np.stack([np.asarray(self.rows), np.asarray(self.positive_rows), *weights])
 
     def __add__(self, other: BinCounts) -> BinCounts:
         """Count the rows of both."""
@@ -278,11 +283,12 @@ class BinCounts:
         Notes
         -----
         The effective number of a bin of one row is 1, whatever its weight: a likelihood of such
-        bins would not know the weights. Here a bin counts ``W sum(w) / sum(w**2)`` rows, with W its
-        own weight and both sums over its neighbours: each row counts in proportion to its weight,
-        and neighbours together have their effective number. Neighbours are a tenth of the rows, or
-        50 of them where a tenth is fewer: as rows grow, what the factor knows of the labels, where
-        weights depend on these, vanishes faster than the posterior narrows.
+        bins would not know the weights. Here each row counts in proportion to its weight, and
+        neighbours share one factor: with S and W the sums of w**2 and w over the rows of a label,
+        the variance of the logit of their rate, ``S1 / W1**2 + S0 / W0**2``, is that of so many
+        rows. Where weights do not depend on the label they count ``sum(w)**2 / sum(w**2)``.
+        Neighbours are a tenth of the rows, or 50 of them where a tenth is fewer: as rows grow, what
+        the factor knows of the labels vanishes faster than the posterior narrows.
 
         Examples
         --------
@@ -293,8 +299,47 @@ class BinCounts:
         """
         if self.mass is None or self.rows is None:
             return self
-        count = self.mass * rows_per_weight(self.rows, self.mass, self._squares())
-        return replace(self, count=count, positives=count * self._over_count(self.positives))
+        ratio, rate = self._weight_by_label()
+        per_weight = rows_per_weight(self.rows, *self.sums[2:4])
+        per_weight *= (ratio * rate + 1 - rate) / (ratio * (1 - rate) + rate)
+        count = self.mass * per_weight
+        share = self.positives / np.where(self.count > 0, self.count, 1)
+        return replace(self, count=count, positives=count * share)
+
+    @property
+    def weight_by_label(self) -> NDArray[Any]:
+        """Sums of the weights of rows without and with the event, (2, bin)."""
+        of_positives = self.sums[4]
+        return np.stack([self.weight - of_positives, of_positives])
+
+    @property
+    def unit(self) -> Floats:
+        """Weights of an effective row without and with the event, of evened bins, (2, bin)."""
+        ratio, rate = self._weight_by_label()
+        each = self.weight / np.where(self.count > 0, self.count, 1)
+        without = each / (ratio * (1 - rate) + rate)
+        return np.stack([without, ratio * without])
+
+    @property
+    def mass_count(self) -> NDArray[Any]:
+        """Effective rows by which the masses of evened bins vary, (bin,)."""
+        if not self.weighted:
+            return self.count
+        squares = (self.unit * self.weight_by_label).sum(axis=0)
+        return np.asarray(self.weight**2 / np.where(squares > 0, squares, 1))
+
+    def _weight_by_label(self) -> tuple[Floats, Floats]:
+        """How many times as much rows with the event weigh, and their rate, by block, (bin,).
+
+        Blocks with few rows of a label follow the others, by the ratio of Mantel and Haenszel.
+        """
+        block = _blocks(self.sums[0].astype(np.int64))
+        rows, positives, weight, _, own = (np.bincount(block, values) for values in self.sums)
+        share = positives / np.maximum(rows, 1)
+        up, down = own * (1 - share), (weight - own) * share
+        up, down = up + up.mean(), down + down.mean()
+        ratio = up / down if up.min() > 0 and down.min() > 0 else np.ones(len(up))
+        return ratio[block], (own / np.where(weight > 0, weight, 1))[block]
 
     def place_in(self, edges: Floats) -> Whole:
         """Find the coarser bin that each of these bins lies in.
@@ -350,61 +395,53 @@ class BinCounts:
 
 def rows_per_weight(rows: Whole, weight: Floats, squares: Floats) -> Floats:
     """Effective rows per unit of weight, (bin,), that neighbouring bins share; see `evened`."""
-    n = int(rows.sum())
-    blocks = max(min(n // _BLOCK_ROWS, _BLOCKS), 1)
-    # Empty bins behind the last row are in a block of their own.
-    block = (np.cumsum(rows) - rows) * blocks // max(n, 1)
+    block = _blocks(rows)
     total, of_squares = np.bincount(block, weight), np.bincount(block, squares)
     return np.asarray((total / np.where(of_squares > 0, of_squares, 1))[block])
 
 
-def effective_counts(
+def _blocks(rows: Whole) -> Whole:
+    """The block of neighbours that each bin is in, (bin,)."""
+    n = int(rows.sum())
+    blocks = max(min(n // _BLOCK_ROWS, _BLOCKS), 1)
+    # Empty bins behind the last row are in the last block.
+    before = np.minimum(np.cumsum(rows) - rows, max(n - 1, 0))
+    return np.asarray(before * blocks // max(n, 1))
+
+
+def counts_of_sums(
     edges: Floats,
-    *,
-    rows: Whole,
-    weight: Floats,
-    squares: Floats,
-    positive_weight: Floats,
+    sums: NDArray[Any],
     mean_score: Floats,
     closed: str,
     strategy: str,
 ) -> BinCounts:
-    """Counts of weighted rows from the sums of w, w**2 and w times the event in each bin."""
+    """Counts from `BinCounts.sums`, or of rows without weights the first two of these."""
+    if len(sums) == 2:
+        return BinCounts(edges, sums[0], sums[1], mean_score, closed, strategy)
+    rows, positive_rows, weight, squares, of_positives = sums
     held = rows > 0
     # At least 1 but for rounding, which must not make more positives than rows either.
     count = held * np.maximum(weight**2 / np.where(held, squares, 1), 1)
-    positives = count * np.minimum(positive_weight / np.where(held, weight, 1), 1)
-    return BinCounts(edges, count, positives, mean_score, closed, strategy, weight, rows)
+    positives = count * np.minimum(of_positives / np.where(held, weight, 1), 1)
+    weights = (weight, rows, positive_rows)
+    return BinCounts(edges, count, positives, mean_score, closed, strategy, *weights)
+
+
+def _total(sums: NDArray[Any], place: Whole, size: int) -> NDArray[Any]:
+    """Sum up by place, (sum, size)."""
+    found = np.zeros((len(sums), size), sums.dtype)
+    np.add.at(found.T, place, sums.T)
+    return found
 
 
 def _sum_up(parts: Sequence[BinCounts], place: Whole, edges: Floats, strategy: str) -> BinCounts:
     """Put the bins of all parts into those that `place` names, one after the other."""
-
-    def total(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        joined = np.concatenate(values)
-        found = np.zeros(len(edges) - 1, joined.dtype)
-        np.add.at(found, place, joined)
-        return found
-
-    closed = parts[0].closed
-    weight = np.concatenate([part.weight for part in parts])
-    score = np.concatenate([part.mean_score for part in parts])
-    mean_score = joint_means(place, weight, score, len(edges) - 1)
-    if not any(part.weighted for part in parts):
-        count, positives = (
-            total([getattr(part, name) for part in parts]) for name in ("count", "positives")
-        )
-        return BinCounts(edges, count, positives, mean_score, closed, strategy)
-    return effective_counts(
-        edges,
-        rows=total([part.count if part.rows is None else part.rows for part in parts]),
-        weight=total([part.weight for part in parts]),
-        squares=total([part._squares() for part in parts]),
-        positive_weight=total([part._positive_weight() for part in parts]),
-        mean_score=mean_score,
-        closed=closed,
-        strategy=strategy,
-    )
+    size, score = len(edges) - 1, np.concatenate([part.mean_score for part in parts])
+    sums = np.concatenate([part.sums for part in parts], axis=1)
+    mean_score = joint_means(place, sums[2], score, size)
+    sums = sums if any(part.weighted for part in parts) else sums[:2]
+    return counts_of_sums(edges, _total(sums, place, size), mean_score, parts[0].closed, strategy)
 
 
 def joint_means(
@@ -462,7 +499,7 @@ class TiedRows:
     @property
     def size(self) -> Whole:
         """What ranks count: rows, or units of weight, (score,)."""
-        return self.rows if self.weights is None else weight_units(self.mass[0])
+        return self.rows if self.weights is None else weight_units(self.mass[0], self.rows)
 
     @property
     def effective_n(self) -> float:
@@ -505,23 +542,9 @@ class TiedRows:
     def count(self, edges: Floats, closed: str = "right", strategy: str = "edges") -> BinCounts:
         """Count the rows into bins."""
         place, size = self.place(edges, closed), len(edges) - 1
-        weight, positives = self.mass
-
-        def total(values: NDArray[Any]) -> NDArray[Any]:
-            found = np.zeros(size, values.dtype)
-            np.add.at(found, place, values)
-            return found
-
-        mean, rows = joint_means(place, weight, self.score, size), total(self.rows)
-        if self.weights is None:
-            return BinCounts(edges, rows, total(positives), mean, closed, strategy)
-        return effective_counts(
-            edges,
-            rows=rows,
-            weight=total(weight),
-            squares=total(self.weights[2]),
-            positive_weight=total(positives),
-            mean_score=mean,
-            closed=closed,
-            strategy=strategy,
-        )
+        weight, of_positives = self.mass
+        sums = np.stack([self.rows, self.positives])
+        if self.weights is not None:
+            sums = np.stack([*sums, weight, self.weights[2], of_positives])
+        mean = joint_means(place, weight, self.score, size)
+        return counts_of_sums(edges, _total(sums, place, size), mean, closed, strategy)

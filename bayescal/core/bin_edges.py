@@ -28,6 +28,8 @@ _MOST_BINS: Final = 10**6
 # The cube root is exact for whole numbers of rows below 1e14, and above the rounding of an
 # effective number.
 _ROUNDING: Final = 1e-14
+# Sums of equal weights of many rows differ by less from the number of rows times one.
+_EQUAL: Final = 1e-9
 # The sum of all weights has at most so many bits.
 _TOTAL_BITS: Final = 50
 # Parts of the rows of either label that numbers of the rows alone are computed from.
@@ -152,7 +154,7 @@ def bin_edges(
         return choose_edges(
             lambda ranks: np.partition(score, ranks - 1)[ranks - 1], len(score), n_bins, strategy
         )
-    units = weight_units(weight)
+    units = weight_units(weight, np.ones(len(weight), np.int64))
 
     def order_statistics(ranks: Whole) -> NDArray[np.floating]:
         order = np.argsort(score)
@@ -172,15 +174,19 @@ def refine(edges: ArrayLike, others: ArrayLike, closed: str = "right") -> Floats
     return union
 
 
-def weight_units(weight: Floats) -> Whole:
-    """Weights as whole numbers, whose sums are exact and so do not depend on the rows' order.
+def weight_units(weight: Floats, rows: Whole) -> Whole:
+    """Weights of so many rows as whole numbers, whose sums do not depend on the rows' order.
 
     The unit is 1 where all weights are whole numbers, so that a row of weight 3 ranks as three rows
-    do, and else so small that rounding to it does not matter: about 1e-15 of the sum of all.
+    do, and the weight of a row where all are equal; else it is so small that rounding to it does
+    not matter: about 1e-15 of the sum of all.
     """
     bits = math.frexp(float(weight.max(initial=0.0)))[1] + len(weight).bit_length()
-    whole = bool((np.floor(weight) == weight).all())
-    exponent = 0 if whole and bits <= _TOTAL_BITS else bits - _TOTAL_BITS
+    whole = bits <= _TOTAL_BITS and bool((np.floor(weight) == weight).all())
+    each = weight / rows
+    if not whole and np.ptp(each) <= _EQUAL * each.max():
+        return rows
+    exponent = 0 if whole else bits - _TOTAL_BITS
     return np.rint(np.ldexp(weight, -exponent)).astype(np.int64)
 
 

@@ -225,7 +225,8 @@ def bin_scores(
     the floor(n b / B)-th smallest score, 0 where that is the 0-th, and 1 as its last. Tied scores
     never part, so ties make bins unequal and may leave some empty. Of rows with weights that sum to
     W, the b-th edge of UMB is the smallest score whose rows and those below it weigh at least
-    W b / B; of whole weights at least floor(W b / B), as of rows repeated so often.
+    W b / B; of whole weights at least floor(W b / B), as of rows repeated so often. Rows of one
+    weight have the edges of rows without.
 
     References
     ----------

@@ -189,7 +189,7 @@ CALIBRATION_CURVE: Final = (
 CELLS: Final = (
     *undrawn("events", "cell_count", "cell_score", "cell_low", "cell_high", dims=("cell",)),
     *undrawn("part_cell", "part_count", "part_events", "part_score", dims=("part",)),
-    *undrawn("part_low", "part_high", dims=("part",)),
+    *undrawn("part_low", "part_high", "part_weight", "part_event_weight", dims=("part",)),
 )
 """Cells that a curve is fitted to, and parts of these, of which numbers of the rows are."""
 CURVE_DRAWS: Final = (

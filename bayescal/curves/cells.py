@@ -189,11 +189,17 @@ def kept_parts(problem: Problem, n_cells: int) -> dict[str, NDArray[Any]]:
     if (parts := problem.parts) is None:
         return {}
     place = np.cumsum(problem.cells.count > 0) - 1
+    number = {"part_count": parts.count, "part_events": parts.positives}
+    if parts.weighted:
+        weight, unit = parts.weight_by_label, parts.unit
+        each = weight / np.where(unit > 0, unit, 1)
+        unit *= weight.sum() / (unit * weight).sum()
+        number = {"part_count": each.sum(axis=0), "part_events": each[1]}
+        number |= dict(zip(("part_weight", "part_event_weight"), unit, strict=True))
     held = {
         "part_cell": place[parts.place_in(problem.cells.edges)],
         "part_score": parts.mean_score,
-        "part_count": parts.count,
-        "part_events": parts.positives,
+        **number,
         "part_low": parts.edges[:-1],
         "part_high": parts.edges[1:],
     }

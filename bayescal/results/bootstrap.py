@@ -30,6 +30,7 @@ MASS: Final = "mass"
 _PARTS: Final = tuple(
     f"{schema.PART}_{name}" for name in ("cell", "score", "count", "events", "low", "high")
 )
+_PART_WEIGHTS: Final = (f"{schema.PART}_weight", f"{schema.PART}_event_weight")
 _WEIGHTS_AT_ONCE: Final = 1 << 22
 # Scores that differ by less, in standard errors of the rate of events, are copies.
 _ALIKE: Final = 0.02
@@ -71,19 +72,30 @@ class Cells(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Labelled rows by part of a cell, of weighted ones their effective numbers."""
+    """Labelled rows by part of a cell, of weighted ones their effective numbers and weights."""
 
     score: Floats  # (part,)
     number: Floats  # (part,)
     events: Floats  # (part,)
     cell: Whole  # (part,), rising
     ends: Floats | None = None  # (2, part)
+    unit: Floats = np.ones((2, 1))  # weight of an effective row by label, (2, part or 1)
+
+    @property
+    def by_label(self) -> Floats:
+        """Rows without and with the event, (2, part)."""
+        return np.stack([self.number - self.events, self.events])
 
     @property
     def cells(self) -> Cells:
         """The rows as they are, as one draw."""
-        rate, mass = self.events / self.number, self.number / self.number.sum()
-        return Cells(rate[None], self.score, mass[None])
+        negative, positive = (self.by_label * self.unit)[:, None]
+        return _cells(positive, negative, self.score)
+
+    def added_weight(self) -> Floats:
+        """Weights of an added row of either label: those of an effective row, (2,)."""
+        number, weight = (own.sum(axis=1) for own in (self.by_label, self.by_label * self.unit))
+        return np.divide(weight, number, out=np.ones(2), where=number > 0)
 
 
 class Draws(NamedTuple):
@@ -131,10 +143,13 @@ def rows_of(tree: xr.DataTree, case: ResultSlice) -> Rows | None:
         return None
     score, count, held = cells_with_rows(tree, case)
     if access.has_variable(tree, schema.CONSTANT_DATA, _PARTS[0]):
-        found = np.stack(access.values(tree, schema.CONSTANT_DATA, case, *_PARTS))
-        place, score, count, events, *both = found[:, _parts(tree, case)]
+        weighted = access.has_variable(tree, schema.CONSTANT_DATA, *_PART_WEIGHTS)
+        names = _PARTS + _PART_WEIGHTS * weighted
+        found = np.stack(access.values(tree, schema.CONSTANT_DATA, case, *names))
+        place, score, count, events, *_ = values = found[:, _parts(tree, case)]
         cell = np.argsort(held)[place.astype(np.intp)]
-        return Rows(score, count, np.clip(events, 0, count), cell, np.stack(both))
+        own = Rows(score, count, np.clip(events, 0, count), cell, values[4:6])
+        return own._replace(unit=values[6:]) if weighted else own
     events = np.asarray(access.cell_events(tree, case).values, np.float64)
     number, known = count[held], access.has_variable(tree, schema.CONSTANT_DATA, *schema.CELL_ENDS)
     ends = access.values(tree, schema.CONSTANT_DATA, case, *schema.CELL_ENDS) if known else None
@@ -168,39 +183,34 @@ def cells_with_rows(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Float
     return score, rows, held[np.argsort(score[held], kind="stable")]
 
 
-def draw_cells(
-    rows: Rows, draws: Draws, rng: np.random.Generator, mass: Floats | None = None
-) -> Cells:
-    """Draws whose masses are Dirichlet by the rows; of weighted ones `mass` (draw, cell) has them.
+def draw_cells(rows: Rows, draws: Draws, rng: np.random.Generator) -> Cells:
+    """Draws whose masses are Dirichlet by the rows: nothing is of the curve, or of its prior.
 
-    Without weights nothing is of the curve, so that priors of it change no draw.
+    Weights of w have the sum of w g over rows with g ~ Exponential(1), by its mean and variance.
     """
     number, kept = draws
     positive, negative = (
-        rng.standard_gamma(np.broadcast_to(shape, (number, len(shape))))[kept]
-        for shape in (rows.events, rows.number - rows.events)
+        rng.standard_gamma(np.broadcast_to(shape, (number, len(shape))))[kept] * unit
+        for shape, unit in zip(rows.by_label[::-1], rows.unit[::-1], strict=True)
     )
-    if mass is not None:
-        first = np.flatnonzero(np.diff(rows.cell, prepend=-1))
-        total = np.add.reduceat(positive + negative, first, axis=1)
-        scale = mass * rng.standard_gamma(rows.number.sum(), number)[kept, None]
-        scale = (scale / np.where(total > 0, total, 1))[:, rows.cell]
-        positive, negative = positive * scale, negative * scale
     added = _Added.draw(number, rng).at(kept)
     row = np.searchsorted(np.cumsum(rows.number) / rows.number.sum(), added.row)
-    return _with_added(positive, negative, rows.score, row, added)
+    return _with_added(positive, negative, rows, row, added)
 
 
-def _with_added(
-    positive: Floats, negative: Floats, score: Floats, row: Whole, added: _Added
-) -> Cells:
+def _with_added(positive: Floats, negative: Floats, rows: Rows, row: Whole, added: _Added) -> Cells:
     """Add two rows to each draw (draw, cell): one in the cell `row`, one nearest to its score."""
-    draw = np.arange(len(row))
+    draw, score, (without, with_event) = np.arange(len(row)), rows.score, rows.added_weight()
     nearest = np.searchsorted((score[1:] + score[:-1]) / 2, added.anywhere)
     cells = (np.minimum(row, len(score) - 1), nearest)
     for cell, is_positive, weight in zip(cells, added.positive, added.weight, strict=True):
-        positive[draw, cell] += weight * is_positive
-        negative[draw, cell] += weight * ~is_positive
+        positive[draw, cell] += with_event * weight * is_positive
+        negative[draw, cell] += without * weight * ~is_positive
+    return _cells(positive, negative, score)
+
+
+def _cells(positive: Floats, negative: Floats, score: Floats) -> Cells:
+    """Cells of weights of rows with and without the event, (draw, cell)."""
     mass = positive + negative
     rate = np.divide(positive, mass, out=np.zeros_like(mass), where=mass > 0)
     return Cells(rate, score, mass / mass.sum(axis=1, keepdims=True))
@@ -249,7 +259,7 @@ def _joint_cells(
         for total, one in zip(found, sums, strict=True):
             total[part] = (one @ weight).T.reshape(-1, *total.shape[1:])
     return [
-        _with_added(total[:, 0], total[:, 1], rows.score, cell[row], added)
+        _with_added(total[:, 0], total[:, 1], rows, cell[row], added)
         for total, rows, (cell, _, _) in zip(found, known, stored, strict=True)
     ]
 

@@ -153,12 +153,10 @@ def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
     rows = rows_of(tree, case) if of == ROWS else None
     score, _, held = cells_with_rows(tree, case)
     if rows is not None:
-        mass = _of_kind(tree, MASS, of, case)[..., held]
         rng = access.stream_of(tree, schema.SHARED_ROWS, *case.names)
-        weighted = access.has_variable(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N)
-        heavy = mass.reshape(-1, len(held)) if weighted else None
-        rate, score, flat = draw_cells(rows, Draws.of(tree), rng, heavy)
-        shape = (*mass.shape[:-1], len(score))
+        rate, score, flat = draw_cells(rows, Draws.of(tree), rng)
+        dims = access.variable(tree, schema.CURVE, RATE, case)
+        shape = (*(dims.sizes[dim] for dim in schema.DRAW_DIMS), len(score))
         return Cells(rate.reshape(shape), score, flat.reshape(shape))
     rate, mass = (_of_kind(tree, name, of, case) for name in (RATE, MASS))
     rate, score = rate[..., held], score[held]

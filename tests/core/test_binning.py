@@ -298,8 +298,10 @@ def test_edges_of_any_weights_are_where_the_weight_below_reaches_its_share(rows,
     edges = bin_edges(score, n_bins, "quantile", weight)
     total = weight.sum()
     slack = 1e-9 * total
+    # Whole weights count rows, and equal ones too: a share may lack a part of one.
+    a_row = weight.max() if np.ptp(weight) == 0 else 1
     for b in range(1, n_bins):
-        assert weight[score <= edges[b]].sum() >= total * b / n_bins - 1 - slack
+        assert weight[score <= edges[b]].sum() >= total * b / n_bins - a_row - slack
         assert weight[score < edges[b]].sum() <= total * b / n_bins + slack
 
 
@@ -317,11 +319,24 @@ def test_edges_of_broken_weights_do_not_depend_on_their_unit(rows, factor):
 
 
 def test_units_are_whole_weights_or_a_small_part_of_the_sum():
-    assert weight_units(np.array([3.0, 1.0, 2.0])).tolist() == [3, 1, 2]
+    one = np.ones(3, np.int64)
+    assert weight_units(np.array([3.0, 1.0, 2.0]), one).tolist() == [3, 1, 2]
     weight = np.array([0.1, 0.2, 1e-3])
-    units = weight_units(weight)
+    units = weight_units(weight, one)
     np.testing.assert_allclose(units / units.sum(), weight / weight.sum(), rtol=1e-12)
-    assert weight_units(np.array([1e100, 1e99])).sum() < 2**51
+    assert weight_units(np.array([1e100, 1e99]), one[:2]).sum() < 2**51
+
+
+@pytest.mark.parametrize("each", [1.0, 0.3, 1e-90, 1e90])
+def test_bins_of_equal_weights_are_those_without(each):
+    score, event, _ = made(700)
+    plain = binning.bin_scores(Scores(event, score))
+    weights = Scores(event, score, sample_weight=np.full(700, each))
+    counts = bc.Counts.from_arrays(event, score, sample_weight=np.full(700, each))
+    for found in (binning.bin_scores(weights), counts.bins):
+        np.testing.assert_array_equal(found.rows, plain.count)
+        np.testing.assert_allclose(found.count, plain.count)
+        np.testing.assert_allclose(found.positives, plain.positives)
 
 
 @given(st.one_of(WHOLE, REAL), st.integers(1, 9), CLOSED)
@@ -422,26 +437,48 @@ def test_impossible_weighted_counts(change, message):
         BinCounts(**(fields | change))
 
 
+def held(cells):
+    return np.flatnonzero(cells.rows)
+
+
 @given(REAL, CLOSED)
 def test_neighbours_share_their_effective_rows_by_weight(rows, closed):
     score, event, weight = columns(rows)
     cells = binning.fine_counts(Task({}, score, event, weight=weight), [0, 1], closed=closed)
     even = cells.evened()
-    # So few rows are one block: the factor from weight to effective rows is one number.
-    n_eff = weight.sum() ** 2 / (weight**2).sum()
-    np.testing.assert_allclose(even.count, cells.mass * n_eff / weight.sum(), rtol=1e-9)
-    assert even.count.sum() == pytest.approx(n_eff)
-    rate = np.average(event, weights=weight)
+    # So few rows are one block: the factor from weight to effective rows is one number. Of equal
+    # coefficients of variation, a row of a label has the weight S / W in proportion to the mean.
+    total, squares, rate = weight.sum(), (weight**2).sum(), np.average(event, weights=weight)
+    both = 0 < event.sum() < len(event)
+    mean = [weight[event == label].mean() if both else 1 for label in (0, 1)]
+    unit = np.array(mean) * squares / total / (mean[0] * (1 - rate) + mean[1] * rate)
+    n_eff = total / (unit[0] * rate + unit[1] * (1 - rate))
+    np.testing.assert_allclose(even.count, cells.mass * n_eff / total, rtol=1e-9)
     assert even.positives.sum() == pytest.approx(n_eff * rate, abs=1e-9)
     np.testing.assert_array_equal(even.mass, cells.mass)
+    if both:
+        np.testing.assert_allclose(even.unit[:, cells.rows > 0].T, [unit] * len(held(cells)))
+    assert (even.mass**2 / np.maximum(even.mass_count, 1e-9)).sum() == pytest.approx(squares)
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (10.0, 1.0), (1.0, 4.0)])
+def test_a_rate_varies_as_that_of_rows_drawn_by_their_label(weights):
+    rng = np.random.default_rng(2)
+    score, event = rng.random(3000), rng.random(3000) < 0.3
+    weight = np.where(event, weights[1], weights[0])
+    task = Task({}, score, event.astype(np.uint8), weight=weight)
+    even = binning.fine_counts(task, [0.0, 1.0], 1).evened()
+    rate = np.average(event, weights=weight)
+    # The delta method for the log of the ratio of two independent sums of weights.
+    variance = 1 / event.sum() + 1 / (~event).sum()
+    assert 1 / (even.count.sum() * rate * (1 - rate)) == pytest.approx(variance)
 
 
 def test_blocks_of_neighbours_are_tenths_of_many_rows():
     score, event, weight = made(4000)
     cells = binning.fine_counts(Task({}, score, event, weight=weight), [0, 1])
-    factor = cells.evened().count / cells.mass
-    held = cells.rows > 0
-    assert len(np.unique(factor[held].round(12))) == 10
+    factor = cells.evened().count[held(cells)] / cells.mass[held(cells)]
+    assert len(np.unique(factor.round(12))) == 10
     assert cells.evened().count.sum() == pytest.approx(cells.effective_n, rel=0.05)
 
 

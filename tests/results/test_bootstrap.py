@@ -54,14 +54,10 @@ def agrees(draws: np.ndarray, events: int, n: int) -> bool:
 
 
 @pytest.mark.parametrize("events", [(0.0, 3.0, 5.0), (0.0, 0.0, 0.0), (10.0, 7.0, 5.0)])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_overall_rate_is_a_mixture_of_beta_distributions(
-    events: tuple[float, ...], weighted: bool
-) -> None:
+def test_the_overall_rate_is_a_mixture_of_beta_distributions(events: tuple[float, ...]) -> None:
     number, cell = np.array([10.0, 7.0, 5.0]), np.array([0, 1, 1])
     rows = Rows(np.array([0.1, 0.4, 0.8]), number, np.array(events), cell)
-    mass = RNG.dirichlet([10, 12], 4000) if weighted else None
-    cells = draw_cells(rows, Draws(4000, np.arange(4000)), RNG, mass)
+    cells = draw_cells(rows, Draws(4000, np.arange(4000)), RNG)
     np.testing.assert_allclose(cells.mass.sum(axis=1), 1)
     assert agrees(prevalence(*cells), int(sum(events)), 22)
     # Of ten rows of one label the next may have the other.

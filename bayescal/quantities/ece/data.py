@@ -34,7 +34,8 @@ def problems(data: Data, priors: Priors, binning: Binning, multiclass: str) -> l
     """Cut data into binary problems and count each."""
     if isinstance(data, BinCounts):
         check_rows(data.n, "the counts")
-        return [Problem({"classifier": "classifier"}, data.evened(), data)]
+        even = data.evened()
+        return [Problem({"classifier": "classifier"}, even, data, even if even.weighted else None)]
     fine = is_fine(priors)
     if isinstance(data, CountTable):
         return [_of_counts({"classifier": name}, found, fine) for name, found in data.items()]

@@ -333,7 +333,7 @@ def simulated(problem: Problem, rates: Floats, rng: np.random.Generator) -> tupl
 
 def masses(cells: BinCounts, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
     """Draw the shares of the population in the cells, (*shape, cell)."""
-    return draw_masses(cells.count, shape, rng, cells.mass)
+    return draw_masses(cells.mass_count, shape, rng, cells.mass)
 
 
 def _relabelled(problem: Problem, positives: NDArray[Any]) -> Problem:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import brier_score_loss
+from sklearn.metrics import brier_score_loss, roc_auc_score
 
 import bayescal as bc
 from bayescal.core.bin_counts import BinCounts
@@ -192,6 +192,61 @@ def test_weights_undo_a_selection_by_the_label(name):
         result = bc.fit("ece", data, method="direct", draws=250, seed=1)
         low, high = bc.interval(result, "tce").to_numpy()
         assert (low <= world.tce <= high) == covers
+
+
+def drawn_by_label(n, seed=6):
+    """All rows of a rare event and one of ten others, with their weights."""
+    rng = np.random.default_rng(seed)
+    score = rng.beta(1, 4, n)
+    label = (rng.random(n) < score).astype(int)
+    held = (label == 1) | (rng.random(n) < 0.1)
+    return label[held], score[held] ** 0.8, np.where(label[held] == 1, 1.0, 10.0)
+
+
+def bootstrap_spread(label, score, weight, function, draws=800):
+    """Standard deviation of a weighted measure under Dirichlet weights of all rows."""
+    rng = np.random.default_rng(0)
+    return np.std(
+        [function(label, score, weight * rng.exponential(size=len(label))) for _ in range(draws)]
+    )
+
+
+MEANS = {
+    "brier": lambda y, p, w: np.average((y - p) ** 2, weights=w),
+    "auc": lambda y, p, w: roc_auc_score(y, p, sample_weight=w),
+    "sensitivity:0.3": lambda y, p, w: np.average(p[y == 1] > 0.3, weights=w[y == 1]),
+    "specificity:0.3": lambda y, p, w: np.average(p[y == 0] <= 0.3, weights=w[y == 0]),
+    "prevalence": lambda y, p, w: np.average(y, weights=w),
+    "mean_gap": lambda y, p, w: np.average(y - p, weights=w),
+}
+
+
+@pytest.mark.parametrize("name", MEANS)
+@pytest.mark.parametrize("several", [False, True])
+def test_measures_of_rows_drawn_by_their_label_spread_as_in_the_bootstrap(name, several):
+    label, score, weight = drawn_by_label(8000)
+    scores = bc.Scores(y_true=label, y_prob=score, sample_weight=weight)
+    if several:
+        both = {"a": score, "b": score[::-1]}
+        scores = bc.Scores.stack(both, y_true=label, sample_weight=weight)
+    result = bc.fit("ece", scores, method="direct", draws=1000, seed=1)
+    draws = bc.measure(result, name)
+    found = draws.sel(classifier="a") if several else draws
+    expected = bootstrap_spread(label, score, weight, MEANS[name])
+    # Three standard errors of two standard deviations are .09; a mean gap is drawn as if rates and
+    # masses of cells were independent, which takes a tenth off its spread here.
+    assert found.std().item() == pytest.approx(expected, rel=0.1 if name != "mean_gap" else 0.2)
+
+
+def test_an_added_row_weighs_as_one_of_its_label():
+    """Of 50 events, none missed, the next one is: a sensitivity of 50 / 51, not as of 5 events."""
+    label, score = np.repeat([1, 0], [50, 500]), np.repeat([0.9, 0.1], [50, 500])
+    weight = np.where(label == 1, 1.0, 10.0)
+    scores = bc.Scores(y_true=label, y_prob=score, sample_weight=weight)
+    result = bc.fit("ece", scores, method="direct", draws=1000, seed=1)
+    missed = 1 - bc.measure(result, "sensitivity:0.5").mean().item()
+    # A coin makes each added row an event; one is at a row at random, the other anywhere.
+    assert missed == pytest.approx((500 / 550 + 1 / 2) / 2 / 51, rel=0.15)
 
 
 def test_heavy_rows_widen_the_interval():
