@@ -32,7 +32,7 @@ from bayescal.measures.registry import range_of
 from bayescal.measures.scores import is_called
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bootstrap import RATE, Cells, Floats, alike, ends_of, joint_values
+from bayescal.results.bootstrap import RATE, Cells, Floats, alike, joint_values
 from bayescal.results.compare import shares_of_most
 from bayescal.results.intervals import tail
 from bayescal.results.measure import check_curve, curve_cells
@@ -174,8 +174,7 @@ def decision_curve(
     curves = [curve_cells(result, case, ROWS) for case in cases]
     top = max(float(curve.score.max()) for curve in curves)
     at = _grid(top) if thresholds is None else _checked(thresholds)
-    parts = zip(curves, (ends_of(result, case) for case in cases), strict=True)
-    found = [benefit(*curve.parted(ends, at), at) for curve, ends in parts]
+    found = [benefit(*curve.parted(at)[:3], at) for curve in curves]
     return DecisionCurve(prob, _table(result, cases, found, at, alpha))
 
 
@@ -336,8 +335,8 @@ def chances(
         return Chances(np.full(shape, np.nan), np.full(shape[0], np.nan))
     _check_one_event(tree, cases)
 
-    def both(cells: Cells, ends: Floats | None) -> Floats:
-        return np.stack(benefit(*cells.parted(ends, thresholds), thresholds))
+    def both(cells: Cells) -> Floats:
+        return np.stack(benefit(*cells.parted(thresholds)[:3], thresholds))
 
     drawn = joint_values(tree, both, cases)[alike(tree, cases, by_rank=True)]
     own, everyone = drawn[:, 0], drawn[:1, 1]

@@ -44,16 +44,14 @@ class Cells(NamedTuple):
     rate: Floats  # (..., cell)
     score: Floats  # (cell,)
     mass: Floats  # (..., cell)
+    ends: Floats | None = None  # (2, cell), where rows are known by their cells
 
-    def parted(self, ends: Floats | None, thresholds: ArrayLike) -> Cells:
-        """Part cells where thresholds cut them; scores are spread evenly about their mean.
-
-        `ends` (2, cell) are those of the cells; None where they are not known.
-        """
-        if ends is None:
+    def parted(self, thresholds: ArrayLike) -> Cells:
+        """Part cells where thresholds cut them; scores are spread evenly about their mean."""
+        if self.ends is None:
             return self
         mean, at, parts = self.score, np.atleast_1d(thresholds), []
-        for k, (low, high) in enumerate(ends.T):
+        for k, (low, high) in enumerate(self.ends.T):
             # Beyond the first and the last cell's mean there may be no scores.
             inner = 0 < low * (1 + _NEAR) < mean[k] < high * (1 - _NEAR) and high < 1
             cuts = at[(low < at) & (at <= high)] if inner else []
@@ -90,7 +88,7 @@ class Rows(NamedTuple):
     def cells(self) -> Cells:
         """The rows as they are, as one draw."""
         negative, positive = (self.by_label * self.unit)[:, None]
-        return _cells(positive, negative, self.score)
+        return _cells(positive, negative, self)
 
     def added_weight(self) -> Floats:
         """Weights of an added row of either label: those of an effective row, (2,)."""
@@ -169,12 +167,6 @@ def _parts(tree: xr.DataTree, case: ResultSlice) -> Whole:
     return held[np.argsort(score[held], kind="stable")]
 
 
-def ends_of(tree: xr.DataTree, case: ResultSlice) -> Floats | None:
-    """Ends of the parts with rows, (2, part); None in a result that does not hold them."""
-    rows = rows_of(tree, case)
-    return None if rows is None else rows.ends
-
-
 def cells_with_rows(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats, Whole]:
     """Scores and rows of all cells (cell,), and which have rows, by their scores."""
     names = (schema.CELL_SCORE, schema.CELL_COUNT)
@@ -206,20 +198,20 @@ def _with_added(positive: Floats, negative: Floats, rows: Rows, row: Whole, adde
     for cell, is_positive, weight in zip(cells, added.positive, added.weight, strict=True):
         positive[draw, cell] += with_event * weight * is_positive
         negative[draw, cell] += without * weight * ~is_positive
-    return _cells(positive, negative, score)
+    return _cells(positive, negative, rows)
 
 
-def _cells(positive: Floats, negative: Floats, score: Floats) -> Cells:
+def _cells(positive: Floats, negative: Floats, rows: Rows) -> Cells:
     """Cells of weights of rows with and without the event, (draw, cell)."""
     mass = positive + negative
     rate = np.divide(positive, mass, out=np.zeros_like(mass), where=mass > 0)
-    return Cells(rate, score, mass / mass.sum(axis=1, keepdims=True))
+    return Cells(rate, rows.score, mass / mass.sum(axis=1, keepdims=True), rows.ends)
 
 
 def joint_values(
-    tree: xr.DataTree, function: Callable[[Cells, Floats | None], Any], cases: Sequence[ResultSlice]
+    tree: xr.DataTree, function: Callable[[Cells], Any], cases: Sequence[ResultSlice]
 ) -> Floats:
-    """Draws of a function of cells and ends for classifiers of the same rows, (case, ..., draw).
+    """Draws of a function of cells for classifiers of the same rows, (case, ..., draw).
 
     All classifiers have the same weights of the rows. A result keeps some of many rows, each of
     which has the weight of those that it stands for: draws then vary about the value of all rows.
@@ -227,12 +219,9 @@ def joint_values(
     every = [rows_of(tree, case) for case in cases]
     known = [rows for rows in every if rows is not None]
     draws = Draws.of(tree)
-    cells = _joint_cells(tree, known, cases, draws.number)
-    ends = [None if rows is None else rows.ends for rows in every]
-    values = np.stack([function(*one) for one in zip(cells, ends, strict=True)])
+    values = np.stack([function(one) for one in _joint_cells(tree, known, cases, draws.number)])
     if access.has_variable(tree, schema.SHARED_ROWS, schema.STANDS_FOR):
-        rows = zip((one.cells for one in known), ends, strict=True)
-        center = np.stack([function(*one) for one in rows])
+        center = np.stack([function(rows.cells) for rows in known])
         values = center + values - np.nanmean(values, axis=-1, keepdims=True)
     return values[..., draws.kept]
 

@@ -27,7 +27,6 @@ from bayescal.results.bootstrap import (
     alike,
     cells_with_rows,
     draw_cells,
-    ends_of,
     joint_values,
     rows_of,
     stands_for,
@@ -91,9 +90,8 @@ def measure(
     one = resolve(measure, **options)
     found = empty_draws(tree).rename(one.name)
     for case in curves_of(tree):
-        cells, of_rows = curve_cells(tree, case, one.components), one.components == ROWS
-        ends = ends_of(tree, case) if of_rows else None
-        found.loc[place_in(found, case)] = values_of(cells, one, case, ends)
+        cells = curve_cells(tree, case, one.components)
+        found.loc[place_in(found, case)] = values_of(cells, one, case)
     return found
 
 
@@ -123,16 +121,16 @@ def place_in(found: xr.DataArray, case: ResultSlice) -> dict[str, Any]:
     return {dim: at for dim, at in case.sel.items() if dim in found.dims}
 
 
-def _evaluated(one: Measure, cells: Cells, ends: Floats | None) -> Any:
+def _evaluated(one: Measure, cells: Cells) -> Any:
     """A measure of cells, which its threshold, if it has one, parts where their ends are known."""
-    at = None if ends is None else signature(one.function).parameters.get("threshold")
+    at = None if cells.ends is None else signature(one.function).parameters.get("threshold")
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return one.function(*(cells if at is None else cells.parted(ends, at.default)))
+        return one.function(*(cells if at is None else cells.parted(at.default))[:3])
 
 
-def values_of(cells: Cells, one: Measure, case: ResultSlice, ends: Floats | None = None) -> Floats:
+def values_of(cells: Cells, one: Measure, case: ResultSlice) -> Floats:
     """Values of a measure, which must be numbers."""
-    values = np.array(_evaluated(one, cells, ends), dtype=np.float64)
+    values = np.array(_evaluated(one, cells), dtype=np.float64)
     expected = cells.rate.shape[:-1]
     if values.shape != expected:
         raise InputError(
@@ -154,10 +152,10 @@ def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
     score, _, held = cells_with_rows(tree, case)
     if rows is not None:
         rng = access.stream_of(tree, schema.SHARED_ROWS, *case.names)
-        rate, score, flat = draw_cells(rows, Draws.of(tree), rng)
+        rate, score, flat, ends = draw_cells(rows, Draws.of(tree), rng)
         dims = access.variable(tree, schema.CURVE, RATE, case)
         shape = (*(dims.sizes[dim] for dim in schema.DRAW_DIMS), len(score))
-        return Cells(rate.reshape(shape), score, flat.reshape(shape))
+        return Cells(rate.reshape(shape), score, flat.reshape(shape), ends)
     rate, mass = (_of_kind(tree, name, of, case) for name in (RATE, MASS))
     rate, score = rate[..., held], score[held]
     # A result keeps both in single precision: a score as near as that is its own rate.
@@ -315,9 +313,9 @@ def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Fou
     for case in curves_of(tree):
         place = place_in(like, case)
         if of_rows:
-            cells, ends = curve_cells(tree, case, ROWS), ends_of(tree, case)
+            cells = curve_cells(tree, case, ROWS)
             for one in of_rows:
-                every[one.name].loc[place] = values_of(cells, one, case, ends)
+                every[one.name].loc[place] = values_of(cells, one, case)
         if of_curve:
             own, whole = curve_cells(tree, case, MISCALIBRATED), curve_cells(tree, case, ALL)
             other = (own.rate != whole.rate).any(axis=-1) | (own.mass != whole.mass).any(axis=-1)
@@ -341,8 +339,8 @@ def _paired(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
     found = {one.name: like.copy() for one in of_rows}
     shape = tuple(like.sizes[dim] for dim in schema.DRAW_DIMS)
 
-    def values(cells: Cells, ends: Floats | None) -> Floats:
-        return np.stack([_evaluated(one, cells, ends) for one in of_rows])
+    def values(cells: Cells) -> Floats:
+        return np.stack([_evaluated(one, cells) for one in of_rows])
 
     for cases in access.along(tree, schema.CLASSIFIER):
         drawn, first = joint_values(tree, values, cases), alike(tree, cases, by_rank=True)
@@ -381,11 +379,11 @@ def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
         rows = rows_of(tree, case)
         if rows is None:
             return {}
-        place, (rate, score, mass), ends = place_in(like, case), rows.cells, rows.ends
-        cells = Cells(rate[None], score, mass[None])
+        place, (rate, score, mass, ends) = place_in(like, case), rows.cells
+        cells = Cells(rate[None], score, mass[None], ends)
         for one in wanted:
-            value = _evaluated(one, cells, ends if one.components == ROWS else None)
-            found[one.name].loc[place] = np.asarray(value).item()
+            own = cells if one.components == ROWS else cells._replace(ends=None)
+            found[one.name].loc[place] = np.asarray(_evaluated(one, own)).item()
     return {name: values for name, values in found.items() if np.isfinite(values).all()}
 
 
@@ -432,7 +430,7 @@ def _influence(tree: xr.DataTree, function: Function, case: ResultSlice, number:
     A row of cell m moves its rate by ``(y - rate_m) / w_m`` and the masses w towards e_m, those of
     a population that is all of this cell.
     """
-    every, score, masses = curve_cells(tree, case, MISCALIBRATED)
+    every, score, masses, _ = curve_cells(tree, case, MISCALIBRATED)
     rate, mass = (draws.reshape(-1, len(score)) for draws in (every, masses))
     label, stored = access.values(tree, schema.SHARED_ROWS, case, schema.LABEL, schema.CELL)
     cell = np.argsort(cells_with_rows(tree, case)[2])[stored]

@@ -25,7 +25,7 @@ def fit(data: bc.Scores, **options: object) -> xr.DataTree:
 
 
 def paired(tree: xr.DataTree, function: Callable, cases: list) -> np.ndarray:
-    return joint_values(tree, lambda cells, _: function(*cells), cases)
+    return joint_values(tree, lambda cells: function(*cells[:3]), cases)
 
 
 def panel(n: int, weight: np.ndarray | None = None) -> bc.Scores:
@@ -59,7 +59,7 @@ def test_the_overall_rate_is_a_mixture_of_beta_distributions(events: tuple[float
     rows = Rows(np.array([0.1, 0.4, 0.8]), number, np.array(events), cell)
     cells = draw_cells(rows, Draws(4000, np.arange(4000)), RNG)
     np.testing.assert_allclose(cells.mass.sum(axis=1), 1)
-    assert agrees(prevalence(*cells), int(sum(events)), 22)
+    assert agrees(prevalence(*cells[:3]), int(sum(events)), 22)
     # Of ten rows of one label the next may have the other.
     assert np.ptp(cells.rate[:, 0]) > 0
 
