@@ -44,8 +44,7 @@ class Measure(NamedTuple):
     reference : str
         Source of the definition.
     copies_tie : bool
-        Whether near scores of like ranks have near values, which logarithms of scores have not:
-        near copies of a classifier then tie, also where draws are of rows.
+        Whether near copies of a classifier have near values: logarithms of scores have not.
 
     Notes
     -----

@@ -98,13 +98,18 @@ def auc(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     return area / (positive.sum(axis=-1) * negative.sum(axis=-1))
 
 
-def auprc(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
-    """Average precision: mean precision at the thresholds, weighted by the gain in recall."""
+def auprc(rate: Tensor, score: Tensor, mass: Tensor, within: Tensor = 1.0) -> Tensor:
+    """Average precision: mean precision at the thresholds, weighted by the gain in recall.
+
+    `within` (cell,) is the share of a cell's rows that a row of it is called with on average: 1
+    where all have one score, as by default, 1/2 where their scores differ.
+    """
     xp = functions_for(rate)
     positive = mass * rate
     full = mass + 0 * positive
-    above = xp.maximum(full.sum(axis=-1)[..., None] - xp.cumsum(full, axis=-1), 0.0) + full
-    hits = positive.sum(axis=-1)[..., None] - xp.cumsum(positive, axis=-1) + positive
+    above = xp.maximum(full.sum(axis=-1)[..., None] - xp.cumsum(full, axis=-1), 0.0)
+    hits = xp.maximum(positive.sum(axis=-1)[..., None] - xp.cumsum(positive, axis=-1), 0.0)
+    above, hits = above + within * full, hits + within * positive
     return (positive * hits / xp.where(above > 0, above, 1.0)).sum(axis=-1) / positive.sum(axis=-1)
 
 

@@ -36,6 +36,8 @@ _WEIGHTS_AT_ONCE: Final = 1 << 22
 _ALIKE: Final = 0.02
 # Scores of float32, edges and means are off by less.
 _NEAR: Final = 1e-6
+# Of rows that are nearer to their cell's upper end on average, by its width, nine of ten are there.
+_TIED: Final = 0.05
 
 
 class Cells(NamedTuple):
@@ -67,6 +69,14 @@ class Cells(NamedTuple):
             parts += zip(repeat(k), [low, *cuts], np.diff(sums), strict=False)
         cell, score, share = map(np.array, zip(*parts, strict=True))
         return Cells(self.rate[..., cell], score, self.mass[..., cell] * share)
+
+    def within(self) -> Floats:
+        """Share of its cell that a row is called with, (cell,): all if tied at an end, or half."""
+        if self.ends is None:
+            return np.ones(len(self.score))
+        low, high = self.ends
+        tied = high - self.score <= _TIED * (high - low)
+        return np.where(tied | (self.score <= low * (1 + _NEAR)), 1.0, 0.5)
 
 
 class Rows(NamedTuple):

@@ -122,10 +122,12 @@ def place_in(found: xr.DataArray, case: ResultSlice) -> dict[str, Any]:
 
 
 def _evaluated(one: Measure, cells: Cells) -> Any:
-    """A measure of cells, which its threshold, if it has one, parts where their ends are known."""
-    at = None if cells.ends is None else signature(one.function).parameters.get("threshold")
+    """A measure of cells, and of where rows are in them where their ends are known."""
+    known = {} if cells.ends is None else signature(one.function).parameters
+    parts = cells.parted(known["threshold"].default) if "threshold" in known else cells
+    more = (cells.within(),) if "within" in known else ()
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return one.function(*(cells if at is None else cells.parted(at.default))[:3])
+        return one.function(*parts[:3], *more)
 
 
 def values_of(cells: Cells, one: Measure, case: ResultSlice) -> Floats:
