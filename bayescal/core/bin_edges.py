@@ -151,9 +151,8 @@ def bin_edges(
 ) -> Floats:
     """Bin edges of scores in memory, (bin + 1,)."""
     if weight is None:
-        return choose_edges(
-            lambda ranks: np.partition(score, ranks - 1)[ranks - 1], len(score), n_bins, strategy
-        )
+        # Of many ranks, NumPy sorts several times as fast as it parts.
+        return choose_edges(lambda ranks: np.sort(score)[ranks - 1], len(score), n_bins, strategy)
     units = weight_units(weight, np.ones(len(weight), np.int64))
 
     def order_statistics(ranks: Whole) -> NDArray[np.floating]:
