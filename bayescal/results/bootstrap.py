@@ -10,7 +10,7 @@ a label by a coin: one has the score of a row at random, the other a score anywh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from typing import Any, Final, NamedTuple
 
@@ -238,7 +238,7 @@ def joint_values(
 
 def _joint_cells(
     tree: xr.DataTree, known: Sequence[Rows], cases: Sequence[ResultSlice], number: int
-) -> list[Cells]:
+) -> Iterator[Cells]:
     """Cells of each classifier, (draw, cell), under common weights of the rows."""
     rng = access.stream_of(tree, schema.SHARED_ROWS)
     rows_each = stands_for(tree)
@@ -257,10 +257,9 @@ def _joint_cells(
         weight = rng.standard_gamma(rows_each[:, None], (size, part.stop - start))
         for total, one in zip(found, sums, strict=True):
             total[part] = (one @ weight).T.reshape(-1, *total.shape[1:])
-    return [
-        _with_added(total[:, 0], total[:, 1], rows, cell[row], added)
-        for total, rows, (cell, _, _) in zip(found, known, stored, strict=True)
-    ]
+    for rows, (cell, _, _) in zip(known, stored, strict=True):
+        total = found.pop(0)
+        yield _with_added(total[:, 0], total[:, 1], rows, cell[row], added)
 
 
 def alike(tree: xr.DataTree, cases: Sequence[ResultSlice], by_rank: bool = False) -> list[int]:
