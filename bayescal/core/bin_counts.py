@@ -286,9 +286,9 @@ class BinCounts:
         bins would not know the weights. Here each row counts in proportion to its weight, and
         neighbours share one factor: with S and W the sums of w**2 and w over the rows of a label,
         the variance of the logit of their rate, ``S1 / W1**2 + S0 / W0**2``, is that of so many
-        rows. Where weights do not depend on the label they count ``sum(w)**2 / sum(w**2)``.
-        Neighbours are a tenth of the rows, or 50 of them where a tenth is fewer: as rows grow, what
-        the factor knows of the labels vanishes faster than the posterior narrows.
+        rows: ``sum(w)**2 / sum(w**2)`` where weights do not depend on the label. Neighbours are a
+        tenth of the rows, or 50 of them: as rows grow, what the factor knows of the labels vanishes
+        faster than the posterior narrows.
 
         Examples
         --------
@@ -299,7 +299,7 @@ class BinCounts:
         """
         if self.mass is None or self.rows is None:
             return self
-        ratio, rate = self._weight_by_label()
+        ratio, rate = self.label_ratio
         per_weight = rows_per_weight(self.rows, *self.sums[2:4])
         per_weight *= (ratio * rate + 1 - rate) / (ratio * (1 - rate) + rate)
         count = self.mass * per_weight
@@ -315,7 +315,7 @@ class BinCounts:
     @property
     def unit(self) -> Floats:
         """Weights of an effective row without and with the event, of evened bins, (2, bin)."""
-        ratio, rate = self._weight_by_label()
+        ratio, rate = self.label_ratio
         each = self.weight / np.where(self.count > 0, self.count, 1)
         without = each / (ratio * (1 - rate) + rate)
         return np.stack([without, ratio * without])
@@ -328,17 +328,25 @@ class BinCounts:
         squares = (self.unit * self.weight_by_label).sum(axis=0)
         return np.asarray(self.weight**2 / np.where(squares > 0, squares, 1))
 
-    def _weight_by_label(self) -> tuple[Floats, Floats]:
+    @property
+    def label_ratio(self) -> tuple[Floats, Floats]:
         """How many times as much rows with the event weigh, and their rate, by block, (bin,).
 
-        Blocks with few rows of a label follow the others, by the ratio of Mantel and Haenszel.
+        Blocks with few rows of a label follow the others, by the ratio of Mantel and Haenszel; its
+        logarithm is shrunk by the share of its square that weights apart from the label explain.
         """
         block = _blocks(self.sums[0].astype(np.int64))
-        rows, positives, weight, _, own = (np.bincount(block, values) for values in self.sums)
+        rows, positives, weight, squares, own = (np.bincount(block, one) for one in self.sums)
         share = positives / np.maximum(rows, 1)
         up, down = own * (1 - share), (weight - own) * share
-        up, down = up + up.mean(), down + down.mean()
-        ratio = up / down if up.min() > 0 and down.min() > 0 else np.ones(len(up))
+        overall = np.log(up.sum() / down.sum()) if up.any() and down.any() else 0.0
+        ratio = np.ones(len(up))
+        if overall:
+            of_labels = np.array([[positives, rows - positives], [own, weight - own]])
+            number, total = of_labels.sum(axis=-1)
+            spread = max(squares.sum() / (total**2 / number).sum() - 1, 0)
+            noise = spread * (1 / number).sum() / overall**2
+            ratio = ((up + up.mean()) / (down + down.mean())) ** max(1 - noise, 0)
         return ratio[block], (own / np.where(weight > 0, weight, 1))[block]
 
     def place_in(self, edges: Floats) -> Whole:

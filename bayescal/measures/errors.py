@@ -271,6 +271,7 @@ def simulated_of_rows(
     share: Floats,
     n_simulations: int,
     rng: np.random.Generator,
+    ratio: Floats,
 ) -> Floats:
     """Plug-in ECE of labels drawn row by row, one class or none each, (simulation, class)."""
     size = max(int(place.max()) for place in places) + 1
@@ -284,9 +285,10 @@ def simulated_of_rows(
         drawn = rng.random((n_simulations, len(weight)))
         low = np.zeros(len(weight))
         for gap, score, place in zip(gaps, scores, places, strict=True):
-            high = low + score[rows]
+            both = score[rows] + ratio[rows] * (1 - score[rows])
+            high = low + score[rows] / both
             in_bin = np.zeros((len(weight), size))
-            in_bin[np.arange(len(weight)), place[rows]] = weight
+            in_bin[np.arange(len(weight)), place[rows]] = weight * both
             gap += ((drawn >= low) & (drawn < high)) @ in_bin
             low = high
     return np.asarray(np.abs(gaps).sum(axis=-1).T)

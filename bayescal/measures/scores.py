@@ -101,12 +101,10 @@ def auc(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
 def auprc(rate: Tensor, score: Tensor, mass: Tensor, within: Tensor = 1.0) -> Tensor:
     """Average precision: mean precision at the thresholds, weighted by the gain in recall.
 
-    `within` (cell,) is the share of a cell's rows that a row of it is called with on average: 1
-    where all have one score, as by default, 1/2 where their scores differ.
+    `within` (cell,) is the share of its cell that a row is called with: 1 if all are tied, or 1/2.
     """
     xp = functions_for(rate)
-    positive = mass * rate
-    full = mass + 0 * positive
+    positive, full = mass * rate, mass + 0 * rate
     above = xp.maximum(full.sum(axis=-1)[..., None] - xp.cumsum(full, axis=-1), 0.0)
     hits = xp.maximum(positive.sum(axis=-1)[..., None] - xp.cumsum(positive, axis=-1), 0.0)
     above, hits = above + within * full, hits + within * positive

@@ -444,21 +444,24 @@ def held(cells):
 @given(REAL, CLOSED)
 def test_neighbours_share_their_effective_rows_by_weight(rows, closed):
     score, event, weight = columns(rows)
-    cells = binning.fine_counts(Task({}, score, event, weight=weight), [0, 1], closed=closed)
-    even = cells.evened()
-    # So few rows are one block: the factor from weight to effective rows is one number. Of equal
-    # coefficients of variation, a row of a label has the weight S / W in proportion to the mean.
-    total, squares, rate = weight.sum(), (weight**2).sum(), np.average(event, weights=weight)
-    both = 0 < event.sum() < len(event)
-    mean = [weight[event == label].mean() if both else 1 for label in (0, 1)]
-    unit = np.array(mean) * squares / total / (mean[0] * (1 - rate) + mean[1] * rate)
-    n_eff = total / (unit[0] * rate + unit[1] * (1 - rate))
-    np.testing.assert_allclose(even.count, cells.mass * n_eff / total, rtol=1e-9)
-    assert even.positives.sum() == pytest.approx(n_eff * rate, abs=1e-9)
-    np.testing.assert_array_equal(even.mass, cells.mass)
-    if both:
-        np.testing.assert_allclose(even.unit[:, cells.rows > 0].T, [unit] * len(held(cells)))
-    assert (even.mass**2 / np.maximum(even.mass_count, 1e-9)).sum() == pytest.approx(squares)
+    # So few rows are one block: the factor from weight to effective rows is one number. Where every
+    # row is there with either label, weights do not depend on it.
+    twice = Task({}, score.repeat(2), np.arange(2 * len(score)) % 2, weight=weight.repeat(2))
+    n_eff = 2 * weight.sum() ** 2 / (weight**2).sum()
+    by_label = np.where(event, weight.max(), weight.min())
+    rate, events = np.average(event, weights=by_label), event.sum()
+    others = len(event) - events
+    # The delta method for the logit of a rate; of one label, a row is a row.
+    known = events * others / (len(event) * rate * (1 - rate)) if events * others else len(event)
+    for task, expected in ((twice, n_eff), (Task({}, score, event, weight=by_label), known)):
+        cells = binning.fine_counts(task, [0, 1], closed=closed)
+        even, total = cells.evened(), task.weight.sum()
+        np.testing.assert_allclose(even.count, cells.mass * expected / total, rtol=1e-9)
+        share = np.average(task.event, weights=task.weight)
+        assert even.positives.sum() == pytest.approx(expected * share)
+        np.testing.assert_array_equal(even.mass, cells.mass)
+        squares = even.mass[held(cells)] ** 2 / even.mass_count[held(cells)]
+        assert squares.sum() == pytest.approx((task.weight**2).sum())
 
 
 @pytest.mark.parametrize("weights", [(1.0, 1.0), (10.0, 1.0), (1.0, 4.0)])

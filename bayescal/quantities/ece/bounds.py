@@ -405,7 +405,13 @@ def _of_tasks(tasks: Sequence[Task], binning: Binning, n: int, rng: np.random.Ge
     bins = [binning.count(task.score, event=task.event, weight=task.weight) for task in tasks]
     places = [one.find(task.score) for one, task in zip(bins, tasks, strict=True)]
     weight = np.ones(first.n) if first.weight is None else first.weight
-    return simulated_of_rows([task.score for task in tasks], places, weight / weight.sum(), n, rng)
+    share, ratio = weight / weight.sum(), np.ones(first.n)
+    if len(tasks) == 1:
+        # Rows with the event weigh `ratio` times as much, and are the rarer among those drawn.
+        ratio = bins[0].label_ratio[0][places[0]]
+        share = share / np.where(first.event, ratio, 1)
+    scores = [task.score.astype(np.float64) for task in tasks]
+    return simulated_of_rows(scores, places, share, n, rng, ratio)
 
 
 def _of_counts(
@@ -425,5 +431,5 @@ def _of_counts(
         own = data.binning if binning is None and not fields else Binning.of(binning, **fields)
         cells, bins = data.cells_of(own, data.n_cells or CELLS), data.bins_of(own)
     check_rows(cells.n, "the labelled rows")
-    place = cells.place_in(bins.edges)
-    return simulated_of_cells(cells.mean_score, cells.share, cells.count, place, n, rng)
+    place, count = cells.place_in(bins.edges), cells.evened().count
+    return simulated_of_cells(cells.mean_score, cells.share, count, place, n, rng)

@@ -197,7 +197,7 @@ def test_bad_arguments(arguments, message):
 RNG = np.random.default_rng(3)
 SCORE = RNG.random(8).round(2)
 LABEL = np.array([0, 1, 0, 1, 1, 0, 1, 1])
-WEIGHT = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 0.2, 1.0])
+WEIGHT = np.array([2.0, 2.0, 0.5, 1.0, 3.0, 1.0, 0.2, 1.0])
 PROBS = RNG.dirichlet(np.ones(3), 5).round(6)
 PROBS[:, 2] = 1 - PROBS[:, :2].sum(axis=1)
 CODES = np.array([0, 2, 1, 1, 2])
@@ -289,6 +289,25 @@ def test_counts_and_results_agree_with_rows(weigh) -> None:
         assert (found.lower, found.upper) == pytest.approx((exact.lower, exact.upper), abs=0.002)
         assert found.observed == pytest.approx(exact.observed, abs=1e-4)
     assert read.p_value == pytest.approx(exact.p_value, abs=1e-3)
+
+
+def test_rows_drawn_by_their_label_are_so_in_simulations() -> None:
+    """Of calibrated rows an event was kept ten times as often as any other, and weighs a tenth."""
+    weights = np.array([10.0, 1.0])
+    given = {"n_bins": 2, "strategy": "uniform"}
+    event = 10 * SCORE / (10 * SCORE + 1 - SCORE)
+    values, chance = [], []
+    for drawn in itertools.product((0, 1), repeat=len(SCORE)):
+        weight, chosen = weights[list(drawn)], np.where(drawn, event, 1 - event)
+        scores = bc.Scores(y_true=drawn, y_prob=SCORE, classes=[0, 1], sample_weight=weight)
+        values.append(bc.ece.estimate(scores, **given).ece * weight.sum())
+        chance.append(chosen.prod())
+    scores = bc.Scores(y_true=LABEL, y_prob=SCORE, sample_weight=weights[LABEL])
+    (found,) = bc.ece.expected_if_calibrated(scores, n_simulations=N, seed=1, **given)
+    # All weigh as much as the rows at hand; four standard errors of N simulations.
+    values, mean = np.array(values), np.dot(chance, values)
+    error = 4 * np.sqrt(chance @ (values - mean) ** 2 / N)
+    assert found.mean * weights[LABEL].sum() == pytest.approx(mean, abs=error)
 
 
 def test_effective_rows_give_the_variance_of_a_weighted_rate() -> None:
