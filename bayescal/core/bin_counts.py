@@ -33,6 +33,8 @@ _BLOCK_ROWS = 50
 
 # Mean scores that a user computed in float32 may leave their bin by this much.
 _MEAN_SLACK = 1e-6
+# Logarithms of ratios of equal weights are off by less.
+_ROUNDING = 1e-9
 
 
 def _check_shape(given: NDArray[Any], name: str, n_bins: int) -> None:
@@ -299,12 +301,20 @@ class BinCounts:
         """
         if self.mass is None or self.rows is None:
             return self
-        ratio, rate = self.label_ratio
-        per_weight = rows_per_weight(self.rows, *self.sums[2:4])
-        per_weight *= (ratio * rate + 1 - rate) / (ratio * (1 - rate) + rate)
-        count = self.mass * per_weight
+        count = self.mass * rows_per_weight(self.rows, *self.sums[2:4]) * self._rate_factor
         share = self.positives / np.where(self.count > 0, self.count, 1)
         return replace(self, count=count, positives=count * share)
+
+    @property
+    def rate_count(self) -> NDArray[Any]:
+        """Effective rows by which the rates of bins vary, (bin,)."""
+        return np.asarray(self.count * self._rate_factor) if self.weighted else self.count
+
+    @property
+    def _rate_factor(self) -> NDArray[np.float64]:
+        ratio, rate = self.label_ratio
+        # 1 exactly where the ratio is.
+        return np.asarray(1 + (ratio - 1) * (2 * rate - 1) / (ratio * (1 - rate) + rate))
 
     @property
     def weight_by_label(self) -> NDArray[Any]:
@@ -317,7 +327,7 @@ class BinCounts:
         """Weights of an effective row without and with the event, of evened bins, (2, bin)."""
         ratio, rate = self.label_ratio
         each = self.weight / np.where(self.count > 0, self.count, 1)
-        without = each / (ratio * (1 - rate) + rate)
+        without = each / (1 + (ratio - 1) * (1 - rate))
         return np.stack([without, ratio * without])
 
     @property
@@ -332,8 +342,8 @@ class BinCounts:
     def label_ratio(self) -> tuple[Floats, Floats]:
         """How many times as much rows with the event weigh, and their rate, by block, (bin,).
 
-        Blocks with few rows of a label follow the others, by the ratio of Mantel and Haenszel; its
-        logarithm is shrunk by the share of its square that weights apart from the label explain.
+        Blocks with few rows of a label follow the others, by the ratio of Mantel and Haenszel. It
+        is 1 if it is within two standard errors, and shrunk by the share of these in its square.
         """
         block = _blocks(self.sums[0].astype(np.int64))
         rows, positives, weight, squares, own = (np.bincount(block, one) for one in self.sums)
@@ -341,11 +351,11 @@ class BinCounts:
         up, down = own * (1 - share), (weight - own) * share
         overall = np.log(up.sum() / down.sum()) if up.any() and down.any() else 0.0
         ratio = np.ones(len(up))
-        if overall:
+        if abs(overall) > _ROUNDING:
             of_labels = np.array([[positives, rows - positives], [own, weight - own]])
             number, total = of_labels.sum(axis=-1)
             spread = max(squares.sum() / (total**2 / number).sum() - 1, 0)
-            noise = spread * (1 / number).sum() / overall**2
+            noise = 4 * spread * (1 / number).sum() / overall**2
             ratio = ((up + up.mean()) / (down + down.mean())) ** max(1 - noise, 0)
         return ratio[block], (own / np.where(weight > 0, weight, 1))[block]
 

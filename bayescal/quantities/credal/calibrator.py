@@ -193,8 +193,9 @@ class VennAbersCalibrator(Calibrated):
         """Fit a predictor to each column; of two, to the second."""
         found = []
         for k in range(len(self.classes_))[1 if len(self.classes_) == 2 else 0 :]:
-            rows = None if weight is None else effective_rows(score[:, k], weight)
-            found.append(fit_ivap(score[:, k], label=labels == self.classes_[k], rows=rows))
+            own, label = score[:, k], labels == self.classes_[k]
+            rows = None if weight is None else effective_rows(own, label, weight)
+            found.append(fit_ivap(own, label=label, rows=rows))
         return tuple(found)
 
     def _scores(

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bin_counts import BinCounts, TiedRows, rows_per_weight
+from bayescal.core.bin_counts import BinCounts, TiedRows
 from bayescal.core.bin_edges import effective_number
 from bayescal.core.binning import fine_counts
 from bayescal.core.checks import check_is, listing
@@ -315,7 +315,7 @@ class CurveRows:
     def of(cls, split: CalibrationSplit, score: Floats, happened: NDArray[np.bool_]) -> CurveRows:
         """Take the labelled calibration rows, and how many each stands for."""
         weight = split.weight
-        number = split.rows if weight is None else effective_rows(score, weight)
+        number = split.rows if weight is None else effective_rows(score, happened, weight)
         return cls(score, happened, number, weight)
 
     def total(self, place: Whole, size: int, values: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -393,11 +393,16 @@ def curve_rows(split: CalibrationSplit) -> list[CurveRows]:
     return [CurveRows.of(split, column, label == k) for k, column in enumerate(score.T)]
 
 
-def effective_rows(score: NDArray[np.floating], weight: Floats) -> Floats:
+def effective_rows(
+    score: NDArray[np.floating], happened: NDArray[np.generic], weight: Floats
+) -> Floats:
     """How many rows each weighted row counts as, (obs,): see `CalibrationSplit`."""
-    _, place, rows = np.unique(round_scores(score), return_inverse=True, return_counts=True)
-    sums = (np.bincount(place, each) for each in (weight, weight**2))
-    return np.asarray(weight * rows_per_weight(rows, *sums)[place])
+    own = round_scores(score).astype(np.float64)
+    task = Task({}, own, happened.astype(np.uint8), weight=weight)
+    even = fine_counts(task, [0.0, 1.0], len(own)).evened()
+    return np.asarray(
+        weight * (even.count / np.where(even.count > 0, even.weight, 1))[even.find(own)]
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

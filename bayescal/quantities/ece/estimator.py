@@ -115,7 +115,8 @@ def estimate(
     With `sample_weight`, rates, mean scores and masses are weighted means, and quantile bins hold
     equal shares of the weight. Whole weights give the same as rows repeated so often, but for the
     debiased l2 error: its `count` is the effective number of rows, ``(sum w)**2 / sum w**2``, with
-    which ``rate (1 - rate) / (count - 1)`` is unbiased for the variance of a weighted rate.
+    which ``rate (1 - rate) / (count - 1)`` is unbiased for the variance of a weighted rate, or that
+    by which a rate varies where weights depend on the label.
 
     References
     ----------
@@ -188,7 +189,7 @@ def _of_bins(bins: BinCounts) -> Estimate:
     # Eq. (1) is a sum over bins of |positives - sum of scores| / n, to which an empty bin adds 0.
     rate = bins.positives / np.where(held, bins.count, 1)
     confidence = bins.mean_score
-    squared = debiased_squared_calibration_error(mass, rate, confidence, bins.count)
+    squared = debiased_squared_calibration_error(mass, rate, confidence, bins.rate_count)
     label_rate = np.where(held, rate, np.nan)
     return Estimate(
         ece=expected_calibration_error(mass, rate, confidence),

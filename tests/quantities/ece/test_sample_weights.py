@@ -38,9 +38,12 @@ def one_problem(scores, priors=EVERY_PRIOR[0]):
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 def test_estimates_are_those_of_the_weighted_formulas(strategy):
-    found = bc.ece.estimate(WEIGHTED, n_bins=10, strategy=strategy)
+    # In this order they differ by the label no more than by chance.
+    weight = WEIGHT[::-1]
+    scores = bc.Scores(y_true=LABEL, y_prob=SCORE, sample_weight=weight)
+    found = bc.ece.estimate(scores, n_bins=10, strategy=strategy)
     place = np.searchsorted(found.bin_edges[1:-1], SCORE, side="left")
-    w = WEIGHT / WEIGHT.sum()
+    w = weight / weight.sum()
     ece = squared = debiased = 0.0
     gaps = []
     for b in range(10):
@@ -236,6 +239,20 @@ def test_measures_of_rows_drawn_by_their_label_spread_as_in_the_bootstrap(name, 
     # Three standard errors of two standard deviations are .09; a mean gap is drawn as if rates and
     # masses of cells were independent, which takes a tenth off its spread here.
     assert found.std().item() == pytest.approx(expected, rel=0.1 if name != "mean_gap" else 0.2)
+
+
+def test_the_debiased_error_of_calibrated_rows_drawn_by_their_label_is_as_often_0():
+    found = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        score = rng.beta(1, 9, 6000)
+        label = (rng.random(6000) < score).astype(int)
+        held = (label == 1) | (rng.random(6000) < 0.1)
+        weight = np.where(label[held] == 1, 1.0, 10.0)
+        scores = bc.Scores(y_true=label[held], y_prob=score[held], sample_weight=weight)
+        found.append(bc.ece.estimate(scores).l2_debiased > 0)
+    # Its square has the mean 0 and a skewed distribution; four standard errors of a share are .2.
+    assert 0.2 < np.mean(found) < 0.65
 
 
 def test_an_added_row_weighs_as_one_of_its_label():
