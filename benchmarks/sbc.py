@@ -55,7 +55,7 @@ def run(name: str, n: int, replications: int, seed: int, quick: bool) -> dict[st
         "p_values": found.p_values(),
         "tce_ranks": {k: v.tolist() for k, v in found.ranks.items() if k.startswith("tce")},
         "divergences": int(found.divergences.sum()),
-        "rhat_max": float(found.rhat_max.max()),
+        "rhat_max": float(np.nanmax(found.rhat_max)),
         "ess_min": float(found.ess_min.min()),
         "unhealthy": int(sick.sum()),
     }

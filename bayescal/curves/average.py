@@ -21,6 +21,7 @@ from bayescal.curves.rough import Rough, RoughBasis
 from bayescal.curves.segments import Segments
 from bayescal.curves.smooth import BASIS, CELLS, CurveBasis, Smooth, curve_basis
 from bayescal.inference.direct import BinomialCells, CellLikelihood
+from bayescal.results.schema import MIN_ESS
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -247,7 +248,7 @@ class Average:
 
     def members_to_sample(self, direct: DirectDraws) -> tuple[str, ...]:
         """Members that matter by their evidence."""
-        return for_nuts(self.weights(direct.evidence), self.members)
+        return for_nuts(self.weights(direct.evidence), self.members, direct.ess)
 
     def member_draws(self, name: str, direct: DirectDraws) -> Draws:
         """Direct draws of a member."""
@@ -269,8 +270,11 @@ class Average:
         # Those that importance sampling drew.
         weighed = {name: one for name, one in parts.items() if not np.isnan(one.pareto_k)}
         weights = self.weights(evidence)
-        matter = [one for name, one in weighed.items() if weights[name] >= _MATTERS]
-        matter = matter or list(weighed.values())
+        miscalibrated = 1 - weights.get(CALIBRATED, 0.0)
+        # Or at least matter to what is not calibrated.
+        for least in (_MATTERS, _MATTERS * miscalibrated):
+            if matter := [one for name, one in weighed.items() if weights[name] >= least]:
+                break
         before = self.prior_weights
         terms = [np.log(before[name]) + value for name, value in evidence.items()]
         return DirectDraws(
@@ -424,9 +428,9 @@ def that_matter(weights: Mapping[str, float], members: Iterable[str]) -> tuple[s
     return tuple(name for name in members if weights.get(name, 0.0) >= _MATTERS)
 
 
-def for_nuts(weights: Mapping[str, float], members: Iterable[str]) -> tuple[str, ...]:
-    """Members that matter, and are a share of what is not calibrated that can be seen."""
-    least = _SEEN * (1 - weights.get(CALIBRATED, 0.0))
+def for_nuts(weights: Mapping[str, float], members: Iterable[str], ess: float) -> tuple[str, ...]:
+    """Members that matter; where direct draws serve, those of a share that can be seen."""
+    least = _SEEN * (1 - weights.get(CALIBRATED, 0.0)) * (ess >= MIN_ESS)
     return tuple(name for name in that_matter(weights, members) if weights[name] >= least)
 
 

@@ -91,7 +91,8 @@ class WideAverage(Average):
         """Members that matter to these."""
         weights = self.weights(direct.evidence)
         total = sum(weights[name] for name in self.members) or 1.0
-        return for_nuts({name: weights[name] / total for name in self.members}, self.members)
+        shares = {name: weights[name] / total for name in self.members}
+        return for_nuts(shares, self.members, direct.ess)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
