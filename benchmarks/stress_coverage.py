@@ -1,10 +1,11 @@
 """Coverage of the 90% interval where the calibration curve jumps, bulges or wiggles, and where not.
 
-python benchmarks/stress_coverage.py                # 10 truths, 3 sizes, 100 resamples a cell
+python benchmarks/stress_coverage.py                # 12 truths, 3 sizes, 100 resamples a cell
 python benchmarks/stress_coverage.py --render
 
-The truths are those of `bayescal.datasets.ece`, and a bump: P(Y = 1 | f) = f + .25 for scores
-between .4 and .5, f elsewhere. A run that was stopped goes on where it was.
+The truths are those of `bayescal.datasets.ece`, and three whose P(Y = 1 | f) is f but for a bump,
+f + .25 between .4 and .5; 0 below .3 ("never"); or 0 below .3 and 1 above .8 ("certain"). A run
+that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -32,7 +33,23 @@ def _bump(x: Floats) -> Floats:
     return np.where((x > BUMP[0]) & (x < BUMP[1]), score + 0.25, score)
 
 
-ALL = TRUTHS | {"bump": Truth("bump", 0.0, 2.0, _bump, BUMP)}
+# The features whose score is .3 and .8.
+ENDS = (math.log(0.3 / 0.7) / 2, math.log(0.8 / 0.2) / 2)
+
+
+def _never(x: Floats) -> Floats:
+    return np.where(x < ENDS[0], 0.0, TRUTHS["calibrated"].score(x))
+
+
+def _certain(x: Floats) -> Floats:
+    return np.where(x > ENDS[1], 1.0, _never(x))
+
+
+CERTAIN = {
+    "never": Truth("never", 0.0, 2.0, _never, ENDS[:1]),
+    "certain": Truth("certain", 0.0, 2.0, _certain, ENDS),
+}
+ALL = TRUTHS | {"bump": Truth("bump", 0.0, 2.0, _bump, BUMP)} | CERTAIN
 
 
 def run_cell(key: _cells.Key, *, settings: _cells.Cell) -> _cells.Figures:
@@ -53,8 +70,9 @@ def main() -> None:
     given = parser.parse_args()
 
     def keys() -> list[_cells.Key]:
-        kinds = {name: "smooth" if name in SMOOTH else "stress" for name in given.truths}
-        return [(kind, name, n) for name, kind in kinds.items() for n in given.sizes]
+        kinds = dict.fromkeys(ALL, "stress") | dict.fromkeys(SMOOTH, "smooth")
+        kinds |= dict.fromkeys(CERTAIN, "certain")
+        return [(kinds[name], name, n) for name in given.truths for n in given.sizes]
 
     _cells.finish(
         given,

@@ -96,13 +96,13 @@ class AveragedCurve(_RatePrior):
         Scales of the rising description; see `MonotoneCurve`.
     s : float, above 0, default 1
         Pseudo-observations of either label at the score of the target row, which make the bounds.
-    steps : float, at least 0, default 0.2
+    steps : float, at least 0, default 0.3
         Prior weight of a description of constant rates between jumps, up or down.
     jump : float, in (0, 1), default 0.06
         Probability of a jump between two of at most 50 blocks of scores.
     level : float, above 0, default 2
         Standard deviation of the steps' logits about that of the share of the label in all rows.
-    certain : float, in [0, 1), default 0.5
+    certain : float, in [0, 1), default 0.3
         Prior probability that a step's rate is 0 or 1.
 
     Notes
@@ -132,10 +132,10 @@ class AveragedCurve(_RatePrior):
     intercept: float = 2.0
     spread: float = 4.0
     s: float = 1.0
-    steps: float = 0.2
+    steps: float = 0.3
     jump: float = 0.06
     level: float = 2.0
-    certain: float = 0.5
+    certain: float = 0.3
 
     def __post_init__(self) -> None:
         for name in ROW_DESCRIPTIONS:

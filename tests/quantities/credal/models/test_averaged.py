@@ -163,17 +163,17 @@ def test_steps_have_constant_rates_whatever_the_scores():
     steps, score = curve.average.components["steps"], np.linspace(0.02, 0.98, 200)
     draws = {**steps.prior_draws(4000, np.random.default_rng(1)), "boundary": np.zeros((4000, 1))}
     rate = curve.average.curve("steps", draws, score)
-    # One step, and 49 places for jumps of probability .06; those from 0 to 0 and 1 to 1, one in
-    # eight, are not seen.
-    levels, seen = 1 + (np.abs(np.diff(rate)) > 1e-9).sum(axis=1), 49 * 0.06 * 7 / 8
+    # One step, and 49 places for jumps of probability .06; those from 0 to 0 and 1 to 1 are not
+    # seen.
+    levels, seen = 1 + (np.abs(np.diff(rate)) > 1e-9).sum(axis=1), 49 * 0.06 * (1 - 2 * 0.15**2)
     assert levels.mean() == pytest.approx(1 + seen, abs=4 * np.sqrt(seen / 4000))
     first = rate[:, 0]
     for certain in (0, 1):
-        assert (first == certain).mean() == pytest.approx(0.25, abs=4 * np.sqrt(0.1875 / 4000))
+        assert (first == certain).mean() == pytest.approx(0.15, abs=4 * np.sqrt(0.1275 / 4000))
     own = logit(first[(first > 0) & (first < 1)])
-    # The standard error of a deviation from 2000 draws is 1.6 %.
-    assert own.std() == pytest.approx(2, rel=0.065)
-    assert own.mean() == pytest.approx(steps.offset[0], abs=4 * 2 / np.sqrt(2000))
+    # The standard error of a deviation from 2800 draws is 1.4 %.
+    assert own.std() == pytest.approx(2, rel=0.055)
+    assert own.mean() == pytest.approx(steps.offset[0], abs=4 * 2 / np.sqrt(2800))
 
 
 def test_bounds_beside_steps_are_narrower_with_steps_and_cover():
