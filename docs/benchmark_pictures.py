@@ -54,9 +54,10 @@ def coverage() -> None:
             "real_coverage_report",
         )
     )
+    kinds = {"smooth": "smooth", "stress": "jumps and wiggles", "certain": "rates of 0 or 1"}
     rows = {
         f"simulated,\n{words}": [c["coverage"] for c in simulated if c["key"][0] == kind]
-        for kind, words in {"smooth": "smooth", "stress": "jumps and wiggles"}.items()
+        for kind, words in kinds.items()
     }
     rows["real classifiers,\nfitted rates"] = [c["coverage"] for c in fitted]
     for name in ("adult", "digit"):
@@ -65,8 +66,8 @@ def coverage() -> None:
         noisy = [c["coverage"] for c in own if c["label_noise"] >= 0.4 * c["truth"]]
         words = {"adult": "Adult", "digit": "digits"}[name]
         rows |= {f"{words},\nerror above its noise": few, f"{words},\nerror mostly noise": noisy}
-    figure, axes = plt.subplots(figsize=(8, 4.8))
-    dots(axes, rows, [*[OURS] * 3, *[OTHER] * 4])
+    figure, axes = plt.subplots(figsize=(8, 5.4))
+    dots(axes, rows, [*[OURS] * 4, *[OTHER] * 4])
     axes.set(xlabel=CELLS, xlim=(0, 1.02))
     save(figure, "coverage")
 
