@@ -112,7 +112,7 @@ OTHER = (
     "s",
     "confidence",
 )
-COUNTS = ("edges", "count", "positives", "mean_score", "mass", "rows")
+COUNTS = ("edges", "count", "positives", "mean_score", "mass", "rows", "positive_rows")
 
 
 @st.composite
