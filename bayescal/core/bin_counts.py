@@ -297,7 +297,7 @@ class BinCounts:
         >>> from bayescal.core.bin_counts import BinCounts
         >>> bins = BinCounts([0, 0.5, 1], [1, 1], [0, 1], [0.2, 0.8], mass=[1, 3], rows=[1, 1])
         >>> bins.evened().count.round(6).tolist()
-        [0.4, 1.2]
+        [0.666667, 2.0]
         """
         if self.mass is None or self.rows is None:
             return self
