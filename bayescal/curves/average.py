@@ -21,7 +21,6 @@ from bayescal.curves.rough import Rough, RoughBasis
 from bayescal.curves.segments import Segments
 from bayescal.curves.smooth import BASIS, CELLS, CurveBasis, Smooth, curve_basis
 from bayescal.inference.direct import BinomialCells, CellLikelihood
-from bayescal.results.schema import MIN_ESS
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -248,7 +247,7 @@ class Average:
 
     def members_to_sample(self, direct: DirectDraws) -> tuple[str, ...]:
         """Members that matter by their evidence."""
-        return for_nuts(self.weights(direct.evidence), self.members, direct.ess)
+        return for_nuts(self.weights(direct.evidence), self.members)
 
     def member_draws(self, name: str, direct: DirectDraws) -> Draws:
         """Direct draws of a member."""
@@ -428,9 +427,9 @@ def that_matter(weights: Mapping[str, float], members: Iterable[str]) -> tuple[s
     return tuple(name for name in members if weights.get(name, 0.0) >= _MATTERS)
 
 
-def for_nuts(weights: Mapping[str, float], members: Iterable[str], ess: float) -> tuple[str, ...]:
-    """Members that matter; where direct draws serve, those of a share that can be seen."""
-    least = _SEEN * (1 - weights.get(CALIBRATED, 0.0)) * (ess >= MIN_ESS)
+def for_nuts(weights: Mapping[str, float], members: Iterable[str]) -> tuple[str, ...]:
+    """Members that matter, and are a share of what is not calibrated that can be seen."""
+    least = _SEEN * (1 - weights.get(CALIBRATED, 0.0))
     return tuple(name for name in that_matter(weights, members) if weights[name] >= least)
 
 

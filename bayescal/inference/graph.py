@@ -142,7 +142,7 @@ _vectorize_node.register(_LogSumExp)(_vectorized)
 @_in_numba(_LogSumExp)  # type: ignore[untyped-decorator]  # no types there
 def _compiled_sum(op: _LogSumExp, node: Any, **_: Any) -> Any:
     if node.inputs[0].ndim != 2:
-        raise NotImplementedError("rows of a matrix only")
+        raise NotImplementedError("rows of a matrix only")  # the models sum no other
 
     @numba_njit
     def log_sums(values):  # type: ignore[no-untyped-def]  # Numba infers types

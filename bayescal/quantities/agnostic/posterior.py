@@ -92,7 +92,7 @@ class WideAverage(Average):
         weights = self.weights(direct.evidence)
         total = sum(weights[name] for name in self.members) or 1.0
         shares = {name: weights[name] / total for name in self.members}
-        return for_nuts(shares, self.members, direct.ess)
+        return for_nuts(shares, self.members)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

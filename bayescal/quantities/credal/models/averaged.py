@@ -141,10 +141,10 @@ class _Curve:
         weights = np.array([found.get(name, 0.0) for name in ROW_DESCRIPTIONS])
         return np.asarray(weights / weights.sum())
 
-    def members_to_sample(self, evidence: Mapping[str, float], ess: float) -> tuple[str, ...]:
+    def members_to_sample(self, evidence: Mapping[str, float]) -> tuple[str, ...]:
         """Members that matter given that the curve is not calibrated."""
         weights = dict(zip(ROW_DESCRIPTIONS, self.weights(evidence).tolist(), strict=True))
-        return for_nuts(weights, self.average.members, ess)
+        return for_nuts(weights, self.average.members)
 
     def posterior(
         self, draws: Draws, evidence: Mapping[str, float], rng: np.random.Generator
@@ -277,7 +277,7 @@ class Averaged(BaseModel):
         return tuple(
             self._named(name, c)
             for c, curve in enumerate(self.curves)
-            for name in curve.members_to_sample(_of(direct.evidence, c), direct.ess)
+            for name in curve.members_to_sample(_of(direct.evidence, c))
         )
 
     def member_draws(self, name: str, direct: DirectDraws) -> Draws:
