@@ -37,7 +37,7 @@ BOUNDARY_MEAN, BOUNDARY_SPREAD = -4.0, 2.5
 # A component of less weight than this may rest on few effective draws.
 _MATTERS: Final = 0.01
 # One of a smaller share of what is not calibrated keeps its direct draws: NUTS would not be seen.
-_SEEN: Final = 0.05
+_SEEN: Final = 0.1
 
 
 def log_posterior_weights(prior: Floats, log_evidence: Floats, power: float = POWER) -> Floats:
