@@ -132,7 +132,10 @@ def _measure(spec: str) -> None:
     """Refuse a name, or its options, before any file is read."""
     from bayescal.measures import resolve
 
-    resolve(spec)
+    try:
+        resolve(spec)
+    except InputError as error:
+        raise InputError(f"--measure {spec}: {error}") from None
 
 
 def check_share(name: str, limit: float, flag: str) -> None:
@@ -145,7 +148,6 @@ def check_share(name: str, limit: float, flag: str) -> None:
 
 def _no_measure(spec: str) -> None:
     """Refuse a measure, and name the commands that take one."""
-    from bayescal.core.errors import InputError
     from bayescal.quantities import quantities
 
     *others, last = (
@@ -164,7 +166,6 @@ MEASURE: Final = Option(
     help="A further number of the calibration curve, with its interval: e90, slope, oe, brier, "
     "net_benefit:0.25 or another that 'bayescal measures' lists. Repeat it for several.",
     read=_measure,
-    phrases={"bayescal has no measure": "--measure: there is no"},
 )
 _NO_MEASURE: Final = replace(MEASURE, hidden=True, read=_no_measure)
 

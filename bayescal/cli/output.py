@@ -167,14 +167,15 @@ def _end(message: str, code: int) -> int:
 def as_options(message: str, options: Iterable[Option]) -> str:
     """Put what a message says of Python's arguments in terms of a command's options."""
     for option in options:
+        flag = next(one for one in option.flags if one.startswith("--"))
         for phrase, words in option.phrases.items():
             message = message.replace(phrase, words)
         if option.is_flag:
-            message = re.sub(rf"(?<![\w,]){option.name}=True\b", option.flag, message)
+            message = re.sub(rf"(?<![\w,]){option.name}=True\b", flag, message)
         # "draws=2000, tune=1000" loses its comma: options stand side by side. Spaces keep quotes.
         value = rf"(?<![\w,]){option.name}=(?:('[^']* [^']*')|'?([^'\s]*[^'\s.,;])'?)(,(?= \w+=))?"
-        message = re.sub(value, rf"{option.flag} \1\2", message)
-        message = re.sub(rf"(^|(?<=Set )){option.name}(?= (must|has|to) )", option.flag, message)
+        message = re.sub(value, rf"{flag} \1\2", message)
+        message = re.sub(rf"(^|(?<=Set )){option.name}(?= (must|has|to) )", flag, message)
     return message
 
 

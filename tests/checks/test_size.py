@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 110,
     "quantities": 230,
-    "cli": 2190,
+    "cli": 2194,
     "core": 9180,
     "curves": 2360,
     "inference": 1540,

@@ -82,7 +82,7 @@ def test_the_optimal_number_of_bins_is_that_of_the_labelled_rows(
 
 def test_another_word_than_optimal_is_refused_before_the_file_is_read() -> None:
     words = run("no-such-file.csv", *BOTH, "--bins", "best", code=2)
-    assert "--n-bins must be a whole number >= 1; got 'best'" in words
+    assert "--bins must be a whole number >= 1; got 'best'" in words
 
 
 def test_groups_share_the_optimal_number_of_bins(files: Path) -> None:

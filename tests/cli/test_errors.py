@@ -56,7 +56,7 @@ OPTIONS = fit_options(COMMAND)
         ("Sample longer: draws=2000, tune=1000; after", "longer: --draws 2000 --tune 1000; after"),
         ("after divergences also target_accept=0.99.", "also --target-accept 0.99."),
         ("try strategy='uniform'.", "try --strategy uniform."),
-        ("n_bins must be a whole number >= 1; got 0.", "--n-bins must be a whole number >= 1"),
+        ("n_bins must be a whole number >= 1; got 0.", "--bins must be a whole number >= 1"),
         ("got method='direct'. Pass method='nuts'.", "got --quick. Leave out --quick."),
         ("draws=4000; or sample by method='nuts'.", "--draws 4000; or leave out --quick."),
         ("or name every class in classes=[...].", "or name the columns of scores after the"),

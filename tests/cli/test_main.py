@@ -49,7 +49,8 @@ def test_version() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["repotr"], "No such command 'repotr'"),
+        (["repotr"], "No such command 'repotr'; did you mean 'report'?"),
+        (["sensitivity", "pu_ec", "a.csv"], "did you mean 'pu-ece'?"),
         (["ece", "a.csv", "--labl", "y"], "--labl"),
         (["ece", "a.csv", "--score", "p"], "Missing option '--label'"),
         ([*ECE, "--draws", "few"], "'few' is not a valid integer"),

@@ -57,8 +57,8 @@ def test_measures_of_rows_and_of_metrics(files: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("e99", "there is no 'e99'; did you mean 'e90'"),
-        ("net_benefit:2", "threshold must be a number in (0, 1); got 2.0"),
+        ("e99", "bayescal has no measure 'e99'; did you mean 'e90'"),
+        ("net_benefit:2", "--measure net_benefit:2: threshold must be a number in (0, 1); got 2.0"),
         ("net_benefit", "net_benefit needs a threshold"),
     ],
 )
