@@ -88,7 +88,7 @@ def calibrated_sentence(answer: CaseAnswer) -> str:
         return ""
     if answer.p_calibrated < UNLIKELY:
         reading = "it is miscalibrated"
-    elif answer.p_calibrated < LIKELY:
+    elif round(answer.p_calibrated, 2) < LIKELY:
         reading = "it is probably miscalibrated, but the data are not conclusive"
     elif answer.p_calibrated <= 1.0 - UNLIKELY:
         reading = "the data do not distinguish it from a calibrated one"

@@ -151,7 +151,7 @@ def _groups(view: View, owner: str, block: list[tuple[ResultSlice, CaseAnswer]])
     ordered = [str(case.group) for case in cases]
     draws = np.stack([access.flat_draws(view.tree, view.main.name, case) for case in cases])
     said = [
-        Markup("{} calibrated in {} ({})").format(
+        Markup("{} calibrated in {} (probability {})").format(
             word, plain(ordered[own.argmax()]), probability(own.max())
         )
         for word, own in (("worst", shares_of_most(draws)), ("best", shares_of_most(-draws)))

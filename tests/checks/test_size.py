@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 48_950
+TEST_LINES = 48_960
 
 
 def lines(path: Path) -> int:

@@ -175,6 +175,15 @@ def test_tables_scroll_within_their_frame_on_a_phone(driver: Any, page: Path) ->
     assert outer <= 390 < inner
 
 
+def test_names_of_thirteen_letters_stay_whole_on_a_phone(driver: Any, tmp_path: Path) -> None:
+    short = report(make_result(("overconfident",), draws=50), tmp_path / "short.html")
+    opened(driver, short, PHONE)
+    lines = (
+        "return [...document.querySelectorAll('tbody th bdi')].map(e => e.getClientRects().length)"
+    )
+    assert set(driver.execute_script(lines)) == {1}
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_from_its_ground(driver: Any, page: Path, scheme: str) -> None:
     """WCAG 2.1, 1.4.3: a contrast of 4.5 to 1 or more, for every piece of text."""
