@@ -13,15 +13,28 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from pymc.logprob.transforms import Transform
+from pytensor.configdefaults import config
 from pytensor.gradient import grad, grad_not_implemented
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.graph.replace import _vectorize_node
-from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
 from scipy.special import expit, logsumexp
 
+from bayescal.core.errors import OutputError
+
+try:
+    _ = config.compiledir
+    from pytensor.link.numba.dispatch.basic import numba_njit
+    from pytensor.link.numba.dispatch.basic import register_funcify_default_op_cache_key as _by_key
+except (OSError, ValueError) as error:
+    raise OutputError(
+        f"PyTensor cannot keep what it compiles: {str(error).rstrip('.')}. Set the environment "
+        "variable PYTENSOR_FLAGS to base_compiledir=DIRECTORY, one that can be written, or pass "
+        "method='direct' (bayescal --quick)."
+    ) from error
+
 # PyTensor has no types.
-_in_numba: Any = register_funcify_default_op_cache_key
+_in_numba: Any = _by_key
 _no_gradient: Any = grad_not_implemented
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
 
+import bayescal.inference.graph  # noqa: F401  # refuses a home that cannot be written
 from bayescal.core.errors import InputError
 from bayescal.core.sums import processors
 from bayescal.inference.density import (

@@ -13,7 +13,7 @@ BUDGET = {
     "cli": 2194,
     "core": 9180,
     "curves": 2360,
-    "inference": 1540,
+    "inference": 1554,
     "measures": 850,
     "plots": 3350,
     "quantities/agnostic": 3920,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 48_960
+TEST_LINES = 48_980
 
 
 def lines(path: Path) -> int:

@@ -1,5 +1,9 @@
 """Whitened coefficients are standard normal, wherever the sampler's coordinates lie."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pymc as pm
 import pytest
@@ -99,3 +103,16 @@ def test_prior_draws_do_not_see_the_posterior(whitened):
     assert draws.shape == (4000, SIZE)
     np.testing.assert_allclose(draws.mean(axis=0), 0, atol=4 / np.sqrt(4000))
     np.testing.assert_allclose(np.cov(draws.T), np.eye(SIZE), atol=6 / np.sqrt(4000))
+
+
+def test_a_home_that_cannot_be_written_is_refused_with_the_remedy(tmp_path) -> None:
+    (tmp_path / ".pytensor").touch()  # where PyTensor's directory would be
+    done = subprocess.run(
+        [sys.executable, "-c", "import bayescal.inference.sampler"],
+        env=os.environ | {"HOME": str(tmp_path), "PYTENSOR_FLAGS": ""},
+        capture_output=True,
+        text=True,
+    )
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("bayescal.core.errors.OutputError: PyTensor cannot keep")
+    assert "PYTENSOR_FLAGS to base_compiledir=DIRECTORY" in said

@@ -160,9 +160,7 @@ def test_groups_from_the_worst_to_the_best(tree: xr.DataTree) -> None:
         place = draws.sel(classifier=owner).argmax("group").to_numpy()
         shares = np.bincount(place, minlength=draws.sizes["group"]) / len(place)
         worst = str(draws.group.values[shares.argmax()])
-        assert (f"worst calibrated in {worst} (probability " in said) == (
-            shares.max() >= 0.5
-        )
+        assert (f"worst calibrated in {worst} (probability " in said) == (shares.max() >= 0.5)
     assert groups(View(make_result(("a",), draws=20), 0.9)) is None
     # The highest accuracy is not the worst.
     assert groups(View(make_panel_result(("a", "b"), ("x", "y")), 0.9)) is None
