@@ -36,3 +36,12 @@ def test_the_example_prints_what_is_shown(tmp_path: Path, monkeypatch, capsys) -
 def test_the_example_has_the_length_that_its_heading_says() -> None:
     lines = [line for line in block("python").splitlines() if line.strip()]
     assert len(lines) <= 15
+
+
+def test_other_pages_show_the_same_numbers() -> None:
+    pages = Path(__file__).parents[1] / "docs"
+    of = re.compile(r"^(?:calibrated|overconfident) .*\d", flags=re.MULTILINE)
+    table, printed = (list(map(numbers, of.findall(block(name)))) for name in ("text", "console"))
+    assert list(map(numbers, of.findall((pages / "ece.md").read_text("utf-8")))) == table
+    shown = list(map(numbers, of.findall((pages / "cli.md").read_text("utf-8"))))
+    assert shown == printed[:2]

@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 48_980
+TEST_LINES = 48_985
 
 
 def lines(path: Path) -> int:
