@@ -56,6 +56,8 @@ def not_a_label(value: object, row: int, name: str) -> InputError:
     remedy = "Check that this is the column you mean, or write its values as words."
     if isinstance(value, bytes):
         remedy = "Save words as UTF-8 text."
+    elif isinstance(value, float) and name == "y_true":
+        remedy = "Labels come first, then scores: Scores(y_true, y_prob)."
     return InputError(
         f"{name} must hold words, whole numbers or true/false; got {value!r} at row {row}. {remedy}"
     )

@@ -180,7 +180,11 @@ def in_words[T](
 MOST_NUMBERS: Final = 50_000_000
 
 LABEL = Option(
-    flags=("--label",), required=True, metavar="COLUMN", help="Column of the true labels."
+    flags=("--label",),
+    required=True,
+    metavar="COLUMN",
+    help="Column of the true labels.",
+    phrases={"y_true must": "the column of --label must"},
 )
 BINARY_SCORE = Option(
     flags=("--score",),

@@ -31,7 +31,7 @@ GOOD = "y,p\n1,0.7\n0,0.2\n"
         ("y,p\n", ["--label", "y", "--score", "p"], "row"),
         ("y,p\n1,0.7\n0,1.2\n", ["--label", "y", "--score", "p"], "--from-logits"),
         ("y,p\n1,high\n0,low\n", ["--label", "y", "--score", "p"], "must be numbers"),
-        ("y,p\n,0.7\n,0.2\n", ["--label", "y", "--score", "p"], "all 2 rows are missing"),
+        ("y,p\n,0.7\n,0.2\n", ["--label", "y", "--score", "p"], "the column of --label must hold"),
         ("PAR1 and then nothing", ["--label", "y", "--score", "p"], "cannot be read as Parquet"),
         ("y,<script>\n1,2\n", ["--label", "y", "--score", "<script>"], "<script>"),
     ],
