@@ -119,7 +119,10 @@ def test_a_file_with_intervals(files):
         ("[a]\npositive = 1\n", "table of action 'a'"),
         ("a = 1\n", "table of action 'a'"),
         ("[a]\npositive = 1\nnegative = 0\ncost = 2\n", "table of action 'a'"),
-        ("[a]\npositive = -1\nnegative = 0\n", r"must be a number in \[0, inf\)"),
+        (
+            "[a]\npositive = -1\nnegative = 0\n",
+            r"--decision .*bad\.toml: positive must be a number in \[0, inf\)",
+        ),
         ("[a\n", "is no TOML file"),
         ("", "must have a table an action; it has none"),
         ("# caf\xe9\n", r"must be UTF-8 text; got the byte 0xe9 at 5\. Save it"),

@@ -96,7 +96,7 @@ def test_what_is_no_frame_of_scores(given, message):
 def test_labels_and_scores_by_position_as_in_scikit_learn():
     label, score = [0, 1, 1], [0.2, 0.9, 0.4]
     assert_same(Scores(label, score), Scores(y_true=label, y_prob=score))
-    with pytest.raises(InputError, match="0.2 at row 0. Labels come first, then scores"):
+    with pytest.raises(InputError, match=r"0\.2 at row 0\. Labels come first"):
         Scores(score, label)
 
 

@@ -51,7 +51,6 @@ def rule_from_file(path: str) -> DecisionRule:
         raise InputError(f"--decision: {path} is no TOML file: {error}.") from None
     if not tables:
         raise InputError(f"--decision: {path} must have a table an action; it has none.")
-    actions = {}
     for name, table in tables.items():
         costs = {"positive", "negative"}
         if not isinstance(table, dict) or not costs <= set(table) <= costs | {"setup", "interval"}:
@@ -60,9 +59,14 @@ def rule_from_file(path: str) -> DecisionRule:
                 "negative, and may have setup and interval. Write [keep], positive = 5, "
                 "negative = 0, interval = [0, 0.4]."
             )
-        actions[name] = Action(**{key: table[key] for key in table if key != "interval"})
-    intervals = {name: table["interval"] for name, table in tables.items() if "interval" in table}
-    return DecisionRule(actions, intervals) if intervals else bayes_rule(actions)
+    intervals = {
+        name: table.pop("interval") for name, table in tables.items() if "interval" in table
+    }
+    try:
+        actions = {name: Action(**table) for name, table in tables.items()}
+        return DecisionRule(actions, intervals) if intervals else bayes_rule(actions)
+    except InputError as error:
+        raise InputError(f"--decision {path}: {error}") from None
 
 
 def priors_from_text(text: str) -> Priors:
