@@ -377,7 +377,8 @@ def _of_errors(view: View) -> Shown:
     ends = [(at(one.low), at(one.high), at(one.point)) for one in lines]
     bars = [Bar(*own, plug_in) for own, plug_in in zip(ends, plug_ins, strict=True)]
     diamond = "; diamond: plug-in ECE" if any(one.plug_in is not None for one in lines) else ""
-    key = f"Dot: posterior mean; band: {percent(view.prob)} interval{diamond}."
+    apart = "; logarithmic scale, 0 apart" if on.least else ""
+    key = f"Dot: posterior mean; band: {percent(view.prob)} interval{diamond}{apart}."
     return Shown(
         lead=[],
         columns=list(columns),

@@ -16,7 +16,7 @@ BUDGET = {
     "inference": 1554,
     "measures": 850,
     "plots": 3350,
-    "quantities/agnostic": 3920,
+    "quantities/agnostic": 3922,
     "quantities/credal": 6700,
     "quantities/ece": 3230,
     "quantities/pu_ece": 6130,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 48_985
+TEST_LINES = 48_998
 
 
 def lines(path: Path) -> int:

@@ -140,6 +140,17 @@ def test_strip_has_a_bar_a_row() -> None:
             assert 0 <= bar.low <= bar.point <= bar.high <= 1
 
 
+def test_a_logarithmic_strip_is_called_so() -> None:
+    result = make_result(("a", "b"), draws=50, p_calibrated=0.0)
+    for share, said in ((1.0, False), (1e-3, True)):
+        for group in ("posterior", "given_miscalibration"):
+            tce = result[group]["tce"]
+            result[group]["tce"] = tce.where(tce.classifier == "b", share * tce)
+        strip = bc.show(result).strip
+        assert strip is not None
+        assert strip.key.endswith("; logarithmic scale, 0 apart.") is said
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -59,12 +59,10 @@ def rule_from_file(path: str) -> DecisionRule:
                 "negative, and may have setup and interval. Write [keep], positive = 5, "
                 "negative = 0, interval = [0, 0.4]."
             )
-    intervals = {
-        name: table.pop("interval") for name, table in tables.items() if "interval" in table
-    }
+    parts = {name: one.pop("interval") for name, one in tables.items() if "interval" in one}
     try:
-        actions = {name: Action(**table) for name, table in tables.items()}
-        return DecisionRule(actions, intervals) if intervals else bayes_rule(actions)
+        actions = {name: Action(**one) for name, one in tables.items()}
+        return DecisionRule(actions, parts) if parts else bayes_rule(actions)
     except InputError as error:
         raise InputError(f"--decision {path}: {error}") from None
 
