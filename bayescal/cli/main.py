@@ -12,7 +12,7 @@ import click
 
 from bayescal._version import __version__
 from bayescal.cli.options import KEPT, fit_options, parameters, sensitivity_options
-from bayescal.cli.output import guarded
+from bayescal.cli.output import guarded, print_anywhere
 
 if TYPE_CHECKING:
     from bayescal.core.command import Option
@@ -89,6 +89,7 @@ class _Commands(_Quantities):
         **extra: Any,
     ) -> Any:
         given = list(sys.argv[1:] if args is None else args)
+        print_anywhere()
         run = super().main
 
         def command() -> object:

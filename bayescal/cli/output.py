@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import math
 import re
@@ -45,6 +47,20 @@ _MORE: Final = " (more: --verbose)."
 def width() -> int:
     """Columns of the terminal, COLUMNS if it is set, 80 where there is no terminal."""
     return max(shutil.get_terminal_size().columns, 40)
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    """Put lines and signs that an encoding lacks in ASCII, and escape other characters."""
+    assert isinstance(error, UnicodeEncodeError)
+    text = error.object[error.start : error.end].translate(dict.fromkeys(map(ord, "─−–"), "-"))
+    return text.encode("ascii", "backslashreplace").decode(), error.end
+
+
+def print_anywhere() -> None:
+    """Let stdout print what its encoding lacks, as in a pipe on Windows."""
+    codecs.register_error("bayescal", _in_ascii)
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="bayescal")
 
 
 def say(sentence: str, *, verbose: bool = True, indent: str = "") -> None:
@@ -262,7 +278,6 @@ def write(tree: DataTree, path: Path, prob: float, title: str | None = None) -> 
 def write_rows(rows: Sequence[Row], path: Path) -> None:
     """Write plain rows as CSV or Parquet."""
     import csv
-    import io
 
     if path.suffix.casefold() == _PARQUET:
         import pyarrow as pa

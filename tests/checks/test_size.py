@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 110,
     "quantities": 230,
-    "cli": 2194,
+    "cli": 2210,
     "core": 9180,
     "curves": 2360,
     "inference": 1554,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 48_998
+TEST_LINES = 49_010
 
 
 def lines(path: Path) -> int:

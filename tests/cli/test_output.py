@@ -1,5 +1,6 @@
 """What is printed fits the terminal, and nothing in it acts on a spreadsheet or a terminal."""
 
+import codecs
 import csv
 import json
 import re
@@ -340,3 +341,16 @@ def test_estimates_refuse_what_needs_a_posterior(table: Path, option: str) -> No
     found = CliRunner().invoke(cli, given)
     assert found.exit_code == 2
     assert f"{option.partition('=')[0]} needs one. Leave one out." in found.output
+
+
+@pytest.mark.parametrize("charset", ["cp1252", "latin-1"])
+def test_pipes_of_other_encodings_get_ascii_lines(tmp_path: Path, charset: str) -> None:
+    (tmp_path / "a.csv").write_text("y,p\n1,0.7\n0,0.2\n")
+    given = ["ece", str(tmp_path / "a.csv"), "--label", "y", "--score", "p", "--estimate-only"]
+    shown = CliRunner().invoke(cli, given).stdout
+    found = CliRunner(charset=charset).invoke(cli, given)
+    assert found.exit_code == 0
+    assert "─" in shown
+    assert found.stdout == shown.replace("─", "-")
+    error = UnicodeEncodeError(charset, "−0.02 to п", 0, 10, "no such character")
+    assert codecs.lookup_error("bayescal")(error) == ("-0.02 to \\u043f", 10)
