@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,9 @@ from bayescal.core.intake import round_scores
 from bayescal.core.quantity import Floats
 
 type Numbers = NDArray[Any]  # of rows, whole or not
+
+# Rows that are counted exactly; of more the counts are doubles.
+_MOST_WHOLE: Final = 2.0**31
 
 
 class Pair(NamedTuple):
@@ -76,7 +79,7 @@ def fit_ivap(
         probabilities and logits give the same fit. They are rounded to 12 decimals.
     label : array-like of shape (obs,)
         Labels, 0 or 1. Both may be the same for all rows, and one row is enough.
-    rows : array-like of shape (obs,), above 0, optional
+    rows : array-like of shape (obs,), from 1e-100 to 1e100, optional
         How many rows each score and label stand for, by default one. Of sample weights w pass
         ``w * w.sum() / (w**2).sum()``, which sums to their effective number.
 
@@ -88,7 +91,7 @@ def fit_ivap(
     Raises
     ------
     InputError
-        If a score is not finite, a label not 0 or 1, `rows` not above 0, or lengths differ.
+        If a score is not finite, a label not 0 or 1, `rows` out of range, or lengths differ.
 
     Notes
     -----
@@ -223,9 +226,11 @@ def _scores(score: ArrayLike) -> Floats:
 def _numbers(rows: ArrayLike, n: int) -> Numbers:
     """Check how many rows each score stands for."""
     check_same_length(len(to_numpy(rows, "rows")), "rows", n, "score")
-    rule, remedy = "a finite number above 0 for each score", "Leave scores of no row out."
-    found = _column(rows, "rows", "iuf", lambda x: ~((x > 0) & np.isfinite(x)), rule, remedy)
-    return found.astype(np.float64 if found.dtype.kind == "f" else np.int64)
+    rule, remedy = "a number from 1e-100 to 1e+100 for each score", "Leave scores of no row out."
+    found = _column(rows, "rows", "iuf", lambda x: ~((x >= 1e-100) & (x <= 1e100)), rule, remedy)
+    # Products of whole numbers are compared, which must not overflow.
+    whole = found.dtype.kind != "f" and found.sum(dtype=np.float64) < _MOST_WHOLE
+    return found.astype(np.int64 if whole else np.float64)
 
 
 def _column(
