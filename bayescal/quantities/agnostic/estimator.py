@@ -288,8 +288,6 @@ def _weighted(score: NDArray[np.floating], event: Events, weight: Floats) -> Int
     return Extremes().including(sums[ends], ordered[ends]).measure(float(ordered[-1]))
 
 
-# Counts of any rows serve this quantity too.
-
 type Value = np.float64 | Floats
 
 MULTICLASS = ("top-label", "class-wise", "supremum")
@@ -304,7 +302,8 @@ class Estimate(NamedTuple):
         Empirical calibration measure c_emp: the largest ``|sum of scores - positives|`` of a score
         interval, over the number of rows.
     ks : float or ndarray of shape (...), in [0, 1]
-        The same over the intervals (-inf, p] only, also known as ECCE-MAD.
+        The same over the intervals (-inf, p] only, also known as ECCE-MAD; as a supremum over
+        classes perhaps that of another class than `c`.
     lower, upper : float or ndarray of shape (...)
         The interval (lower, upper] that attains `c`; -inf where it holds the least score.
     sign : float or ndarray of shape (...)
@@ -371,7 +370,8 @@ def estimate(
     found = [_measure(task) for task in tasks]
     dims = [data.n_classifiers] * (data.n_classifiers > 1) + [data.n_classes] * by_class
     if by_class and multiclass == "supremum":
-        worst = [max(part) for part in _split(found, data.n_classes)]
+        parts = _split(found, data.n_classes)
+        worst = [max(part)._replace(ks=max(one.ks for one in part)) for part in parts]
         return _of(worst, dims[:-1])
     return _of(found, dims)
 

@@ -191,6 +191,18 @@ def test_classes_one_by_one_and_their_supremum(three_classes):
     assert (supremum.c, supremum.upper) == (expected[worst].c, expected[worst].upper)
 
 
+def test_as_a_supremum_each_measure_is_the_largest_of_any_class():
+    rng = np.random.default_rng(1)
+    prob, label = rng.dirichlet(np.ones(3), 20), rng.integers(0, 3, 20)
+    gaps = np.take_along_axis(prob - np.eye(3)[label], prob.argsort(axis=0), axis=0)
+    sums = np.cumsum(gaps, axis=0) / 20
+    c, ks = np.ptp(np.vstack([np.zeros(3), sums]), axis=0), np.abs(sums).max(axis=0)
+    assert c.argmax() != ks.argmax()
+    found = estimate(Scores(y_true=label, y_prob=prob), multiclass="supremum")
+    # Scores are rounded to 12 decimals.
+    assert (found.c, found.ks) == pytest.approx((c.max(), ks.max()), abs=1e-11)
+
+
 def test_top_label_is_of_being_right(three_classes):
     prob, label = three_classes
     found = estimate(Scores(y_true=label, y_prob=prob))
