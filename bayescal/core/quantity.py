@@ -195,10 +195,11 @@ CELLS: Final = (
 CURVE_DRAWS: Final = (
     *named("curve/rate", "curve/mass", dims=("cell",), role=CURVE),
     *named("curve/given_rate", "curve/given_mass", dims=("cell",), role=CURVE),
-    *named("curve/component", role=CURVE),
+    *named("curve/component", "curve/log_likelihood", "curve/log_prior", role=CURVE),
 )
 """Group ``curve``: label rate and mass of cells, and each draw's place in the components.
-`given_rate` is given miscalibration, as `given_mass` where masses depend on the curve."""
+`given_rate` is given miscalibration, as `given_mass` where masses depend on the curve. Where the
+densities of the posterior are of other draws, those of the curve are with it."""
 SHARED_ROWS: Final = undrawn(
     *("shared_rows/cell", "shared_rows/part", "shared_rows/label"),
     *("shared_rows/weight", "shared_rows/stands_for"),

@@ -186,8 +186,6 @@ def numbers_of_case(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataAr
 def _case_rows(
     tree: xr.DataTree, case: ResultSlice, scaled: Mapping[str, xr.DataArray]
 ) -> Iterator[dict[str, Any]]:
-    likelihood = _total(_log_densities(tree, schema.LOG_LIKELIHOOD, case))
-    priors = _priors(tree, case)
     for name, draws in scaled.items():
         if is_of_rows(tree, name):
             unknown = dict.fromkeys(_SENSITIVITIES, float("nan"))
@@ -195,8 +193,9 @@ def _case_rows(
             continue
         values = draws.transpose(*schema.DRAW_DIMS, ...).values
         values = values.reshape(*values.shape[:2], -1)
+        likelihood = _total(_log_densities(tree, schema.LOG_LIKELIHOOD, case, name))
         by_data = _sensitivity(values, likelihood)
-        for prior, density in priors.items():
+        for prior, density in _priors(tree, case, name).items():
             by_prior = np.full(values.shape[2], np.nan)
             if density is not None:
                 by_prior = _sensitivity(values, density)
@@ -214,12 +213,10 @@ def _case_rows(
             }
 
 
-def _priors(tree: xr.DataTree, case: ResultSlice) -> dict[str, NDArray[Any] | None]:
+def _priors(tree: xr.DataTree, case: ResultSlice, var: str) -> dict[str, NDArray[Any] | None]:
     """Log density over the draws of each prior, and of all together; None for a model without."""
-    single = {
-        name: _total({name: values})
-        for name, values in _log_densities(tree, schema.LOG_PRIOR, case).items()
-    }
+    found = _log_densities(tree, schema.LOG_PRIOR, case, var)
+    single = {name: _total({name: values}) for name, values in found.items()}
     if not single:
         return {ALL: None}
     if len(single) == 1:
@@ -227,8 +224,16 @@ def _priors(tree: xr.DataTree, case: ResultSlice) -> dict[str, NDArray[Any] | No
     return {ALL: np.sum(list(single.values()), axis=0), **single}
 
 
-def _log_densities(tree: xr.DataTree, group: str, case: ResultSlice) -> dict[str, xr.DataArray]:
+def _log_densities(
+    tree: xr.DataTree, group: str, case: ResultSlice, var: str
+) -> dict[str, xr.DataArray]:
     """Log densities of a case's model; of groups under one pooled model, the rows of all."""
+    given = access.has_variable(tree, schema.GIVEN_MISCALIBRATION, var)
+    if access.has_variable(tree, schema.CURVE, group) and (
+        given or var in access.measure_names(tree)
+    ):
+        # The curve of errors and measures may be calibrated, and that of all else not.
+        return {schema.CURVE: access.variable(tree, schema.CURVE, group, case)}
     if group not in tree.children:
         return {}
     pooled = _pooled(tree)

@@ -4,6 +4,7 @@ import arviz_stats
 import numpy as np
 import pytest
 import xarray as xr
+from scipy.stats import binom
 
 import bayescal as bc
 from bayescal.core.quantity import CALIBRATION_ERRORS, CaseArrays
@@ -137,6 +138,29 @@ def test_every_case_is_scaled_by_its_own_densities():
     assert list(found["classifier"]) == ["v", "w"]
     alone = bc.power_scale(make_result(("v",)), "tce")
     np.testing.assert_allclose(found["prior_sensitivity"][:1], alone["prior_sensitivity"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("quantity", "var"), [(bc.agnostic, "c"), (bc.credal, "ici")])
+def test_errors_are_scaled_by_the_densities_of_their_own_curve(quantity, var):
+    """Costs, and probabilities of rows, are of draws of which none is calibrated."""
+    rng = np.random.default_rng(0)
+    score = rng.random(300)
+    data = bc.Scores(y_true=rng.random(300) < score, y_prob=score)
+    if quantity is bc.credal:
+        data = bc.CalibrationSplit(calibration=data, target=[0.5])
+    tree = bc.fit(quantity, data, draws=250, seed=20, method="direct")
+    draws = tree["posterior"][var] if var == "c" else bc.measure(tree, var)
+    rows, events = tree["constant_data"]["cell_count"], tree["observed_data"]["events"]
+    rate = tree["curve"]["rate"].values.astype(float).clip(1e-9, 1 - 1e-9)
+    density = binom.logpmf(events, rows, rate).sum(axis=-1)
+    covariance = np.cov(draws.values.ravel(), density.ravel(), bias=True)[0, 1]
+    found = bc.power_scale(tree, var)
+    # The rates have single precision.
+    expected = np.log(2) * covariance / float(draws.std())
+    assert found["likelihood_shift"].item() == pytest.approx(expected, rel=1e-3)
+    # A calibrated curve has no parameters, whose density could differ from its mean.
+    assert not tree["curve"]["log_prior"].values[tree["curve"]["component"].values == 0].any()
 
 
 @pytest.mark.slow

@@ -152,7 +152,10 @@ class AgnosticCase:
         cells, size = self.problem.labeled.cells, self.model.compile_key[-1]
         rates, points = drawn.rate, curve_scores(self.problem.labeled)
         events = rng.binomial(cells.count, rates).astype(np.int32)
-        likelihood = log_binomial(cells.positives, cells.count, off_boundary(rates))
+        likelihood, of_average = (
+            log_binomial(cells.positives, cells.count, off_boundary(rate))
+            for rate in (rates, posterior.rate)
+        )
         weights = average.weights(evidence)
         given = posterior.miscalibrated
         mass = draw_masses(self.problem.cells.count, posterior.place.shape, rng)
@@ -175,6 +178,8 @@ class AgnosticCase:
             curve={
                 **kept_curve(cells.count, posterior.rate, cell_mass, posterior.component, size),
                 "given_rate": kept_rates(cells.count, given.rate, size),
+                "log_likelihood": of_average.sum(axis=-1),
+                "log_prior": posterior.log_prior(),
             },
             prior=self._implied(CurvePosterior.prior(average, PRIOR_DRAWS, rng).wide, rng),
             posterior_predictive={"events": nonempty_cells(events, cells.count, size)},

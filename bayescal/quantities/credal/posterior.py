@@ -294,12 +294,11 @@ class CredalCase:
         if self.data.weight is not None:
             rows["calibration_weight"] = self.data.weight
         kept = {name: draws[name] for name in self.model.variables}
-        log_likelihood = log_binomial(problem.positives, problem.count, off_boundary(rates))
         return CaseArrays(
             coords=self.coords,
             posterior=self._squeezed({**found._asdict(), **kept}) | self._decisions(found),
             prior=self._squeezed(prior._asdict()),
-            log_likelihood=self._squeezed({"events": log_likelihood}),
+            log_likelihood=self._squeezed({"events": self._log_likelihood(rates)}),
             log_prior=self._log_prior(draws),
             posterior_predictive=self._squeezed({"events": replicated}),
             observed_data=self._squeezed({"events": problem.positives}),
@@ -321,13 +320,22 @@ class CredalCase:
         """
         lead, given = rates.shape[:-1], rates
         component = np.full(lead, COMPONENTS.index(SMOOTH))
+        densities: dict[str, Any] = {}
         if self._averages:
             rates, given = draws["cell_rate"], draws["miscalibrated_cell_rate"]
             component = draws["component"]
+            densities = {
+                "log_likelihood": self._log_likelihood(rates).sum(axis=-1),
+                "log_prior": draws["average_log_prior"],
+            }
         mass = draw_masses(self.problem.count, lead[:-1], rng, self.problem.mass)
         kept = {"rate": rates, "given_rate": given, "mass": mass}
         curve = {name: values.astype(np.float32) for name, values in kept.items()}
-        return curve | {"component": component.astype(np.int8)}
+        return curve | {"component": component.astype(np.int8)} | densities
+
+    def _log_likelihood(self, rates: Floats) -> Floats:
+        """Log likelihood of the labels of each cell, (..., curve, cell)."""
+        return log_binomial(self.problem.positives, self.problem.count, off_boundary(rates))
 
     def _log_prior(self, draws: Draws) -> Draws:
         """Log prior density; of an average that of the description that each draw has."""

@@ -155,6 +155,7 @@ class _Curve:
             "cell_rate": self._at_cells(found),
             "miscalibrated_cell_rate": self._at_cells(found.miscalibrated),
             "component": found.component,
+            "average_log_prior": found.log_prior(),
         }
         return {**self._kept(found), **kept}
 
