@@ -273,14 +273,16 @@ def half_plane_measure(prob: ArrayLike, *, label: ArrayLike) -> float:
 def _through(places: Floats, sums: Floats, pivot: int) -> float:
     """Largest |sum| of a half-plane whose border is a line through the pivot and another place."""
     away = places - places[pivot]
+    apart = np.hypot(*away.T)
     others = np.flatnonzero(np.arange(len(places)) != pivot)
     most = 0.0
     for other in others:
         direction = away[other]
         side = direction[0] * away[:, 1] - direction[1] * away[:, 0]
-        on = np.abs(side) <= _ON_LINE
+        slack = _ON_LINE * apart[other] * apart
+        on = np.abs(side) <= slack
         order = np.flatnonzero(on)[np.argsort(away[on] @ direction)]
-        strict = sums[side > _ON_LINE].sum(axis=0)
+        strict = sums[side > slack].sum(axis=0)
         along = np.vstack([np.zeros(3), np.cumsum(sums[order], axis=0)])
         # Beginnings of the line, or what is left of it: its ends.
         taken = np.vstack([strict + along, strict + along[-1] - along])

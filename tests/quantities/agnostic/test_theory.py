@@ -130,6 +130,21 @@ def test_many_directions(seed, decimals):
     assert found == pytest.approx(searched, abs=0.02)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_close_together_are_told_apart(seed):
+    prob, label = drawn(seed, n=8)
+    near = 1 / 3 + 1e-7 * (prob - 1 / 3)
+    # Half-planes hold the same sets of rows. Exact, but for angles that the search may miss.
+    surplus = near - np.eye(3)[label]
+    sets = [
+        prob[:, :2] @ [np.cos(angle), np.sin(angle)] >= end
+        for angle in np.linspace(0, 2 * np.pi, 3600)
+        for end in prob[:, :2] @ [np.cos(angle), np.sin(angle)]
+    ]
+    most = max(np.abs(surplus[inside].sum(axis=0)).max() for inside in sets) / 8
+    assert theory.half_plane_measure(near, label=label) == pytest.approx(most, abs=1e-6)
+
+
 def test_one_class_that_never_occurs_leaves_prefixes():
     rng = np.random.default_rng(7)
     score = rng.random(30).round(1)
