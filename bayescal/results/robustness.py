@@ -43,6 +43,7 @@ CONSTANT: Final = "does not vary"
 IMPOSSIBLE: Final = "a draw has no finite density"
 UNDEFINED: Final = "undefined in some draws"
 
+type Values = NDArray[Any]
 # Relative to its size, a log density that varies less has no shape but rounding.
 _ROUNDING: Final = 1e-9
 _POWERS: Final = (0.99, 1.01)
@@ -99,8 +100,9 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     it is. Shifts are derivatives at 1: ``log(2) cov(quantity, log prior) / sd(quantity)``.
     From 0.05 on a sensitivity matters: the prior's alone means that it dominates, both that prior
     and data pull, perhaps apart. Fits are power-scaled in the model's own parameters; of an
-    average, draws of all components are, those that are calibrated among them. A flat prior keeps
-    its shape at every power: refit under others with `bayescal.prior_sensitivity`.
+    average, draws of all components are, calibrated ones among them, whose weights follow their
+    evidence to its power (`average_power`). A flat prior keeps its shape at every power: refit
+    under others with `bayescal.prior_sensitivity`.
 
     References
     ----------
@@ -193,12 +195,10 @@ def _case_rows(
             continue
         values = draws.transpose(*schema.DRAW_DIMS, ...).values
         values = values.reshape(*values.shape[:2], -1)
-        likelihood = _total(_log_densities(tree, schema.LOG_LIKELIHOOD, case, name))
+        likelihood = np.asarray(sum(_totals(tree, schema.LOG_LIKELIHOOD, case, name).values()))
         by_data = _sensitivity(values, likelihood)
         for prior, density in _priors(tree, case, name).items():
-            by_prior = np.full(values.shape[2], np.nan)
-            if density is not None:
-                by_prior = _sensitivity(values, density)
+            by_prior = _sensitivity(values, density)
             worst = 0 if np.isnan(by_prior).all() else int(np.nanargmax(by_prior))
             one = values[..., worst]
             yield {
@@ -215,23 +215,38 @@ def _case_rows(
 
 def _priors(tree: xr.DataTree, case: ResultSlice, var: str) -> dict[str, NDArray[Any] | None]:
     """Log density over the draws of each prior, and of all together; None for a model without."""
-    found = _log_densities(tree, schema.LOG_PRIOR, case, var)
-    single = {name: _total({name: values}) for name, values in found.items()}
-    if not single:
-        return {ALL: None}
-    if len(single) == 1:
-        return dict(single)
+    single = _totals(tree, schema.LOG_PRIOR, case, var)
+    if len(single) < 2:
+        return dict(single) or {ALL: None}
     return {ALL: np.sum(list(single.values()), axis=0), **single}
+
+
+def _is_of_curve(tree: xr.DataTree, var: str) -> bool:
+    """Whether a variable is of the curve that may be calibrated."""
+    given = access.has_variable(tree, schema.GIVEN_MISCALIBRATION, var)
+    return given or var in access.measure_names(tree)
+
+
+def _totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[str, Values]:
+    """Log densities by chain and draw; between components of a curve to their evidence's power."""
+    found = {n: _total(v) for n, v in _log_densities(tree, group, case, var).items()}
+    power, place = tree.attrs.get(schema.AVERAGE_POWER), (schema.CURVE, "component")
+    if power is None or not _is_of_curve(tree, var) or not access.has_variable(tree, *place):
+        return found
+    component = access.variable(tree, *place, case).transpose(*schema.DRAW_DIMS, ...).values
+    for name, density in found.items():
+        # The class prior counts in full.
+        if component.ndim == 2 and (name == schema.CURVE or group == schema.LOG_LIKELIHOOD):
+            for own in (component == k for k in np.unique(component)):
+                density[own] -= (1 - power) * density[own].mean()
+    return found
 
 
 def _log_densities(
     tree: xr.DataTree, group: str, case: ResultSlice, var: str
 ) -> dict[str, xr.DataArray]:
     """Log densities of a case's model; of groups under one pooled model, the rows of all."""
-    given = access.has_variable(tree, schema.GIVEN_MISCALIBRATION, var)
-    if access.has_variable(tree, schema.CURVE, group) and (
-        given or var in access.measure_names(tree)
-    ):
+    if access.has_variable(tree, schema.CURVE, group) and _is_of_curve(tree, var):
         # The curve of errors and measures may be calibrated, and that of all else not.
         return {schema.CURVE: access.variable(tree, schema.CURVE, group, case)}
     if group not in tree.children:
@@ -260,21 +275,18 @@ def _any_shared(tree: xr.DataTree, group: str) -> bool:
     return any(not access.is_along(tree, group, str(name), schema.GROUP) for name in held)
 
 
-def _total(densities: dict[str, xr.DataArray]) -> NDArray[Any]:
-    """Sum over variables and their elements, by chain and draw."""
-    arrays = (
-        values.transpose(*schema.DRAW_DIMS, ...).values.reshape(*values.shape[:2], -1).sum(-1)
-        for values in densities.values()
-    )
-    return np.asarray(sum(arrays))
+def _total(values: xr.DataArray) -> NDArray[np.float64]:
+    """Sum over the elements of a variable, by chain and draw."""
+    ordered = values.transpose(*schema.DRAW_DIMS, ...).values
+    return np.asarray(ordered.reshape(*ordered.shape[:2], -1).sum(-1), np.float64)
 
 
-def _sensitivity(values: NDArray[Any], density: NDArray[Any]) -> NDArray[np.float64]:
-    """ArviZ's psense of each element, by a log density over the draws."""
+def _sensitivity(values: Values, density: Values | None) -> NDArray[np.float64]:
+    """ArviZ's psense of each element, by a log density over the draws, if there is one."""
     found = np.full(values.shape[2], np.nan)
     known = ~np.isnan(values).any(axis=(0, 1))
     moving = np.array([known[i] and not _constant(values[..., i]) for i in range(len(known))])
-    if not np.isfinite(density).all() or _constant(density) or not moving.any():
+    if density is None or not np.isfinite(density).all() or _constant(density) or not moving.any():
         return found
     # Loaded here, since results are read without it.
     import arviz_stats  # noqa: F401  # registers the accessor
@@ -304,20 +316,15 @@ def _constant(values: NDArray[Any]) -> bool:
 
 def _shift(values: NDArray[Any], density: NDArray[Any] | None) -> float:
     """Derivative of the mean by log2 of the power, in standard deviations."""
-    if density is None or not np.isfinite(density).all() or np.isnan(values).any():
-        return float("nan")
-    if _constant(density) or _constant(values):
+    known = density is not None and np.isfinite(density).all() and not np.isnan(values).any()
+    if density is None or not known or _constant(density) or _constant(values):
         return float("nan")
     covariance = float(np.mean((values - values.mean()) * (density - density.mean())))
     return float(np.log(2) * covariance / values.std())
 
 
 def _diagnosis(
-    values: NDArray[Any],
-    by_prior: float,
-    by_data: float,
-    density: NDArray[Any] | None,
-    likelihood: NDArray[Any],
+    values: Values, by_prior: float, by_data: float, density: Values | None, likelihood: Values
 ) -> str:
     if np.isnan(values).any():
         return UNDEFINED
