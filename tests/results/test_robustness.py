@@ -87,6 +87,39 @@ def test_the_shift_of_an_average_is_that_of_refits():
     assert found == pytest.approx(expected, abs=0.04)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["bins", "curve", "concentration"])
+def test_the_shift_beside_calibration_is_that_of_refits(kind):
+    """A power of a beta, normal or lognormal density is another of the same family."""
+    rng = np.random.default_rng(0)
+    score = rng.random(50)
+    odds = (score / (1 - score)) ** 0.6
+    data = bc.Scores(y_true=rng.random(50) < odds / (1 + odds), y_prob=score)
+
+    def prior(power):
+        if kind == "bins":
+            return bc.ece.IndependentBins(bc.Beta(1 + 2 * power, 1 + 2 * power))
+        if kind == "curve":
+            return bc.ece.SmoothCurve(scale=0.4 * power**-0.5)
+        # exp(-(t - mu)^2 a / (2 s^2) - a t) in t = log kappa, times the Jacobian exp(t).
+        variance = 0.25 / power
+        return bc.ece.HierarchicalBins(
+            concentration=bc.LogNormal(1.5 - (power - 1) * variance, variance**0.5)
+        )
+
+    def errors(power):
+        priors = bc.ece.Priors(prior(power))
+        return bc.fit(bc.ece, data, priors=priors, method="direct", draws=8000, n_bins=6, seed=20)
+
+    weak, tree, strong = map(errors, (0.5**0.5, 1.0, 2**0.5))
+    assert 0.02 < float(tree["model_average"]["p_calibrated"].item()) < 0.98
+    low, high = (float(one["posterior"]["tce"].mean()) for one in (weak, strong))
+    expected = (high - low) / float(tree["posterior"]["tce"].std())
+    # Means of 32,000 draws each, .01 by chance, and the curvature of a finite step.
+    found = bc.power_scale(tree, "tce")["prior_shift"].item()
+    assert found == pytest.approx(expected, abs=0.03)
+
+
 def test_a_prior_that_moves_no_mean_is_not_said_to_matter():
     """x ~ N(0, 1) with likelihood N(0 | x, 9): any power of the prior leaves the mean at 0."""
     x = np.sqrt(0.9) * np.random.default_rng(20).standard_normal((4, 5000))

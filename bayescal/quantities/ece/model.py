@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, logsumexp, xlog1py, xlogy
+from scipy.special import betaln, digamma, logsumexp, xlog1py, xlogy
 
 from bayescal.core import quantity
 from bayescal.core.bin_counts import BinCounts
@@ -42,6 +42,10 @@ class LabelModel(quantity.LabelModel, Protocol):
 
     def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
         """Probability of the event at given scores, (..., point)."""
+        ...
+
+    def log_prior_excess(self, draws: Draws) -> Floats:
+        """Log prior density of all variables, less its mean before the data, (...)."""
         ...
 
 
@@ -120,6 +124,14 @@ class Independent(BaseModel):
         rate = np.clip(draws["rate"], _SMALLEST, None)
         density = xlogy(alpha - 1, rate) + xlog1py(beta - 1, -np.minimum(rate, 1 - 1e-16))
         return {"rate": density - betaln(alpha, beta)}
+
+    def log_prior_excess(self, draws: Draws) -> Floats:
+        """Log prior density of the rates, less its mean before the data, (...)."""
+        alpha, beta = self.prior.rate.alpha, self.prior.rate.beta
+        log_rate, log_rest = digamma([alpha, beta]) - digamma(alpha + beta)
+        mean = (alpha - 1) * log_rate + (beta - 1) * log_rest - betaln(alpha, beta)
+        density = self.log_prior(draws)["rate"][..., : self.problem.cells.n_bins]
+        return np.asarray((density - mean).sum(axis=-1))
 
 
 def step_curve(problem: Problem, rates: Floats, score: Floats) -> Floats:
@@ -226,6 +238,12 @@ class Hierarchical(BaseModel):
         standard = (log_kappa - prior.mu) / prior.sigma
         constant = np.log(prior.sigma) + np.log(2 * np.pi) / 2
         return {"concentration": -(standard**2) / 2 - constant - log_kappa}
+
+    def log_prior_excess(self, draws: Draws) -> Floats:
+        """Log prior density of kappa, less its mean before the data, (...)."""
+        prior, log_kappa = self.prior.concentration, np.log(draws["concentration"])
+        standard = (log_kappa - prior.mu) / prior.sigma
+        return np.asarray((1 - standard**2) / 2 - (log_kappa - prior.mu))
 
     def _score(self) -> Floats:
         return np.clip(self.problem.cells.mean_score, EDGE, 1 - EDGE)

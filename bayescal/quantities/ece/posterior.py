@@ -126,9 +126,16 @@ class EceCase(ProblemCase):
         given = CurveDraws(rates, self.model.curve(draws, rates, curve_scores(self.problem)))
         before, n_cells = self.model.prior_rates(PRIOR_DRAWS, rng), np.count_nonzero(cells.count)
         found = self.arrays_of(given, before, evidence_of(direct), int(n_cells), rng)
+        densities: dict[str, Any] = {}
+        if self.priors.calibrated:
+            # Those of the curve that may be calibrated, which has no parameters then.
+            curved = found.curve["component"] != COMPONENTS.index(CALIBRATED)
+            densities["log_likelihood"] = found.log_likelihood["events"].sum(axis=-1)
+            densities["log_prior"] = np.where(curved, self.model.log_prior_excess(draws), 0)
         return replace(
             found,
             posterior={**found.posterior, **draws},
+            curve={**found.curve, **densities},
             log_prior=self.model.log_prior(draws),
         )
 
