@@ -232,6 +232,8 @@ def _count(files: tuple[Path, ...], output: Path, **given: Any) -> None:
         raise click.UsageError("Missing option '--label'.")
     if not tables:
         are_counts({**given, "file": files})
+        if given["pairs"]:
+            raise click.UsageError("--pairs counts rows, and each FILE is counts. Leave it out.")
     found: CountTable | None = None
     with in_terms_of(_OPTIONS), terminal_bar("Counting") as update:
         for done, path in enumerate(files):

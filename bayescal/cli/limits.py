@@ -15,6 +15,7 @@ import click
 from bayescal.cli.options import (
     ROWS,
     SAMPLING,
+    SEED,
     VERBOSE,
     as_given,
     check_share,
@@ -251,7 +252,7 @@ def _check(**given: Any) -> int:
             given["with_probability"], "with_probability", "(0, 1)", "Pass 0.9 for 90%."
         )
         conditions = _conditions(given)
-        tree = loaded_or_fitted(_QUANTITY, given)
+        tree = loaded_or_fitted(_QUANTITY, given, SEED)
         rows = [row for condition in conditions for row in _judged(tree, condition, required)]
     holds = all(row["holds"] for row in rows)
     if given["json"]:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import click
 
+from bayescal.core.checks import check_number
 from bayescal.core.command import Command, Given, Option, are_counts, check_no_columns
 from bayescal.core.errors import InputError
 
@@ -65,7 +66,7 @@ OUTPUT: Final = Option(
     help="Keep the result (.nc), write a report (.html) or the numbers as a table (.csv, "
     ".parquet) here; repeat it for several.",
 )
-_SEED: Final = Option(
+SEED: Final = Option(
     flags=("--seed",), type=int, default=0, help="Seed; the same seed gives the same numbers."
 )
 SAMPLING: Final = (
@@ -92,7 +93,7 @@ SAMPLING: Final = (
         type=float,
         help="Acceptance that NUTS tunes its step to; by default what suits the prior.",
     ),
-    _SEED,
+    SEED,
     Option(
         flags=("--checkpoint",),
         type=Path,
@@ -140,7 +141,6 @@ def _measure(spec: str) -> None:
 
 def check_share(name: str, limit: float, flag: str) -> None:
     """Refuse a limit in percent, to which every error keeps."""
-    from bayescal.core.checks import check_number
     from bayescal.measures.registry import range_of
 
     check_number(limit, f"{flag} for {name}", range_of(name), "Divide percent by 100.")

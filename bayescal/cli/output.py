@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from bayescal.cli.options import SAMPLING
 from bayescal.core.command import Estimates, Given, Option, Row
 from bayescal.core.errors import InputError
 from bayescal.core.text import (
@@ -209,7 +210,7 @@ TABLES: Final = (".csv", _PARQUET)
 _KNOWN: Final = (".nc", *TABLES, *ENDINGS)
 
 
-def outputs(given: Given) -> list[Path]:
+def outputs(given: Given, options: Iterable[Option]) -> list[Path]:
     """The files to be written, checked before the work that fills them."""
     paths, report = list(given["output"]), given["report"]
     words = ".nc (the result), .html (a report), .csv or .parquet (the numbers)"
@@ -219,7 +220,7 @@ def outputs(given: Given) -> list[Path]:
         check_target(report, ENDINGS, ".html", "--report")
         paths.append(report)
     if given.get("estimate_only"):
-        _check_estimates(given, paths)
+        _check_estimates(given, options, paths)
     return paths
 
 
@@ -237,9 +238,9 @@ def check_target(path: Path, known: Sequence[str], words: str, flag: str = "--ou
                     raise click.UsageError(f"{flag} {path} is read: choose another name.")
 
 
-def _check_estimates(given: Given, paths: Sequence[Path]) -> None:
-    options = ("quick", "report", "measure", "checkpoint")
-    wrong = next((f"--{name}" for name in options if given[name]), None)
+def _check_estimates(given: Given, options: Iterable[Option], paths: Sequence[Path]) -> None:
+    of_fit = ("report", "measure", "prior", *(option.name for option in SAMPLING))
+    wrong = next((one.flag for one in options if one.name in of_fit and one.is_given(given)), None)
     for path in paths:
         if wrong is None and path.suffix.casefold() not in TABLES:
             wrong = f"--output {path.name}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from bayescal.cli.options import MEASURE, ROWS, check_required, click_option, report_options
+from bayescal.cli.options import MEASURE, ROWS, SEED, check_required, click_option, report_options
 from bayescal.cli.output import FAILED, NOT_CONVERGED, OK, check_target, say_written, warn
 from bayescal.cli.run import (
     RESULT,
@@ -362,7 +362,7 @@ def _check_results(files: tuple[Path, ...], given: dict[str, Any]) -> None:
             f"a report takes results (.nc) or one table of scores; got {other.name!r} "
             "among results."
         )
-    check_of_result(_QUANTITY.COMMAND, given, _WINDOW)
+    check_of_result(_QUANTITY.COMMAND, given, SEED, _WINDOW)
 
 
 def _of_results(files: Sequence[Path], output: Path, title: str, given: Given) -> int:

@@ -89,7 +89,7 @@ def _run(
     """Check, read, and carry out what `begin` makes of the data."""
     command: Command = quantity.COMMAND
     with in_terms_of(options):
-        files = outputs(given)
+        files = outputs(given, options)
         _check_values(options, given)
         check_required(command, given)
         if given.get("estimate_only"):
@@ -103,8 +103,8 @@ def _run(
 RESULT: Final = ".nc"
 
 
-def loaded_or_fitted(quantity: Quantity, given: Given) -> DataTree:
-    """Load the result that FILE is; or fit the table or counts by direct draws."""
+def loaded_or_fitted(quantity: Quantity, given: Given, *of_fit: Option) -> DataTree:
+    """Load the result that FILE is, which `of_fit` does not go with; or fit by direct draws."""
     command: Command = quantity.COMMAND
     first, *others = files_of(given)
     if first.suffix.casefold() == RESULT:
@@ -112,7 +112,7 @@ def loaded_or_fitted(quantity: Quantity, given: Given) -> DataTree:
 
         if others:
             raise click.UsageError(f"a result comes alone; got {others[0].name!r} beside it.")
-        check_of_result(command, given)
+        check_of_result(command, given, *of_fit)
         return load(first)
     check_required(command, given)
     data = command.read({**given, "estimate_only": False})
@@ -129,7 +129,7 @@ def check_of_result(command: Command, given: Given, *others: Option) -> None:
     """Refuse options of a table, and of its fit, beside a result."""
     fit = (option for option in SAMPLING if option.name not in ("prob", "seed"))
     for option in (*command.options, command.prior, *fit, *others):
-        if given.get(option.name) not in (None, (), False, option.default):
+        if option.is_given(given):
             about = "names a column of a table" if option.metavar == "COLUMN" else "is of a fit"
             raise click.UsageError(f"{option.flag} {about}, and FILE is a result. Leave it out.")
 
@@ -339,6 +339,11 @@ def settings_of(given: Given) -> Mapping[str, Any]:
     """Settings of the fit, checked before a file is read."""
     from bayescal.workflow.sampling import Settings
 
+    for option in SAMPLING:
+        if given["quick"] and option.name in ("tune", "target_accept") and option.is_given(given):
+            raise click.UsageError(
+                f"{option.flag} is of NUTS, and --quick does without. Leave one out."
+            )
     settings = {
         name: given[name] for name in ("prob", "draws", "tune", "target_accept", "seed")
     } | {"method": "direct" if given["quick"] else "nuts"}

@@ -58,6 +58,10 @@ class Option:
         """The long flag as a Python name: a key of `Given`."""
         return self.flag.lstrip("-").replace("-", "_")
 
+    def is_given(self, values: Given) -> bool:
+        """Whether the values have another one than the default."""
+        return values.get(self.name) not in (None, (), False, self.default)
+
 
 class Estimates(NamedTuple):
     """Point estimates without a posterior."""
@@ -526,7 +530,7 @@ def are_counts(given: Given) -> bool:
 def check_no_columns(given: Given, options: Iterable[Option]) -> None:
     """Refuse options that counts have no columns for."""
     for option in options:
-        if given.get(option.name) not in (None, (), False, option.default):
+        if option.is_given(given):
             raise InputError(
                 f"{option.flag} is about columns of a table, and counts have none. Leave it out."
             )

@@ -69,7 +69,8 @@ def fit(
         Draws kept of each chain. Chains that have not converged are sampled once more, four times
         as long (``pu_ece``: then sixteen times), unless fewer than 1,600 draws are kept in all.
     tune : int, optional
-        Draws of each chain that NUTS is tuned on; by default what the model sets.
+        Draws of each chain that NUTS is tuned on; by default what the model sets. This and
+        `target_accept` change nothing under ``method="direct"``.
     chains : int, default 4
         Chains.
     target_accept : float, in (0, 1), optional

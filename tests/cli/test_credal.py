@@ -113,7 +113,7 @@ def test_estimates_of_all_rows_without_a_posterior(
 
 
 def test_a_failed_fit_is_said_and_has_its_exit_code(folder: Path) -> None:
-    few = ["--prior", "steps:5", "--draws", 50, "--tune", 50, "--seed", 3, "--quick"]
+    few = ["--prior", "steps:5", "--draws", 50, "--seed", 3, "--quick"]
     result = run(*both(folder), *COLUMNS[:4], *few)
     assert result.exit_code == 3, result.output
     assert "NOT CONVERGED, do not use these numbers" in result.stderr

@@ -12,6 +12,11 @@ from bayescal.cli.main import cli, main
 from bayescal.quantities import quantities
 
 ECE = ["ece", "no-such-file.csv", "--label", "y", "--score", "p"]
+# What only a posterior has.
+OF_FIT = [
+    *(["--draws", "50"], ["--tune", "50"], ["--target-accept", ".9"], ["--seed", "3"]),
+    *(["--prob", ".5"], ["--prior", "bins"], ["--measure", "e90"], ["--checkpoint", "d"]),
+]
 
 
 def test_without_a_subcommand_it_prints_help() -> None:
@@ -58,6 +63,14 @@ def test_version() -> None:
         ([*ECE, "--report", "a.nc"], "--report must end in .html"),
         ([*ECE, "--estimate-only", "--quick"], "--quick needs one"),
         ([*ECE, "--estimate-only", "-o", "x.nc"], "--estimate-only computes no posterior"),
+        *(([*ECE, "--estimate-only", *of_fit], f"{of_fit[0]} needs one") for of_fit in OF_FIT),
+        ([*ECE, "--quick", "--tune", "500"], "--tune is of NUTS, and --quick does without"),
+        ([*ECE, "--quick", "--target-accept", ".9"], "--target-accept is of NUTS, and --quick"),
+        (["report", *ECE[1:], "--quick", "--tune", "500"], "--tune is of NUTS, and --quick"),
+        (["sensitivity", *ECE, "--quick", "--tune", "500"], "--tune is of NUTS, and --quick"),
+        (["count", "a.counts", "--pairs", "-o", "b.counts"], "--pairs counts rows"),
+        (["check", "a.nc", "--max", "tce=.05", "--seed", "3"], "--seed is of a fit"),
+        (["report", "a.nc", "--seed", "3"], "--seed is of a fit"),
         ([*ECE, "--strategy", "kmeans"], "'kmeans'"),
     ],
 )
