@@ -301,6 +301,16 @@ def checked_words(value: object, name: str) -> list[str]:
     return words
 
 
+def checked_scores(value: object, name: str = "score") -> list[str]:
+    """Take a column of scores, or several, each once."""
+    columns = checked_words(value, name)
+    if twice := [one for place, one in enumerate(columns) if one in columns[:place]]:
+        raise InputError(
+            f"{name} must name each column once; got {twice[0]!r} twice. Leave one out."
+        )
+    return columns
+
+
 def check_columns(score: Iterable[str] = (), **columns: object) -> None:
     """Check that columns, where they are given, are named by a word each, and all differ."""
     taken = dict.fromkeys(score, "score")

@@ -324,14 +324,14 @@ def score_columns(given: Given, table: Table) -> Columns:
 
 
 def _one_each(given: Given, table: Table) -> Columns:
-    from bayescal.core.checks import check_unique
+    from bayescal.core.checks import checked_scores
 
     if not given["score"]:
         raise InputError("--score must name a column of scores, or a pattern of names; got none.")
     taken = taken_columns(given)
     found = [pair for pattern in given["score"] for pair in matching(pattern, table, taken)]
     names = [column for column, _ in found]
-    check_unique(names, "--score")
+    checked_scores(names, "--score")
     if not given.get("multiclass"):
         return Columns({name: [name] for name in names}, None)
     if len(names) < 3:

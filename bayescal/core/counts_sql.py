@@ -19,7 +19,7 @@ from bayescal.core.checks import (
     check_known,
     check_rows,
     check_same_length,
-    check_unique,
+    checked_scores,
     checked_words,
     shown,
 )
@@ -90,7 +90,7 @@ def counts_sql(
     'GROUP BY "group", cell'
     """
     check_choice(dialect, list(_DIALECTS), "dialect")
-    check_unique(scores := checked_words(score, "score"), "classifier")
+    scores = checked_scores(score)
     check_columns(scores, label=label, group=group, weight=weight)
     sql = _DIALECTS[dialect]
     source = ".".join(sql.name(part, "table") for part in checked_words(table, "table"))

@@ -18,6 +18,7 @@ from bayescal.core.checks import (
     check_known,
     check_unique,
     check_whole,
+    checked_scores,
     checked_words,
     listing,
 )
@@ -114,7 +115,7 @@ def count_rows(
     >>> found["p"].bins.count.tolist()
     [3, 1]
     """
-    names, chosen = checked_words(score, "score"), Binning.of(binning, **fields)
+    names, chosen = checked_scores(score), Binning.of(binning, **fields)
     if n_cells is not None:
         check_whole(n_cells, "n_cells", most=MOST_CELLS)
     if check_flag(pairs, "pairs"):
@@ -141,7 +142,7 @@ def counted(
     weight: str | None = None,
 ) -> dict[str, Counts]:
     """Count rows by narrow cells of each score, and check that there are labels."""
-    check_columns(checked_words(score, "score"), label=label, weight=weight)
+    check_columns(checked_scores(score), label=label, weight=weight)
     check_flag(from_logits, "from_logits")
     count = partial(
         _counts, label=label, pos_label=pos_label, from_logits=from_logits, weight=weight

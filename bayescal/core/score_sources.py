@@ -8,7 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_columns, check_known, check_unique, checked_words, listing
+from bayescal.core.checks import (
+    check_columns,
+    check_known,
+    check_unique,
+    checked_scores,
+    listing,
+)
 from bayescal.core.columns import MISSING, factorize, frame_columns
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, Parts, collect, collect_columns
@@ -136,9 +142,8 @@ class ScoreSources:
         >>> Scores.from_frame(frame, label="y", score=["vit", "cnn"])
         <Scores: classifiers 'vit', 'cnn'; n_obs 3, n_labeled 2; classes 0, 1>
         """
-        names = checked_words(score, "score")
+        names = checked_scores(score)
         check_columns(names, label=label, group=group, weight=weight)
-        check_unique(names, "classifier")
         columns = frame_columns(frame, "Pass a DataFrame, say.")
         for name in (*names, label, group, weight):
             if name is not None:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_columns, check_known, check_unique, checked_words, listing
+from bayescal.core.checks import check_columns, check_known, checked_scores, listing
 from bayescal.core.columns import arrow_to_numpy, inexact, not_a_label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import collect_columns
@@ -552,9 +552,8 @@ def read_scores(
     ...     read_scores(path, label="y", score="vit")
     <Scores: classifiers 'vit'; n_obs 3, n_labeled 2; classes 0, 1>
     """
-    names = checked_words(score, "score")
+    names = checked_scores(score)
     check_columns(names, label=label, group=group, weight=weight)
-    check_unique(names, "classifier")
     table = open_table(path)
     others = [name for name in (group, weight) if name is not None]
     columns = table.with_words(group).read([label, *names, *others])

@@ -125,9 +125,11 @@ def test_several_classes_have_no_positive_label(tmp_path: Path, how: str) -> Non
 
 
 @pytest.mark.parametrize("multiclass", [None, "class-wise"])
-def test_a_column_given_twice_is_refused(parquet: Path, multiclass: str | None) -> None:
-    with pytest.raises(bc.InputError, match="'p' twice"):
-        reading.read(options(parquet, "p", "q", "p", multiclass=multiclass))
+@pytest.mark.parametrize("again", ["p", "[p]"])
+def test_a_column_given_twice_is_refused(parquet: Path, multiclass: str | None, again: str) -> None:
+    said = "--score must name each column once; got 'p' twice. Leave one out."
+    with pytest.raises(bc.InputError, match=said):
+        reading.read(options(parquet, "p", "q", again, multiclass=multiclass))
 
 
 def test_streaming_counts_what_reading_counts(parquet: Path, monkeypatch) -> None:

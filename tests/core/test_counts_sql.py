@@ -204,7 +204,7 @@ def test_a_table_by_parts_and_a_file(tmp_path):
         ({"table": ""}, "table must be a word of printable characters"),
         ({"table": ("a", "b\x00")}, "table must be a word of printable characters"),
         ({"label": "y\n"}, "label must be a word of printable characters"),
-        ({"score": ["p", "p"]}, "classifier names must differ"),
+        ({"score": ["p", "p"]}, "score must name each column once; got 'p' twice. Leave one out"),
         ({"score": []}, "score must be a word"),
         ({"group": 3}, "group must be"),
         ({"weight": 3}, "weight must be"),

@@ -310,6 +310,20 @@ def test_columns_that_are_not_there_are_refused(frame, dask_array):
             joined(rows, columns=("q",))
 
 
+def test_a_column_of_scores_named_twice_is_refused(tmp_path):
+    # The second one shifted the header of CSV: "got 'p' at row 2".
+    path = tmp_path / "rows.csv"
+    path.write_text("y,s,p,q\n0,1,0.1,0.9\n1,0,0.9,0.1\n")
+    for count, given in (
+        (bc.count_rows, {"label": "y", "score": ["p", "p"]}),
+        (bc.pu_ece.count_rows, {"positive_column": "s", "score": ["p", "p"]}),
+        (bc.temperature.count_rows, {"label": "y", "score": ["p", "q", "p"]}),
+        (bc.ssme.count_rows, {"label": "y", "score": {"a": ["p", "q", "p"]}}),
+    ):
+        with pytest.raises(InputError, match="must name each column once; got 'p' twice"):
+            count(path, **given)
+
+
 @pytest.mark.parametrize(
     ("names", "said"),
     [([0, 1], "must be named by words; got 0, 1"), (["p", "p"], "column names must differ; got")],

@@ -77,7 +77,7 @@ def test_columns_of_a_frame_are_those_passed_to_scores(frame):
         ({"label": 0}, "label must be"),
         ({"score": "s"}, "the frame has no column 's'"),
         ({"score": []}, "score must be a word, or a list of words"),
-        ({"score": ["a", "a"]}, "classifier"),
+        ({"score": ["a", "a"]}, "score must name each column once; got 'a' twice. Leave one out"),
         ({"score": "b"}, r"column 'b' must lie in \[0, 1\]; got -1 at row 0"),
         ({"group": "m"}, "column 'm' must be known in every row"),
         ({"score": "y"}, "score and label must be different columns; got 'y' for both"),

@@ -300,7 +300,7 @@ def test_a_label_of_the_command_line_is_text(csv, pos_label):
         ("y,p\n0,0.5\n1,0.5\n2,0.5\n", "p", r"column 'y' of s\.csv must hold two labels.*got 3"),
         ("y,p\n", "p", r"column 'p' of s\.csv must have at least one row"),
         ("y,p\n1,0.5\n", "q", r"s\.csv has no column 'q'"),
-        ("y,p\n1,0.5\n", ["p", "p"], "classifier names must differ; got 'p' twice"),
+        ("y,p\n1,0.5\n", ["p", "p"], "score must name each column once; got 'p' twice"),
         ("y,p\n1,0.5\n", [], "score must be a word, or a list of words"),
     ],
 )

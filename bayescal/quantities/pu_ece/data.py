@@ -20,8 +20,7 @@ from bayescal.core.checks import (
     check_known,
     check_rows,
     check_same_length,
-    check_unique,
-    checked_words,
+    checked_scores,
     listing,
 )
 from bayescal.core.columns import to_numpy
@@ -394,9 +393,7 @@ def _score_columns(
     table: Table, positive_column: str, score: str | Sequence[str] | None
 ) -> list[str]:
     if score is not None:
-        names = checked_words(score, "score")
-        check_unique(names, "classifier")
-        return names
+        return checked_scores(score)
     others = [name for name in table.columns if name != positive_column]
     if len(others) != 1:
         raise InputError(
@@ -507,7 +504,7 @@ def count_rows(
     >>> found["p"].bins.count.tolist(), found["p"].positive_in_bins().tolist()
     ([1, 1], [0, 2])
     """
-    check_columns(checked_words(score, "score"), positive_column=positive_column)
+    check_columns(checked_scores(score), positive_column=positive_column)
     chosen = Binning.of(binning, **fields)
     if not isinstance(chosen.n_bins, int):
         raise InputError(

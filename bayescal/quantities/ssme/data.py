@@ -18,10 +18,9 @@ from bayescal.core.checks import (
     check_choice,
     check_columns,
     check_rows,
-    check_unique,
     check_whole,
     checked_labels,
-    checked_words,
+    checked_scores,
     listing,
 )
 from bayescal.core.columns import MISSING, Label
@@ -417,10 +416,8 @@ def _columns(
 ) -> dict[str, Sequence[str]]:
     """Columns by classifier."""
     if isinstance(score, Mapping):
-        return {name: checked_words(own, f"score[{name!r}]") for name, own in score.items()}
-    names = checked_words(score, "score")
-    check_unique(names, "classifier")
-    return {name: [name] for name in names}
+        return {name: checked_scores(own, f"score[{name!r}]") for name, own in score.items()}
+    return {name: [name] for name in checked_scores(score)}
 
 
 def _classes(

@@ -10,13 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from bayescal.core.checks import (
-    check_columns,
-    check_rows,
-    check_unique,
-    checked_labels,
-    checked_words,
-)
+from bayescal.core.checks import check_columns, check_rows, checked_labels, checked_scores
 from bayescal.core.columns import Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import binary_classes, collect, weights
@@ -90,8 +84,7 @@ def count_rows(
     takes steps, and twice for calibration errors, which sum up what draws make of each row. Where
     there are fewer than 200 rows a class, and fewer than 20,000, these are held in memory then.
     """
-    columns = checked_words(score, "score")
-    check_unique(columns, "score")
+    columns = checked_scores(score)
     check_columns(columns, label=label, weight=weight)
     check_columns(classifier=classifier)
     rows = rows_of(data)
