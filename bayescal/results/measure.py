@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from inspect import signature
 from typing import Any, Final
@@ -12,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from bayescal.core.checks import check_is, check_known
-from bayescal.core.errors import InputError, NoValueError
+from bayescal.core.errors import DataWarning, InputError, NoValueError
 from bayescal.core.quantity import ERROR, METRIC, Variable, to_json
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, as_variable
 from bayescal.measures.registry import measures, resolve
@@ -64,6 +66,12 @@ def measure(
         If the result holds no curve, there is no such measure or option, or the function gives
         another shape or an undefined value.
 
+    Warns
+    -----
+    DataWarning
+        If it has no value for some of several groups, such as the AUC of one whose labels are all
+        alike: their draws are NaN.
+
     Notes
     -----
     The estimand is the number that the population has: the curve P(Y = 1 | score), and how its
@@ -89,9 +97,10 @@ def measure(
     """
     one = resolve(measure, **options)
     found = empty_draws(tree).rename(one.name)
-    for case in curves_of(tree):
-        cells = curve_cells(tree, case, one.components)
-        found.loc[place_in(found, case)] = values_of(cells, one, case)
+    with _groups_without(tree) as lost:
+        for case in curves_of(tree):
+            cells = curve_cells(tree, case, one.components)
+            found.loc[place_in(found, case)] = values_of(cells, one, case, lost)
     return found
 
 
@@ -130,8 +139,31 @@ def _evaluated(one: Measure, cells: Cells) -> Any:
         return one.function(*parts[:3], *more)
 
 
-def values_of(cells: Cells, one: Measure, case: ResultSlice) -> Floats:
-    """Values of a measure, which must be numbers."""
+type _Lost = dict[Measure, list[ResultSlice]]
+
+
+@contextmanager
+def _groups_without(tree: xr.DataTree) -> Iterator[_Lost]:
+    """Collect the groups for which a measure has no value; the others must have one."""
+    lost: _Lost = {}
+    yield lost
+    for one, cases in lost.items():
+        if len(cases) == len(curves_of(tree)):
+            raise _no_value(one, cases[0])
+        named = "; ".join(case.title for case in cases)
+        said = f"{one.name} has no value for {named}, the others have one. {one.undefined}"
+        warnings.warn(said.strip(), DataWarning, stacklevel=4)
+
+
+def _no_value(one: Measure, case: ResultSlice) -> NoValueError:
+    return NoValueError(
+        f"{one.name} must be a finite number in every draw; it is not for {case.title}. "
+        f"{one.undefined or 'Mend the function where a rate is 0 or 1, or masses are 0.'}"
+    )
+
+
+def values_of(cells: Cells, one: Measure, case: ResultSlice, lost: _Lost) -> Floats:
+    """Values of a measure, which must be numbers; of a group that has none they are NaN."""
     values = np.array(_evaluated(one, cells), dtype=np.float64)
     expected = cells.rate.shape[:-1]
     if values.shape != expected:
@@ -141,10 +173,11 @@ def values_of(cells: Cells, one: Measure, case: ResultSlice) -> Floats:
         )
     known = ~np.isnan(cells.rate[..., 0])
     if not np.isfinite(values[known]).all():
-        raise NoValueError(
-            f"{one.name} must be a finite number in every draw; it is not for {case.title}. "
-            f"{one.undefined or 'Mend the function where a rate is 0 or 1, or masses are 0.'}"
-        )
+        if case.group is None:
+            raise _no_value(one, case)
+        if case not in lost.setdefault(one, []):
+            lost[one].append(case)
+        values[:] = np.nan
     return values
 
 
@@ -312,23 +345,24 @@ def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Fou
     every, given = ({one.name: like.copy() for one in wanted} for _ in range(2))
     of_rows = [one for one in wanted if one.components == ROWS]
     of_curve = [one for one in wanted if one.components != ROWS]
-    for case in curves_of(tree):
-        place = place_in(like, case)
-        if of_rows:
-            cells = curve_cells(tree, case, ROWS)
-            for one in of_rows:
-                every[one.name].loc[place] = values_of(cells, one, case)
-        if of_curve:
-            own, whole = curve_cells(tree, case, MISCALIBRATED), curve_cells(tree, case, ALL)
-            other = (own.rate != whole.rate).any(axis=-1) | (own.mass != whole.mass).any(axis=-1)
-            rest = Cells(whole.rate[None, other], whole.score, whole.mass[None, other])
-        for one in of_curve:
-            values = values_of(own, one, case)
-            given[one.name].loc[place] = values
-            if one.components == ALL and other.any():
-                # Most draws are of the same curve in both, and need no second evaluation.
-                values[other] = values_of(rest, one, case)[0]
-            every[one.name].loc[place] = values
+    with _groups_without(tree) as lost:
+        for case in curves_of(tree):
+            place = place_in(like, case)
+            if of_rows:
+                cells = curve_cells(tree, case, ROWS)
+                for one in of_rows:
+                    every[one.name].loc[place] = values_of(cells, one, case, lost)
+            if of_curve:
+                own, whole = curve_cells(tree, case, MISCALIBRATED), curve_cells(tree, case, ALL)
+                other = (own.rate != whole.rate).any(-1) | (own.mass != whole.mass).any(-1)
+                rest = Cells(whole.rate[None, other], whole.score, whole.mass[None, other])
+            for one in of_curve:
+                values = values_of(own, one, case, lost)
+                given[one.name].loc[place] = values
+                if one.components == ALL and other.any():
+                    # Most draws are of the same curve in both, and need no second evaluation.
+                    values[other] = values_of(rest, one, case, lost)[0]
+                every[one.name].loc[place] = values
     return every, given
 
 
@@ -386,7 +420,12 @@ def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
         for one in wanted:
             own = cells if one.components == ROWS else cells._replace(ends=None)
             found[one.name].loc[place] = np.asarray(_evaluated(one, own)).item()
-    return {name: values for name, values in found.items() if np.isfinite(values).all()}
+    some = np.any if access.names_along(tree, schema.GROUP) else np.all
+    return {
+        name: values.where(np.isfinite(values))
+        for name, values in found.items()
+        if some(np.isfinite(values))
+    }
 
 
 type Function = Callable[[Floats, Floats, Floats], Any]

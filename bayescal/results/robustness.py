@@ -536,10 +536,18 @@ def _conclude(
     asked = Conclusion("", var, prob, threshold, (), one.full or one.title)
     bounds = interval(tree, var, prob)
     sided = one.role == ERROR or threshold is not None
-    return [
-        _conclusion(tree, asked, together, bounds, sided)
-        for together in access.along(tree, schema.PRIOR_NAME)
-    ]
+    every = access.along(tree, schema.PRIOR_NAME)
+    # Of a group without a value nothing is concluded.
+    known = [cases for cases in every if all(_has_value(tree, var, case) for case in cases)]
+    if not known:
+        raise InputError(
+            f"a conclusion needs draws; {var!r} is undefined in every draw. Choose another metric."
+        )
+    return [_conclusion(tree, asked, cases, bounds, sided) for cases in known]
+
+
+def _has_value(tree: xr.DataTree, var: str, case: ResultSlice) -> bool:
+    return not np.isnan(access.flat_draws(tree, var, case)).all()
 
 
 def check_one_number(draws: xr.DataArray) -> None:

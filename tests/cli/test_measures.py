@@ -82,3 +82,23 @@ def test_one_without_a_value_leaves_the_others(tmp_path: Path) -> None:
     assert code == 1
     assert "--measure log_loss is left out" in said
     assert "oe" in printed
+
+
+@pytest.mark.filterwarnings("always:auc has no value")
+def test_a_group_without_a_value_is_named_beside_those_that_have_one(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    rows = [
+        f"{int(k % 5 < 5 * s and g == 'a')},{s},{g}"
+        for k in range(40)
+        for s in (0.3, 0.7)
+        for g in "ab"
+    ]
+    path.write_text("\n".join(["y,honest,g", *rows]))
+    given = ("ece", path, *QUICK, "--draws", 250, "--group", "g", "--measure", "auc", "--json")
+    code, printed, said = run(*given)
+    assert code == 0
+    first, second = json.loads(printed)["results"]
+    # Of 80 rows 16 + 32 have the event: pairs in order or tied, by hand.
+    assert first["auc_point"] == pytest.approx((32 * 24 + (16 * 24 + 32 * 8) / 2) / (48 * 32))
+    assert second["auc_mean"] is None
+    assert "auc has no value for honest, group b, the others have one" in said

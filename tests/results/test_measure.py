@@ -1,5 +1,6 @@
 """Measures of a result: by hand from its curve, as its variables, and of many fits."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -536,4 +537,48 @@ def test_a_line_beyond_all_numbers_is_refused_without_a_warning_of_numpy():
     mass = np.array([3.6e-17, 0.24, 4e-6, 0.76])
     cells = Cells(rate[None, None], score, mass[None, None] / mass.sum())
     with pytest.raises(InputError, match="slope must be a finite number in every draw"):
-        values_of(cells, resolve("slope"), access.cases(result_of("ece"))[0])
+        values_of(cells, resolve("slope"), access.cases(result_of("ece"))[0], {})
+
+
+@cache
+def one_group_without_events() -> tuple[xr.DataTree, dict[str, float]]:
+    """A fit of three groups, one of which has no event; and the AUC of each of the others."""
+    rng = np.random.default_rng(4)
+    score = rng.choice([0.1, 0.3, 0.5, 0.7, 0.9], 360)
+    group = np.repeat(["a", "b", "c"], 120)
+    label = ((rng.random(360) < score) & (group != "c")).astype(int)
+    area = {}
+    for name in ("a", "b"):
+        high, low = (score[(group == name) & (label == one)] for one in (1, 0))
+        area[name] = np.mean((high[:, None] > low) + (high[:, None] == low) / 2)
+    scores = bc.Scores(y_true=label, y_prob=score, group=group)
+    return bc.fit(bc.ece, scores, method="direct", draws=250, seed=3), area
+
+
+NO_AREA = "auc has no value for classifier, group c, the others have one. .* collect rows of"
+
+
+def test_groups_of_both_labels_have_their_auc_beside_one_that_has_none() -> None:
+    tree, area = one_group_without_events()
+    with pytest.warns(bc.DataWarning, match=NO_AREA):
+        table = bc.summary(tree, measures=["auc"]).set_index("group")
+    for name, value in area.items():
+        assert table.loc[name, "auc_point"] == pytest.approx(value)
+        # The mean of 1,000 draws of the bootstrap, whose two further rows move it by 2 / 122.
+        assert table.loc[name, "auc_mean"] == pytest.approx(value, abs=0.02)
+    assert table.loc["c", ["auc_point", "auc_mean", "auc_lower"]].isna().all()
+    with pytest.warns(bc.DataWarning, match=NO_AREA):
+        draws = bc.measure(tree, "auc")
+    alone = bc.measure(tree.sel(group=["a", "b"]), "auc")
+    np.testing.assert_array_equal(draws.sel(group=["a", "b"]), alone)
+    with pytest.raises(InputError, match="it is not for classifier, group c"):
+        bc.measure(tree.sel(group=["c"]), "auc")
+
+
+def test_a_change_to_a_group_without_auc_is_refused_by_its_name() -> None:
+    tree, _ = one_group_without_events()
+    with (
+        pytest.warns(bc.DataWarning, match=NO_AREA),
+        pytest.raises(InputError, match="window 'c': a change needs draws; 'auc' is"),
+    ):
+        bc.change(tree, "auc")

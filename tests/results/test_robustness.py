@@ -450,3 +450,16 @@ def test_priors_of_the_curve_do_not_move_means_over_rows():
     ends = bc.interval(grid, "auc")
     np.testing.assert_array_equal(ends, ends.isel(prior=[0] * ends.sizes["prior"]))
     assert "moves by less than 0.01 sd" in grid.attrs["conclusion"]
+
+
+@pytest.mark.filterwarnings("ignore:auc has no value")
+def test_of_a_group_without_a_value_nothing_is_concluded():
+    score, group = np.tile([0.2, 0.4, 0.6, 0.8], 60), np.repeat(["a", "b"], 120)
+    label = ((np.arange(240) % 7 < 7 * score) & (group == "a")).astype(int)
+    scores = bc.Scores(y_true=label, y_prob=score, group=group)
+    priors = {"narrow": bc.ece.Priors(bc.ece.SmoothCurve(scale=0.2)), "wide": bc.ece.Priors()}
+    given = {"var": "auc", "threshold": 0.5, "method": "direct", "draws": 1000, "seed": 3}
+    grid = bc.prior_sensitivity(bc.ece, scores, priors, **given)
+    assert [one.case for one in bc.conclusions(grid, "auc", threshold=0.5)] == ["a"]
+    with pytest.raises(bc.InputError, match="'auc' is undefined in every draw"):
+        bc.conclusions(grid.sel(group=["b"]), "auc", threshold=0.5)
