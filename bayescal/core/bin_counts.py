@@ -551,7 +551,8 @@ class TiedRows:
             return lambda ranks: self.score[np.searchsorted(own, ranks)]
 
         of_labels = [(of_ranks(own), int(own[-1])) for own in last]
-        return self.count(part_edges(cells.edges, of_labels, cells.closed), cells.closed)
+        edges = part_edges(cells.edges, of_labels, self.score, cells.closed)
+        return self.count(edges, cells.closed)
 
     def place(self, edges: Floats, closed: str = "right") -> Whole:
         """The bin of each score."""

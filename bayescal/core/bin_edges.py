@@ -211,12 +211,16 @@ def cell_edges(
 
 
 def part_edges(
-    edges: Floats, of_labels: Iterable[tuple[OrderStatistics, int]], closed: str
+    edges: Floats,
+    of_labels: Iterable[tuple[OrderStatistics, int]],
+    score: NDArray[np.floating],
+    closed: str,
 ) -> Floats:
     """Edges of parts of cells that hold a hundredth of the rows of either label at most.
 
     `of_labels` are scores between 0 and 1. Edges are halfway between two of these, so that a rare
     event is not the highest of its part, at the lowest and highest, and around rows of 0 and 1.
+    A part whose rows are all of one score ends there, as no threshold parts them.
     """
     ends, inner = [], [np.array(_beside(closed))]
     for scores, n in of_labels:
@@ -225,7 +229,12 @@ def part_edges(
             inner.append((scores(ranks).astype(np.float64) + scores(ranks + 1)) / 2)
             ends.append(scores(np.array([1, n])))
     inner += [np.array([np.min(ends), np.max(ends)])] if ends else []
-    return refine(edges, _around(np.sort(np.concatenate(inner))), closed)
+    found = refine(edges, _around(np.sort(np.concatenate(inner))), closed)
+    values = np.unique(score)
+    place = place_in(found, values, closed)
+    alone = np.bincount(place)[place] == 1
+    found[place[alone] + (closed == "right")] = values[alone]
+    return found
 
 
 def _beside(closed: str) -> tuple[float, float]:

@@ -305,7 +305,7 @@ def part_counts(task: Task, cells: BinCounts) -> BinCounts:
         own = np.sort(task.score[(task.event == label) & (task.score > 0) & (task.score < 1)])
         return lambda ranks: own[ranks - 1], len(own)
 
-    edges = part_edges(cells.edges, map(ranked, (0, 1)), cells.closed)
+    edges = part_edges(cells.edges, map(ranked, (0, 1)), task.score, cells.closed)
     return count_into(task.score, task.event, edges, cells.closed, weight=task.weight)
 
 

@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
 
 import bayescal as bc
-from bayescal.measures.scores import accuracy, prevalence
+from bayescal.measures.scores import accuracy, net_benefit, prevalence
 from bayescal.results import access
 from bayescal.results.bootstrap import Draws, Rows, draw_cells, joint_values, rows_of
 from bayescal.results.measure import with_measures
@@ -195,6 +195,35 @@ def test_thresholds_part_cells(tied: float, closed: str) -> None:
         cost = threshold / (1 - threshold)
         expected = np.mean(called * np.where(label, 1, -cost))
         assert benefit == pytest.approx(expected, abs=0.004)
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+@pytest.mark.parametrize("by_label", [1.0, 6.0])
+def test_the_decision_curve_of_groups_is_that_of_their_rows(by_label: float, closed: str) -> None:
+    """Of more scores than a group has cells, each a threshold: rows at it are all treated."""
+    rng, scores = np.random.default_rng(5), np.arange(20, 80) / 100
+    score, label = np.repeat(scores, 6), np.tile([0, 1, 1, 0, 0, 1], 60)
+    group, weight = np.tile(list("aabbbb"), 60), np.where(label == 1, 1.0, by_label)
+    data = bc.Scores(y_true=label, y_prob=score, group=group, sample_weight=weight)
+    tree = fit(data, closed=closed)
+    at = np.array([0.01, *scores, 0.99])
+    for case in access.cases(tree):
+        own = group == case.group
+        gain = np.where(label[own] == 1, 1, -at[:, None] / (1 - at[:, None]))
+        treated = gain * (score[own] >= at[:, None])
+        exact = np.average(treated, weights=weight[own], axis=1)
+        cells = rows_of(tree, case).cells
+        found = [net_benefit(*cells.parted(one)[:3], one).item() for one in at]
+        np.testing.assert_allclose(found, exact, atol=1e-6)  # scores are kept in single precision
+        table = bc.decision_curve(tree, at, group=case.group).table
+        drawn = rng.exponential(size=(4000, own.sum())) * weight[own]
+        drawn /= drawn.sum(axis=1, keepdims=True)
+        # Two rows are added to 120 or more, and 2,000 draws have a fortieth of the spread.
+        of_all = np.average(gain, weights=weight[own], axis=1)
+        spread = (drawn @ gain.T).std(axis=0)
+        assert (np.abs(table["all_mean"] - of_all) < 0.2 * spread).all()
+        draws = bc.measure(tree, "net_benefit_all:0.5").sel(group=case.group)
+        assert float(draws.std()) == pytest.approx(spread[at == 0.5].item(), rel=0.1)
 
 
 @pytest.mark.parametrize("closed", ["right", "left"])
