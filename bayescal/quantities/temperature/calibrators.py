@@ -25,10 +25,12 @@ from bayescal.quantities.temperature.logits import (
     ALPHA_MIN,
     Integers,
     as_logits,
+    at_end,
     check_alpha_bounds,
     class_wise,
     labeled_rows,
     least_loss,
+    logit_of_top,
     places_of,
     predicted_class,
     undetermined,
@@ -245,8 +247,9 @@ class ParametricCalibrator(LogitCalibrator, ABC):
         return np.asarray(found.x / size)
 
     @override
-    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> str:
         self.take(self.least_loss(logits, label, weight))
+        return ""
 
 
 def _size(values: Floats) -> Floats:
@@ -472,8 +475,7 @@ class PlattScaling(ParametricCalibrator):
     Notes
     -----
     With p the largest probability, the calibrated one is ``sigmoid(coef logit(p) + intercept)``.
-    The log loss of being correct is convex and minimised by L-BFGS. A low intercept can put the
-    predicted class below another, so that predictions may change.
+    The log loss of being right is minimised by L-BFGS. A low intercept may change predictions.
 
     References
     ----------
@@ -495,11 +497,11 @@ class PlattScaling(ParametricCalibrator):
     @override
     def domain(self, logits: Floats) -> Domain:
         ends = [(ALPHA_MIN, ALPHA_MAX), (-_MOST_SHIFT, _MOST_SHIFT)]
-        return np.array([1.0, 0.0]), ends, np.append(_size(_logit_of_top(logits)), 1.0)
+        return np.array([1.0, 0.0]), ends, np.append(_size(logit_of_top(logits)), 1.0)
 
     @override
     def objective(self, logits: Floats, label: Integers, weight: Floats) -> Objective:
-        score, share = _logit_of_top(logits), weight / weight.sum()
+        score, share = logit_of_top(logits), weight / weight.sum()
         sign = np.where(predicted_class(logits) == label, 1.0, -1.0)
 
         def loss(point: Floats) -> tuple[float, Floats]:
@@ -510,25 +512,24 @@ class PlattScaling(ParametricCalibrator):
         return loss
 
     @override
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> str:
+        super().fit_logits(logits, label, weight)
+        right = (predicted_class(logits) == label).all()
+        return "" if right else at_end(self.coef_, ALPHA_MIN, ALPHA_MAX)
+
+    @override
     def take(self, point: Floats) -> None:
         self.coef_, self.intercept_ = map(float, point)
 
     @override
     def transform_logits(self, logits: Floats) -> Floats:
         rows, top = np.arange(len(logits)), predicted_class(logits)
-        moved = self.coef_ * _logit_of_top(logits) + self.intercept_
+        moved = self.coef_ * logit_of_top(logits) + self.intercept_
         found = logits.copy()
         found[rows, top] = -np.inf
         found += (log_expit(-moved) - logsumexp(found, axis=1))[:, None]
         found[rows, top] = log_expit(moved)
         return found
-
-
-def _logit_of_top(logits: Floats) -> Floats:
-    """Log odds of the largest logit's class against all others, (obs,)."""
-    rest = logits.copy()
-    rest[np.arange(len(logits)), predicted_class(logits)] = -np.inf
-    return np.asarray(logits.max(axis=1) - logsumexp(rest, axis=1))
 
 
 class ClassWiseTemperatureScaling(LogitCalibrator):

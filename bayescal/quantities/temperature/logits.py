@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
+from scipy.special import logsumexp
 
 from bayescal.core.checks import check_choice, check_number, check_rows
 from bayescal.core.columns import to_floats
@@ -262,6 +263,13 @@ def _newton(
     return np.asarray(np.where(alpha > high * (1 - 10 * LAST_STEP), high, at_end))
 
 
+def logit_of_top(logits: Floats) -> Floats:
+    """Log odds of the largest logit's class against all others, (obs,)."""
+    rest = logits.copy()
+    rest[np.arange(len(logits)), predicted_class(logits)] = -np.inf
+    return np.asarray(logits.max(axis=1) - logsumexp(rest, axis=1))
+
+
 def undetermined(rows: LabeledRows, alpha: float, low: float, high: float) -> str:
     """Say so where rows do not determine a number, or its least loss lies beyond its range."""
     if not rows.told.any():
@@ -269,12 +277,17 @@ def undetermined(rows: LabeledRows, alpha: float, low: float, high: float) -> st
             "X must have unequal logits in some row for labels to say how sure they are; all are "
             f"equal. The number is {alpha:g}, and changes nothing. Check the columns of X."
         )
-    if alpha in (low, high) and (rows.target < 0).any():
-        return (
-            f"the number that multiplies logits is {alpha:g}, an end of its range: the log loss "
-            "falls further beyond. Check that X and y belong together, and the scale of X."
-        )
-    return ""
+    return at_end(alpha, low, high) if (rows.target < 0).any() else ""
+
+
+def at_end(alpha: float, low: float, high: float) -> str:
+    """Say so where a number is an end of its range."""
+    if not np.isclose(alpha, (low, high), rtol=1e-9, atol=0).any():
+        return ""
+    return (
+        f"the number that multiplies logits is {alpha:g}, an end of its range: the log loss falls "
+        "further beyond. Check that X and y belong together, and the scale of X."
+    )
 
 
 NODES: Final = 37

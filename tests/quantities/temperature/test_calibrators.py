@@ -370,6 +370,15 @@ def test_a_number_at_an_end_of_its_range_is_said():
     assert every_right.alpha_ == 100
 
 
+@pytest.mark.parametrize("calibrator", [PlattScaling(), SliceCalibration(PlattScaling())])
+def test_platt_scaling_at_an_end_of_its_range_is_said_too(calibrator):
+    logits, label = rows(300, 3)
+    # A million times the logits take a millionth of the number.
+    assert 1e6 * 0.01 > PlattScaling().fit(logits, label).coef_ > 0.01
+    with pytest.warns(UserWarning, match="is 0.01, an end of its range"):
+        calibrator.fit(1e6 * logits, label)
+
+
 @pytest.mark.parametrize("unit", [1, 1e6])
 @pytest.mark.parametrize("far", [0, 1e6, [0, 1e6, -3e5]])
 def test_vector_scaling_of_large_logits_is_that_of_their_scale(far, unit):
