@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
+from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import sigmoid
 from bayescal.core.quantity import DirectDraws, Draws, LabelModel
@@ -25,7 +26,6 @@ from bayescal.inference.direct import BinomialCells, CellLikelihood
 if TYPE_CHECKING:
     import pymc as pm
 
-type Floats = NDArray[np.float64]
 
 POWER: Final = 0.35
 """Power of the evidence in posterior weights: 1 would take one of the components to be true.

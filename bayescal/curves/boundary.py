@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, logsumexp
 
+from bayescal.core.columns import Floats
 from bayescal.curves.cells import EDGE
 from bayescal.inference.direct import CellLikelihood
-
-type Floats = NDArray[np.float64]
 
 # Prior probability, should some score not be calibrated, that only scores of 0 or 1 are not. At
 # 0.05 rows of such a score that are all right hardly move P(calibrated): 100 of them to .55.

@@ -14,6 +14,7 @@ from scipy.special import expit, logit
 
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.bin_edges import PARTS
+from bayescal.core.columns import Floats
 from bayescal.core.functionals import (
     expected_calibration_error,
     log_binomial_coefficient,
@@ -21,8 +22,6 @@ from bayescal.core.functionals import (
 )
 from bayescal.inference.direct import BinomialCells
 from bayescal.results.schema import MIN_ESS
-
-type Floats = NDArray[np.float64]
 
 # Scores of exactly 0 or 1 have no logit; beyond this no count of rows separates them.
 EDGE = 1e-9

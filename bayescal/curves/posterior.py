@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from bayescal.core.columns import Floats
 from bayescal.core.quantity import Draws
 from bayescal.curves.average import (
     BOUNDARY_MEAN,
@@ -19,8 +20,6 @@ from bayescal.curves.average import (
     in_chains,
 )
 from bayescal.curves.priors import CALIBRATED, SEGMENTS
-
-type Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

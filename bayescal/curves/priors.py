@@ -6,12 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.checks import check_is, check_number, checked_numbers
+from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
-
-type Floats = NDArray[np.float64]
 
 CALIBRATED: Final = "calibrated"
 SMOOTH: Final = "smooth"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular, svd
 
+from bayescal.core.columns import Floats
 from bayescal.core.quantity import DirectDraws, Draws
 from bayescal.curves.cells import labelled, pad, padded_counts, padded_size
 from bayescal.curves.smooth import CurveBasis
@@ -24,8 +25,6 @@ from bayescal.inference.direct import (
     laplace_gaussian,
     variational_gaussian,
 )
-
-type Floats = NDArray[np.float64]
 
 # Roughness, relative to its prior scale, at which the evidence is looked at first.
 _COARSE = np.array([0.05, 0.15, 0.35, 0.7, 1.2, 2.0, 3.2])

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
+from bayescal.core.columns import Floats
 from bayescal.core.quantity import DirectDraws, Draws
 from bayescal.curves.cells import score_logit
 from bayescal.inference.direct import BinomialCells, CellLikelihood
-
-type Floats = NDArray[np.float64]
 
 BLOCKS = 50
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)

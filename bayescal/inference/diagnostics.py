@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtri
 
+from bayescal.core.columns import Floats
 from bayescal.results.schema import problems
-
-type Floats = NDArray[np.float64]
 
 
 class Health(NamedTuple):

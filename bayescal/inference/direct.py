@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, inv
 from scipy.special import boxcox, gammaln, logsumexp
 
+from bayescal.core.columns import Floats
 from bayescal.core.functionals import sigmoid
 from bayescal.core.quantity import DirectDraws, Draws
-
-type Floats = NDArray[np.float64]
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()

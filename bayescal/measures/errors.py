@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core import functionals
+from bayescal.core.columns import Floats
 from bayescal.measures.measure import functions_for
 
 type Tensor = Any
-type Floats = NDArray[np.float64]
 
 
 def tce(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.core.checks import check_number, checked_numbers, listing
+from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.shown import Showing, Shown, strip_of
 from bayescal.core.text import (
@@ -32,7 +33,7 @@ from bayescal.measures.registry import range_of
 from bayescal.measures.scores import is_called
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bootstrap import RATE, Cells, Floats, alike, joint_values
+from bayescal.results.bootstrap import RATE, Cells, alike, joint_values
 from bayescal.results.compare import shares_of_most
 from bayescal.results.intervals import tail
 from bayescal.results.measure import check_curve, curve_cells

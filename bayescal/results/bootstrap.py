@@ -19,11 +19,9 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from bayescal.core.columns import Floats, Whole
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-
-type Floats = NDArray[np.float64]
-type Whole = NDArray[np.intp]
 
 RATE: Final = "rate"
 MASS: Final = "mass"

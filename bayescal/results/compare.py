@@ -15,6 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.core.checks import check_is
+from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import ERROR, METRIC, ROW
 from bayescal.core.shown import Showing, Shown, strip_of
@@ -22,7 +23,7 @@ from bayescal.core.text import decimals, ends, fixed, in_words, percent, probabi
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bootstrap import Floats, alike
+from bayescal.results.bootstrap import alike
 from bayescal.results.intervals import tail
 from bayescal.results.measure import measure_correlation, paired, with_measure
 

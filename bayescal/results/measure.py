@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from bayescal.core.checks import check_is, check_known
+from bayescal.core.columns import Floats
 from bayescal.core.errors import DataWarning, InputError, NoValueError
 from bayescal.core.quantity import ERROR, METRIC, Variable, to_json
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, as_variable
@@ -25,7 +26,6 @@ from bayescal.results.bootstrap import (
     RATE,
     Cells,
     Draws,
-    Floats,
     alike,
     cells_with_rows,
     draw_cells,

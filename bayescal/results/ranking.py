@@ -12,12 +12,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import MORE
 from bayescal.core.shown import Showing, Shown, strip_of
 from bayescal.core.text import UNRELIABLE, fixed, in_words, plain, probability, several
 from bayescal.results import access, schema
-from bayescal.results.bootstrap import Floats, alike
+from bayescal.results.bootstrap import alike
 from bayescal.results.compare import (
     ROUNDING,
     check_comparable,

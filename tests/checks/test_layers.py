@@ -115,3 +115,9 @@ NAMES = (
 def test_no_variable_of_a_quantity_is_named(path: Path) -> None:
     """What reads results asks their variables by role, or by names that the schema has."""
     assert list(variables_named(ast.parse(path.read_text(encoding="utf-8")))) == []
+
+
+def test_a_type_of_arrays_is_defined_once() -> None:
+    text = "type Floats = NDArray[np.float64]\n"
+    found = [path for path in PACKAGE.rglob("*.py") if text in path.read_text(encoding="utf-8")]
+    assert found == [PACKAGE / "core" / "columns.py"]

@@ -25,12 +25,11 @@ from bayescal.core.checks import (
     checked_words,
     generator,
 )
+from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import sigmoid
 from bayescal.core.scores import Scores
 from bayescal.core.streams import LogisticScore, Seed, by_name
-
-type Floats = NDArray[np.float64]
 
 # Beyond nine standard deviations of either half the density is below rounding.
 _REACH: Final = 10.0

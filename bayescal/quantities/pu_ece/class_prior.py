@@ -11,6 +11,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr
 
 from bayescal.core.checks import check_data, check_flag, check_number
+from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta
 from bayescal.curves.cells import error_draws
@@ -19,8 +20,6 @@ from bayescal.quantities.pu_ece.data import PUProblem, PUScores
 from bayescal.quantities.pu_ece.estimator import of_counts
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.priors import PriorMap, Priors
-
-type Floats = NDArray[np.float64]
 
 
 class ClassPriorEstimate(NamedTuple):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.binning import Binning, BinningFields, count_into
 from bayescal.core.checks import check_data, check_number, check_whole
+from bayescal.core.columns import Floats
 from bayescal.core.functionals import (
     calibration_gap,
     expected_calibration_error,
@@ -17,7 +18,6 @@ from bayescal.core.functionals import (
 from bayescal.quantities.pu_ece.data import PUScores
 
 type Value = np.float64 | NDArray[np.float64]
-type Floats = NDArray[np.float64]
 
 
 class Estimate(NamedTuple):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_number, generator
+from bayescal.core.columns import Floats
 from bayescal.core.functionals import sigmoid
 from bayescal.core.intake import finite_numbers
 from bayescal.core.streams import LogisticScore, Seed, by_name
@@ -26,7 +27,6 @@ from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture as LogitMixtu
 from bayescal.quantities.pu_ece.logit_mixtures import MixtureTruth as MixtureTruth
 from bayescal.quantities.pu_ece.logit_mixtures import checked_sizes
 
-type Floats = NDArray[np.float64]
 # Beyond ten standard deviations of either class the density is below rounding.
 _REACH: Final = 11.0
 # The feature's coefficient in the true logit: half the squared distance of the classes' means.

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from bayescal.core.columns import Floats
 from bayescal.curves.boundary import BoundaryScore
 from bayescal.curves.cells import score_logit
-
-type Floats = NDArray[np.float64]
 
 LOWEST = -700.0
 """Logits are no lower: the exponential of more than 709 is infinite."""
