@@ -339,7 +339,8 @@ def expected_if_calibrated(
     Labels are drawn as ``y ~ Bernoulli(score)``, row by row, with the rows' own scores and weights,
     and the estimate of `bayescal.ece.estimate` is computed from each set of labels in the same
     bins, which depend on the scores alone. Of several classes each row is of one, so that the mean
-    over classes knows how they depend on each other. Of counts, labels are drawn cell by cell at
+    over classes knows how they depend on each other; of weighted rows classes are drawn one by one,
+    as weights may depend on the label. Of counts, labels are drawn cell by cell at
     the mean score: within a hundred cells of equal mass that changes the standard deviation by a
     part in a thousand or so, within bins by more.
 
@@ -402,11 +403,13 @@ def _of_scores(
 def _of_tasks(tasks: Sequence[Task], binning: Binning, n: int, rng: np.random.Generator) -> Floats:
     """Simulated estimates of one classifier's binary problems, (simulation, class)."""
     first = tasks[0]
+    if first.weight is not None and len(tasks) > 1:
+        return np.hstack([_of_tasks([task], binning, n, rng) for task in tasks])
     bins = [binning.count(task.score, event=task.event, weight=task.weight) for task in tasks]
     places = [one.find(task.score) for one, task in zip(bins, tasks, strict=True)]
     weight = np.ones(first.n) if first.weight is None else first.weight
     share, ratio = weight / weight.sum(), np.ones(first.n)
-    if len(tasks) == 1:
+    if first.weight is not None:
         # Rows with the event weigh `ratio` times as much, and are the rarer among those drawn.
         ratio = bins[0].label_ratio[0][places[0]]
         share = share / np.where(first.event, ratio, 1)

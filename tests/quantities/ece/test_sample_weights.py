@@ -255,6 +255,27 @@ def test_the_debiased_error_of_calibrated_rows_drawn_by_their_label_is_as_often_
     assert 0.2 < np.mean(found) < 0.65
 
 
+@pytest.mark.parametrize("multiclass", ["class-wise", "marginal"])
+def test_the_error_expected_of_calibrated_classes_drawn_by_their_label(multiclass):
+    """Labels drawn from the scores, a tenth of the first class kept: the mean of their errors."""
+    observed, expected = [], []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        prob = rng.dirichlet([2, 1, 1], 3000)
+        label = (prob.cumsum(axis=1) < rng.random((3000, 1))).sum(axis=1)
+        weight = np.where(label == 0, 10.0, 1.0)
+        held = rng.random(3000) < 1 / weight
+        rows = bc.Scores(y_true=label[held], y_prob=prob[held], sample_weight=weight[held])
+        options = {"multiclass": multiclass, "n_simulations": 60}
+        found = bc.ece.expected_if_calibrated(rows, **options)
+        observed.append([one.observed for one in found])
+        expected.append([one.mean for one in found])
+    error = np.std(observed, axis=0) / np.sqrt(60)
+    # Four standard errors, and a twentieth: ratios of weights are shrunk towards those of all.
+    apart = np.abs(np.mean(observed, axis=0) - np.mean(expected, axis=0))
+    assert (apart < 4 * error + 0.05 * np.mean(observed, axis=0)).all()
+
+
 def test_an_added_row_weighs_as_one_of_its_label():
     """Of 50 events, none missed, the next one is: a sensitivity of 50 / 51, not as of 5 events."""
     label, score = np.repeat([1, 0], [50, 500]), np.repeat([0.9, 0.1], [50, 500])
