@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import expit, logit
+from scipy.stats import beta
 
 import bayescal as bc
 from bayescal.curves.average import POWER, Average, in_chains
@@ -199,7 +200,9 @@ def test_bounds_reach_0_and_1_where_no_row_errs():
     found = bc.credal.bounds_for(fitted(data, method="direct"))
     assert found.lower[:2].tolist() == [0, 0]
     assert found.upper[2:].tolist() == [1, 1]
-    assert (found.upper - found.lower).max() < 0.11
+    # Twenty rows within .05 of a target, none of which errs, bound its error rate by themselves,
+    # with a pseudo-row that does; the other rows of its side only narrow that.
+    assert (found.upper - found.lower).max() < beta.ppf(0.95, 2, 21)
 
 
 def test_without_a_score_between_0_and_1_the_curve_is_the_prior_of_a_rising_one():
