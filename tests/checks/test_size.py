@@ -10,25 +10,25 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 110,
     "quantities": 230,
-    "cli": 2210,
-    "core": 9180,
+    "cli": 2219,
+    "core": 9208,
     "curves": 2360,
     "inference": 1554,
     "measures": 850,
     "plots": 3350,
-    "quantities/agnostic": 3922,
-    "quantities/credal": 6700,
-    "quantities/ece": 3230,
+    "quantities/agnostic": 3929,
+    "quantities/credal": 6705,
+    "quantities/ece": 3249,
     "quantities/pu_ece": 6130,
     "quantities/ssme": 5830,
-    "quantities/temperature": 5110,
+    "quantities/temperature": 5113,
     "report": 3170,
-    "results": 6280,
+    "results": 6338,
     "workflow": 2760,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_010
+TEST_LINES = 49_297
 
 
 def lines(path: Path) -> int:
