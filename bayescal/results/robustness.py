@@ -47,9 +47,9 @@ type Values = NDArray[Any]
 # Relative to its size, a log density that varies less has no shape but rounding.
 _ROUNDING: Final = 1e-9
 _POWERS: Final = (0.99, 1.01)
-_SENSITIVITIES: Final = (
-    *("prior_sensitivity", "likelihood_sensitivity"),
-    *("prior_shift", "likelihood_shift"),
+_UNKNOWN: Final = dict.fromkeys(
+    [f"{by}_{what}" for what in ("sensitivity", "shift") for by in ("prior", "likelihood")],
+    float("nan"),
 )
 
 
@@ -190,8 +190,7 @@ def _case_rows(
 ) -> Iterator[dict[str, Any]]:
     for name, draws in scaled.items():
         if is_of_rows(tree, name):
-            unknown = dict.fromkeys(_SENSITIVITIES, float("nan"))
-            yield {**case.coords, "quantity": name, "prior": ALL, **unknown, "diagnosis": OF_ROWS}
+            yield {**case.coords, "quantity": name, "prior": ALL, **_UNKNOWN, "diagnosis": OF_ROWS}
             continue
         values = draws.transpose(*schema.DRAW_DIMS, ...).values
         values = values.reshape(*values.shape[:2], -1)
@@ -229,7 +228,12 @@ def _is_of_curve(tree: xr.DataTree, var: str) -> bool:
 
 def _totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[str, Values]:
     """Log densities by chain and draw; between components of a curve to their evidence's power."""
-    found = {n: _total(v) for n, v in _log_densities(tree, group, case, var).items()}
+    found = {
+        name: np.array(values.transpose(*schema.DRAW_DIMS, ...), float).sum(
+            axis=tuple(range(2, values.ndim))
+        )
+        for name, values in _log_densities(tree, group, case, var).items()
+    }
     power, place = tree.attrs.get(schema.AVERAGE_POWER), (schema.CURVE, "component")
     if power is None or not _is_of_curve(tree, var) or not access.has_variable(tree, *place):
         return found
@@ -273,12 +277,6 @@ def _any_shared(tree: xr.DataTree, group: str) -> bool:
     """Whether a variable of this part of the result is of no single group of rows."""
     held = tree[group].data_vars if group in tree.children else ()
     return any(not access.is_along(tree, group, str(name), schema.GROUP) for name in held)
-
-
-def _total(values: xr.DataArray) -> NDArray[np.float64]:
-    """Sum over the elements of a variable, by chain and draw."""
-    ordered = values.transpose(*schema.DRAW_DIMS, ...).values
-    return np.asarray(ordered.reshape(*ordered.shape[:2], -1).sum(-1), np.float64)
 
 
 def _sensitivity(values: Values, density: Values | None) -> NDArray[np.float64]:
@@ -521,11 +519,7 @@ def conclusions(
 def _conclude(
     tree: xr.DataTree, var: str, prob: float, threshold: float | None
 ) -> list[Conclusion]:
-    """Conclusions on a variable with one number a case.
-
-    Errors are compared with perfect calibration, or a threshold; others with a threshold, or none,
-    as they have no value that all want to reach.
-    """
+    """Compare errors with perfect calibration or a threshold, others with a threshold or none."""
     check_one_number(access.variable(tree, schema.POSTERIOR, var))
     one = access.described(tree, var)
     if threshold is None and one.role != ERROR and access.main(tree).role == ERROR:
@@ -536,18 +530,17 @@ def _conclude(
     asked = Conclusion("", var, prob, threshold, (), one.full or one.title)
     bounds = interval(tree, var, prob)
     sided = one.role == ERROR or threshold is not None
-    every = access.along(tree, schema.PRIOR_NAME)
     # Of a group without a value nothing is concluded.
-    known = [cases for cases in every if all(_has_value(tree, var, case) for case in cases)]
+    known = [
+        cases
+        for cases in access.along(tree, schema.PRIOR_NAME)
+        if not any(np.isnan(access.flat_draws(tree, var, case)).all() for case in cases)
+    ]
     if not known:
         raise InputError(
             f"a conclusion needs draws; {var!r} is undefined in every draw. Choose another metric."
         )
     return [_conclusion(tree, asked, cases, bounds, sided) for cases in known]
-
-
-def _has_value(tree: xr.DataTree, var: str, case: ResultSlice) -> bool:
-    return not np.isnan(access.flat_draws(tree, var, case)).all()
 
 
 def check_one_number(draws: xr.DataArray) -> None:
@@ -568,8 +561,7 @@ def _conclusion(
 ) -> Conclusion:
     draws = [access.flat_draws(tree, asked.var, case) for case in together]
     moments = [(float(np.nanmean(one)), float(np.nanstd(one))) for one in draws]
-    first_mean, first_sd = moments[0]
-    rows = []
+    (first_mean, first_sd), rows = moments[0], []
     for case, (mean, sd) in zip(together, moments, strict=True):
         lower, upper = access.ends(bounds, case)
         p_calibrated = access.prob_calibrated(tree, case)
