@@ -33,6 +33,7 @@ from bayescal.core.sums import (
     Held,
     SharedCounts,
     cell_bounds,
+    check_room,
     lowest,
     units_of,
 )
@@ -98,6 +99,10 @@ class Counts(Showing):
     n_read: int
     binning: Binning = field(default_factory=Binning)
     n_cells: int | None = 100
+
+    def __post_init__(self) -> None:
+        """Check that sums of scores are whole."""
+        check_room(self.cell, self.sums[:3].sum(axis=0))
 
     @classmethod
     def from_arrays(

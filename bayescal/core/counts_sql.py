@@ -26,7 +26,16 @@ from bayescal.core.checks import (
 from bayescal.core.columns import Floats, Label, Whole, frame_columns, to_floats
 from bayescal.core.errors import InputError
 from bayescal.core.intake import checked_label, code_groups, negative_of
-from bayescal.core.sums import ONE, PER_LOGIT, ZERO, Held, cell_bounds, lowest, units_of
+from bayescal.core.sums import (
+    ONE,
+    PER_LOGIT,
+    ZERO,
+    Held,
+    cell_bounds,
+    check_room,
+    lowest,
+    units_of,
+)
 
 
 def counts_sql(
@@ -371,6 +380,7 @@ def _held(numbers: Numbers, names: Mapping[str, str]) -> Held:
         "Count labelled rows in the one, and those of the positive label in the other.",
     )
     sums = np.stack([rows - positives, positives, unlabeled, np.zeros_like(rows)])
+    check_room(cell, rows + unlabeled)
     sums[3] = _excess(cell, rows + unlabeled, numbers["score_sum"], names["score_sum"])
     weights = _weights(numbers, names, rows, positives) if "weight_sum" in numbers else None
     return Held(cell, sums, np.zeros((0, len(cell))) if weights is None else weights)
@@ -398,6 +408,7 @@ def _excess(cell: Whole, rows: Whole, score_sum: Floats, name: str) -> Whole:
             "Sum the scores of labelled and unlabelled rows, in double precision."
         )
     units, low = units_of(cell), lowest(cell)
+    least, most = cell_bounds(cell)
     excess = (np.clip(score_sum, rows * least, rows * most) - rows * (low / units)) * units
     return np.rint(excess).astype(np.int64)
 

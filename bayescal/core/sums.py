@@ -195,6 +195,8 @@ _BY_LOGIT: Final = np.arange(-_MOST_LOGIT - 1, _MOST_LOGIT + 1)
 _UNITS: Final = np.ldexp(
     1.0, _DIGITS + np.maximum(np.ceil(-_BY_LOGIT / np.log(2)) - 2, 0).astype(int)
 )
+# Rows of a cell at most: what their scores exceed its least one by is below 2^63 units then.
+_MOST_ROWS: Final = 3_000_000_000
 # Rows gone through at a time, few enough for a core's cache.
 _BLOCK: Final = 1 << 16
 
@@ -273,6 +275,15 @@ def cell_bounds(cell: Whole) -> tuple[Floats, Floats]:
 def lowest(cell: Whole) -> Whole:
     """Least score of each cell, in its units."""
     return np.floor(cell_bounds(cell)[0] * units_of(cell)).astype(np.int64)
+
+
+def check_room(cell: Whole, rows: Whole) -> None:
+    """Check that sums of scores do not leave the range of integers."""
+    if (rows > _MOST_ROWS).any():
+        raise InputError(
+            f"a cell of counts must have {_MOST_ROWS:,} rows at most; got {rows.max():,} of the "
+            f"cell {cell[rows.argmax()]}. Count every tenth row."
+        )
 
 
 class CountedColumns:

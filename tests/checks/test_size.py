@@ -11,7 +11,7 @@ BUDGET = {
     "": 110,
     "quantities": 230,
     "cli": 2219,
-    "core": 9208,
+    "core": 9235,
     "curves": 2360,
     "inference": 1554,
     "measures": 850,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_297
+TEST_LINES = 49_315
 
 
 def lines(path: Path) -> int:

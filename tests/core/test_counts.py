@@ -113,6 +113,24 @@ def test_mean_scores_stay_exact_among_many_rows():
     assert (np.diff(found.score) > 0).all()
 
 
+def test_a_cell_has_as_many_rows_as_their_scores_sum_exactly():
+    """Means are those of the sums, to the rounding of a float: no sum of integers wraps."""
+    score = np.array([1e-30, 0.13, 0.5 + 2.9e-5])
+    few = Counts.from_arrays([0, 1, 1], score)
+
+    def frame(n, unlabeled=0):
+        sums = {"cell": few.cell, "rows": [n] * 3, "positives": [n // 2] * 3}
+        sums |= {"unlabeled": [unlabeled] * 3, "score_sum": (n + unlabeled) * score}
+        return Counts.from_frame(sums)
+
+    many = frame(3_000_000_000)
+    np.testing.assert_allclose(many.score, few.score, rtol=1e-12)
+    np.testing.assert_allclose(many.score[1:], score[1:], rtol=1e-12)
+    for more in (lambda: many + many, lambda: frame(10**12), lambda: frame(2 * 10**9, 2 * 10**9)):
+        with pytest.raises(InputError, match="must have 3,000,000,000 rows at most"):
+            more()
+
+
 def test_extremes_are_within_a_logit_of_40_and_never_0_or_1():
     found = Counts.from_arrays([0, 1, 1, 0, 1], [0.0, 1e-300, 4e-18, 1 - 1e-12, 1.0])
     assert found.cell.tolist() == [ZERO, ZERO + 1, exact_cell(1 - 1e-12), ONE]
