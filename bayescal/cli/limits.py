@@ -18,6 +18,7 @@ from bayescal.cli.options import (
     SEED,
     VERBOSE,
     as_given,
+    check_measure,
     check_share,
     click_option,
     parameters,
@@ -273,18 +274,19 @@ def _check(**given: Any) -> int:
 def _conditions(given: Given) -> list[Condition]:
     """What is to hold; names are checked before a table is read."""
     from bayescal.core.command import files_of
-    from bayescal.measures import resolve
 
+    known = {one.name for one in _QUANTITY.VARIABLES}
+    of_result = files_of(given)[0].suffix.casefold() == RESULT
     found: list[Condition] = []
     for option in (_MAX, _MIN):
         assert option.read is not None
-        found += map(option.read, given[option.name])
+        for text in given[option.name]:
+            condition = option.read(text)
+            if not of_result and condition.var not in known:
+                check_measure(condition.var, option.flag)
+            found.append(condition)
     if not found:
         raise click.UsageError("a check needs a condition: add --max tce=0.05, say.")
-    known = {one.name for one in _QUANTITY.VARIABLES}
-    for condition in found:
-        if files_of(given)[0].suffix.casefold() != RESULT and condition.var not in known:
-            resolve(condition.var)
     return found
 
 

@@ -33,8 +33,12 @@ class _Kept(ExitStack):
         folder = self.enter_context(TemporaryDirectory(prefix="bayescal-"))
         self.callback(setattr, self, "path", None)
         self.path = Path(folder, _NAME)
-        with self.path.open("wb") as file:
+        with self.path.open("w+b") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
+            file.seek(0)
+            packed = file.read(2) == b"\x1f\x8b"
+        if packed:  # Arrow goes by the ending
+            self.path = self.path.rename(self.path.with_suffix(".gz"))
         return self.path
 
 
@@ -53,7 +57,7 @@ ROWS: Final = _Rows(path_type=Path)
 
 def as_given(value: Any) -> Any:
     """A path as it was given, "-" for standard input."""
-    return DASH if isinstance(value, Path) and value.name == _NAME else value
+    return DASH if isinstance(value, Path) and value.stem == _NAME else value
 
 
 _COLUMN: Final = "COLUMN"
@@ -129,14 +133,14 @@ _CONCLUSION: Final = (
 )
 
 
-def _measure(spec: str) -> None:
+def check_measure(spec: str, flag: str = "--measure") -> None:
     """Refuse a name, or its options, before any file is read."""
     from bayescal.measures import resolve
 
     try:
         resolve(spec)
     except InputError as error:
-        raise InputError(f"--measure {spec}: {error}") from None
+        raise InputError(f"{flag} {spec}: {error}") from None
 
 
 def check_share(name: str, limit: float, flag: str) -> None:
@@ -165,7 +169,7 @@ MEASURE: Final = Option(
     metavar="NAME[:VALUE]",
     help="A further number of the calibration curve, with its interval: e90, slope, oe, brier, "
     "net_benefit:0.25 or another that 'bayescal measures' lists. Repeat it for several.",
-    read=_measure,
+    read=check_measure,
 )
 _NO_MEASURE: Final = replace(MEASURE, hidden=True, read=_no_measure)
 

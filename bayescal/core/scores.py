@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice, check_known, listing
+from bayescal.core.checks import check_choice, check_is, check_known, listing
 from bayescal.core.columns import MISSING, Floats, Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import (
@@ -118,6 +118,7 @@ class Scores(ScoreSources, Showing):
         classes: Sequence[Any] | None = None,
         sample_weight: Any = None,
     ) -> None:
+        check_is(classifier, (str, int), "classifier", "Name it by a word.")
         parts = collect(
             {str(classifier): Column("y_prob", y_prob)},
             Column("y_true", y_true),

@@ -255,12 +255,13 @@ def _compiled(name: str, case: Case, member: str, model: LabelModel) -> Any:
     key = (name, *model.compile_key)
     # Of fits in several threads the first compiles, and the others wait.
     with _COMPILING:
-        # PyMC is imported only here, when a model is built.
-        from bayescal.inference.sampler import compile_model
-
         if key not in _COMPILED:
             build: Any = case.build_model
-            _COMPILED[key] = compile_model(build(member) if member else build())
+            model_of_case = build(member) if member else build()
+            # PyMC is imported only when a model is built.
+            from bayescal.inference.sampler import compile_model
+
+            _COMPILED[key] = compile_model(model_of_case)
         _COMPILED.move_to_end(key)
         while len(_COMPILED) > _MOST_COMPILED:
             _COMPILED.popitem(last=False)

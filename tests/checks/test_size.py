@@ -10,8 +10,8 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 110,
     "quantities": 230,
-    "cli": 2219,
-    "core": 9235,
+    "cli": 2225,
+    "core": 9236,
     "curves": 2360,
     "inference": 1554,
     "measures": 850,
@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3249,
     "quantities/pu_ece": 6130,
     "quantities/ssme": 5830,
-    "quantities/temperature": 5113,
+    "quantities/temperature": 5115,
     "report": 3170,
     "results": 6338,
     "workflow": 2760,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_315
+TEST_LINES = 49_337
 
 
 def lines(path: Path) -> int:

@@ -1,6 +1,8 @@
 """``-`` is standard input wherever rows are read."""
 
+import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +20,16 @@ def run(*given: object, rows: bytes = b"") -> Result:
     return CliRunner().invoke(cli, list(map(str, given)), input=rows)
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_the_numbers_are_those_of_the_file(files: Path, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "change"), [("csv", bytes), ("parquet", bytes), ("csv", gzip.compress)]
+)
+def test_the_numbers_are_those_of_the_file(
+    files: Path, kind: str, change: Callable[[bytes], bytes]
+) -> None:
     path = files / f"scores.{kind}"
     named = json.loads(run("ece", path, *HONEST, "--estimate-only", "--json").stdout)
-    piped = run("ece", "-", *HONEST, "--estimate-only", "--json", rows=path.read_bytes())
+    rows = change(path.read_bytes())
+    piped = run("ece", "-", *HONEST, "--estimate-only", "--json", rows=rows)
     found = json.loads(piped.stdout)
     assert found["file"] == "-"
     assert found["results"] == named["results"]

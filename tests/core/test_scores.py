@@ -272,6 +272,7 @@ BAD = [
     ({"y_true": ["ham", "spam"]}, "pos_label must be one of the labels; got 1"),
     ({"group": ["a"]}, "group and y_true must have the same length; got 1 and 2 rows"),
     ({"classifier": ""}, "a classifier must have a name; got ''"),
+    ({"classifier": ["a"]}, "classifier must be str or int; got list. Name it by a word."),
     ({"group": ["a", None]}, "group must be known in every row; got 1 missing, the first at row 1"),
 ]
 

@@ -363,11 +363,11 @@ def build_model(
 
 def model_of(problem: Problem, labels: LabelModel) -> pm.Model:
     """Label rates of cells and their counts, the cells' masses, and the errors of both."""
+    _check_whole(problem)
     import pymc as pm
 
     from bayescal.curves.error_model import add_errors, mass_of_rows
 
-    _check_whole(problem)
     cells = labels.compile_key[-1]
     coords = {"cell": np.arange(cells), "bin": np.arange(problem.bins.n_bins)}
     with pm.Model(coords=coords) as model:
@@ -388,10 +388,10 @@ def _check_whole(problem: Problem) -> None:
 
 def model_of_groups(labels: PooledCurves) -> pm.Model:
     """Label rates of the cells of all groups and their counts; errors are computed from draws."""
-    import pymc as pm
-
     for problem in labels.problems:
         _check_whole(problem)
+    import pymc as pm
+
     _, groups, cells = labels.compile_key
     basis = np.arange(BASIS)
     coords = {"group": np.arange(groups), "cell": np.arange(cells)}

@@ -87,6 +87,7 @@ class PUScores(Showing):
     classifiers: tuple[str, ...]
 
     def __init__(self, *, positive: Any, unlabeled: Any, classifier: str = "classifier") -> None:
+        check_is(classifier, (str, int), "classifier", "Name it by a word.")
         _fill(self, {str(classifier): (positive, unlabeled)}, "")
 
     @classmethod

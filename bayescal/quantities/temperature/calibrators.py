@@ -283,7 +283,7 @@ def _is_column(value: Label, n_classes: int) -> bool:
     return not isinstance(value, str | bool) and 0 <= value < n_classes
 
 
-LOSSES: Final = ("nll", "ece")
+LOSSES: Final = {"nll": "log loss", "ece": "calibration error"}
 _GRID: Final = 201
 
 
@@ -347,14 +347,14 @@ class TemperatureScaling(LogitCalibrator):
 
     @override
     def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> str:
-        check_choice(self.loss, LOSSES, "loss")
+        check_choice(self.loss, tuple(LOSSES), "loss")
         check_alpha_bounds(self.alpha_min, self.alpha_max)
         rows = labeled_rows(logits, label, np.zeros(len(label), np.intp), 1, weight)
         if self.loss == "ece" and rows.told.any():
             self.alpha_ = self._least_error(logits, label, weight)
-            return ""
-        self.alpha_ = float(least_loss(rows, self.alpha_min, self.alpha_max)[0])
-        return undetermined(rows, self.alpha_, self.alpha_min, self.alpha_max)
+        else:
+            self.alpha_ = float(least_loss(rows, self.alpha_min, self.alpha_max)[0])
+        return undetermined(rows, self.alpha_, self.alpha_min, self.alpha_max, LOSSES[self.loss])
 
     @override
     def transform_logits(self, logits: Floats) -> Floats:

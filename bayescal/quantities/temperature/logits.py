@@ -270,22 +270,24 @@ def logit_of_top(logits: Floats) -> Floats:
     return np.asarray(logits.max(axis=1) - logsumexp(rest, axis=1))
 
 
-def undetermined(rows: LabeledRows, alpha: float, low: float, high: float) -> str:
+def undetermined(
+    rows: LabeledRows, alpha: float, low: float, high: float, loss: str = "log loss"
+) -> str:
     """Say so where rows do not determine a number, or its least loss lies beyond its range."""
     if not rows.told.any():
         return (
             "X must have unequal logits in some row for labels to say how sure they are; all are "
             f"equal. The number is {alpha:g}, and changes nothing. Check the columns of X."
         )
-    return at_end(alpha, low, high) if (rows.target < 0).any() else ""
+    return at_end(alpha, low, high, loss) if (rows.target < 0).any() else ""
 
 
-def at_end(alpha: float, low: float, high: float) -> str:
+def at_end(alpha: float, low: float, high: float, loss: str = "log loss") -> str:
     """Say so where a number is an end of its range."""
     if not np.isclose(alpha, (low, high), rtol=1e-9, atol=0).any():
         return ""
     return (
-        f"the number that multiplies logits is {alpha:g}, an end of its range: the log loss falls "
+        f"the number that multiplies logits is {alpha:g}, an end of its range: the {loss} falls "
         "further beyond. Check that X and y belong together, and the scale of X."
     )
 

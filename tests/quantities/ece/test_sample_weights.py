@@ -1,5 +1,7 @@
 """Calibration errors of weighted rows: formulas, repeated rows, and the weighted bootstrap."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -345,6 +347,14 @@ def test_weights_tell_problems_apart():
 def test_pymc_counts_whole_rows():
     with pytest.raises(InputError, match=r"must have whole counts of rows.*method='direct'"):
         bc.ece.build_model(WEIGHTED, bc.ece.Priors(bc.ece.IndependentBins()))
+
+
+def test_groups_of_weighted_rows_are_refused_before_pymc_is_loaded(monkeypatch):
+    for module in ("pymc", "bayescal.inference.sampler"):
+        monkeypatch.setitem(sys.modules, module, None)
+    data = bc.Scores(LABEL, SCORE, sample_weight=WEIGHT, group=np.arange(N) % 2)
+    with pytest.raises(InputError, match=r"must have whole counts of rows.*method='direct'"):
+        bc.fit(bc.ece, data, seed=1)
 
 
 @pytest.mark.mcmc

@@ -43,6 +43,8 @@ def test_stacked_classifiers_are_found_by_name() -> None:
 def test_bad_scores_are_refused(positive, unlabeled, words) -> None:
     with pytest.raises(bc.InputError, match=words):
         bc.PUScores(positive=positive, unlabeled=unlabeled)
+    with pytest.raises(bc.InputError, match="classifier must be str or int; got list"):
+        bc.PUScores(positive=GOOD, unlabeled=GOOD, classifier=["a"])
 
 
 def test_classifiers_must_score_the_same_rows() -> None:

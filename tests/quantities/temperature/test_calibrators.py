@@ -360,12 +360,14 @@ def test_a_class_of_equal_logits_alone_takes_the_shared_number():
     np.testing.assert_allclose(fitted.alpha_, np.log(2) / 2, rtol=1e-6)
 
 
-def test_a_number_at_an_end_of_its_range_is_said():
+@pytest.mark.parametrize(("loss", "falls"), [("nll", "log loss"), ("ece", "calibration error")])
+def test_a_number_at_an_end_of_its_range_is_said(loss, falls):
     logits, label = rows(300, 3)
     for scale, end in ((1e6, 0.01), (1e-6, 100)):
-        with pytest.warns(UserWarning, match=f"is {end}, an end of its range") as caught:
-            fitted = TemperatureScaling().fit(scale * logits, label)
-        assert (fitted.alpha_, caught[0].filename) == (end, __file__)
+        said = f"is {end}, an end of its range: the {falls}"
+        with pytest.warns(UserWarning, match=said) as caught:
+            fitted = TemperatureScaling(loss).fit(scale * logits, label)
+        assert (pytest.approx(fitted.alpha_), caught[0].filename) == (end, __file__)
     every_right = TemperatureScaling().fit(logits, logits.argmax(axis=1))
     assert every_right.alpha_ == 100
 
