@@ -17,6 +17,7 @@ from bayescal.core.text import UNRELIABLE, percent, several
 from bayescal.measures.registry import range_of
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.densities import Values, pooled, totals
 from bayescal.results.intervals import interval
 from bayescal.results.measure import is_of_rows, with_measure
 from bayescal.results.rows import RowConclusion, probabilities_of_case, row_conclusions
@@ -43,7 +44,6 @@ CONSTANT: Final = "does not vary"
 IMPOSSIBLE: Final = "a draw has no finite density"
 UNDEFINED: Final = "undefined in some draws"
 
-type Values = NDArray[Any]
 # Relative to its size, a log density that varies less has no shape but rounding.
 _ROUNDING: Final = 1e-9
 _POWERS: Final = (0.99, 1.01)
@@ -160,7 +160,7 @@ def _obstacle(tree: xr.DataTree) -> str:
     draws = sizes.get(schema.CHAIN, 1) * sizes.get(schema.DRAW, 1)
     if draws < MIN_DRAWS:
         return f"power scaling needs at least {MIN_DRAWS} draws; got {draws}. Fit with more."
-    if _pooled(tree) and set(access.names_along(tree, schema.GROUP)) != set(
+    if pooled(tree) and set(access.names_along(tree, schema.GROUP)) != set(
         access.json_attribute(tree, "groups")
     ):
         return (
@@ -194,7 +194,7 @@ def _case_rows(
             continue
         values = draws.transpose(*schema.DRAW_DIMS, ...).values
         values = values.reshape(*values.shape[:2], -1)
-        likelihood = np.asarray(sum(_totals(tree, schema.LOG_LIKELIHOOD, case, name).values()))
+        likelihood = np.asarray(sum(totals(tree, schema.LOG_LIKELIHOOD, case, name).values()))
         by_data = _sensitivity(values, likelihood)
         for prior, density in _priors(tree, case, name).items():
             by_prior = _sensitivity(values, density)
@@ -214,69 +214,10 @@ def _case_rows(
 
 def _priors(tree: xr.DataTree, case: ResultSlice, var: str) -> dict[str, NDArray[Any] | None]:
     """Log density over the draws of each prior, and of all together; None for a model without."""
-    single = _totals(tree, schema.LOG_PRIOR, case, var)
+    single = totals(tree, schema.LOG_PRIOR, case, var)
     if len(single) < 2:
         return dict(single) or {ALL: None}
     return {ALL: np.sum(list(single.values()), axis=0), **single}
-
-
-def _is_of_curve(tree: xr.DataTree, var: str) -> bool:
-    """Whether a variable is of the curve that may be calibrated."""
-    given = access.has_variable(tree, schema.GIVEN_MISCALIBRATION, var)
-    return given or var in access.measure_names(tree)
-
-
-def _totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[str, Values]:
-    """Log densities by chain and draw; between components of a curve to their evidence's power."""
-    found = {
-        name: np.array(values.transpose(*schema.DRAW_DIMS, ...), float).sum(
-            axis=tuple(range(2, values.ndim))
-        )
-        for name, values in _log_densities(tree, group, case, var).items()
-    }
-    power, place = tree.attrs.get(schema.AVERAGE_POWER), (schema.CURVE, "component")
-    if power is None or not _is_of_curve(tree, var) or not access.has_variable(tree, *place):
-        return found
-    component = access.variable(tree, *place, case).transpose(*schema.DRAW_DIMS, ...).values
-    for name, density in found.items():
-        # The class prior counts in full.
-        if component.ndim == 2 and (name == schema.CURVE or group == schema.LOG_LIKELIHOOD):
-            for own in (component == k for k in np.unique(component)):
-                density[own] -= (1 - power) * density[own].mean()
-    return found
-
-
-def _log_densities(
-    tree: xr.DataTree, group: str, case: ResultSlice, var: str
-) -> dict[str, xr.DataArray]:
-    """Log densities of a case's model; of groups under one pooled model, the rows of all."""
-    if access.has_variable(tree, schema.CURVE, group) and _is_of_curve(tree, var):
-        # The curve of errors and measures may be calibrated, and that of all else not.
-        return {schema.CURVE: access.variable(tree, schema.CURVE, group, case)}
-    if group not in tree.children:
-        return {}
-    pooled = _pooled(tree)
-    place = {dim: value for dim, value in case.sel.items() if not (pooled and dim == schema.GROUP)}
-    found = {str(name): access.variable(tree, group, str(name)) for name in tree[group].data_vars}
-    return {
-        name: values.sel({dim: at for dim, at in place.items() if dim in values.dims})
-        for name, values in found.items()
-    }
-
-
-def _pooled(tree: xr.DataTree) -> bool:
-    """Whether groups, each with rows of its own, have a prior in common."""
-    return (
-        bool(access.names_along(tree, schema.GROUP))
-        and _any_shared(tree, schema.LOG_PRIOR)
-        and not _any_shared(tree, schema.LOG_LIKELIHOOD)
-    )
-
-
-def _any_shared(tree: xr.DataTree, group: str) -> bool:
-    """Whether a variable of this part of the result is of no single group of rows."""
-    held = tree[group].data_vars if group in tree.children else ()
-    return any(not access.is_along(tree, group, str(name), schema.GROUP) for name in held)
 
 
 def _sensitivity(values: Values, density: Values | None) -> NDArray[np.float64]:
