@@ -336,8 +336,8 @@ def _variable(tree: xr.DataTree, var: Any) -> Variable:
     one = access.described(tree, access.check_variable(tree, var))
     if one.better is None:
         raise InputError(
-            f"a change for the worse needs to know whether more of {one.name!r} is better, which "
-            "its quantity does not say. Choose another variable."
+            f"a change for the worse needs to know whether more of {one.name!r} is better; "
+            "nothing says so. Choose another, or pass a bayescal.measures.Measure with `better`."
         )
     return one
 

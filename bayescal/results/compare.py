@@ -302,6 +302,13 @@ def is_coupled(tree: xr.DataTree, var: str) -> bool:
     return access.has_variable(tree, schema.ERROR_CORRELATION, var)
 
 
+_APART: Final = (
+    "comparing classifiers needs the rows that they share, which this result does not hold. "
+    "Results of labelled rows do, of classifiers fitted together by this version, under one "
+    "prior and without groups: Scores.stack({name: y_prob, ...}, y_true=y)."
+)
+
+
 def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Floats:
     """Correlation matrix of the classifiers of one class and group."""
     own = is_coupled(tree, var)
@@ -311,11 +318,7 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
                 f"classifiers must be compared by what rows tell apart; {var!r} of each rests on "
                 "the prior of its own curve. Choose 'auc', 'brier' or 'log_loss'."
             )
-        raise InputError(
-            "comparing classifiers by a measure needs the rows that they share, which this result "
-            "does not hold. Fit them together, with this version of bayescal, on the same rows, "
-            "under one prior and without groups: Scores.stack({name: y_prob, ...}, y_true=y)."
-        )
+        raise InputError(_APART)
     name = var if own else "correlation"
     stored = access.has_variable(tree, schema.ERROR_CORRELATION, name)
     if not stored and schema.SHARED_ROWS in tree.children:
@@ -323,11 +326,7 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
         named = var if var in measures() else access.main(tree).name
         return measure_correlation(tree, resolve(named).function, cases)
     if not stored:
-        raise InputError(
-            f"comparing classifiers needs the group {schema.ERROR_CORRELATION!r}, which this "
-            "result does not have; none of pu_ece does. Fit them together, on the same rows, "
-            "under one prior and without groups: Scores.stack({name: y_prob, ...}, y_true=y)."
-        )
+        raise InputError(_APART)
     held = tree[schema.ERROR_CORRELATION].dataset[name]
     sel = {dim: at for dim, at in cases[0].sel.items() if dim != schema.CLASSIFIER}
     names = [case.classifier for case in cases]

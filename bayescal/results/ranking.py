@@ -159,8 +159,9 @@ def best(
     if better is None:
         known = [one.name for one in access.answers(tree) if one.better]
         raise InputError(
-            f"a ranking needs to know whether more of {name!r} is better, which its quantity does "
-            f"not say. Choose from {', '.join(known)}, or compare with bayescal.difference."
+            f"a ranking needs to know whether more of {name!r} is better; nothing says so. "
+            f"Choose from {', '.join(known)}, pass a bayescal.measures.Measure with `better` "
+            "for a function, or compare with bayescal.difference."
         )
     names = access.classifier_names(tree)
     if len(names) < 2:

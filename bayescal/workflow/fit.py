@@ -233,7 +233,8 @@ def check_options(quantity: Quantity, options: Mapping[str, Any]) -> None:
     known = known_options(quantity)
     for name in options:
         if name not in known:
-            near = get_close_matches(name, (*known, *inspect.signature(fit).parameters), n=1)
+            others = inspect.signature(fit).parameters.keys() - {name}
+            near = get_close_matches(name, (*known, *others), n=1)
             raise InputError(
                 f"{quantity.NAME} has no option {name!r}; it has {listing(known)}. "
                 + (f"Did you mean {near[0]!r}?" if near else "Leave it out.")

@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5830,
     "quantities/temperature": 5115,
     "report": 3170,
-    "results": 6338,
+    "results": 6341,
     "workflow": 2760,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_337
+TEST_LINES = 49_348
 
 
 def lines(path: Path) -> int:

@@ -142,7 +142,7 @@ def test_groups_must_be_chosen() -> None:
 def test_without_the_correlation_the_remedy_is_named() -> None:
     tree = make_result(("vit", "gbm"))
     del tree["error_correlation"]
-    with pytest.raises(InputError, match=r"Fit them together.*Scores\.stack"):
+    with pytest.raises(InputError, match=r"of labelled rows do.*fitted together.*Scores\.stack"):
         difference(tree, "vit", "gbm")
 
 

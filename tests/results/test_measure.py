@@ -138,7 +138,7 @@ def test_classifiers_are_compared_by_it(key: str) -> None:
         tolerance = error if name == "brier" else 1e-9
         assert apart.mean == pytest.approx(float((draws[0] - draws[1]).mean()), abs=tolerance)
     assert float(bc.best(tree, "brier").prob_best.sum()) == pytest.approx(1)
-    with pytest.raises(bc.InputError, match="whether more of 'slope' is better"):
+    with pytest.raises(bc.InputError, match=r"more of 'slope' is better.*Measure with `better`"):
         bc.best(tree, "slope")
     for compare in (bc.best, lambda *given: bc.difference(given[0], *NAMES[:2], given[1])):
         with pytest.raises(bc.InputError, match="by what rows tell apart"):

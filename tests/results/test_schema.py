@@ -5,6 +5,7 @@ import math
 import pytest
 import xarray as xr
 
+import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
 from bayescal.results.schema import MAX_RHAT, MIN_EBFMI, MIN_ESS, problems, remedy
@@ -77,6 +78,15 @@ def test_check_refuses_a_posterior_without_chains() -> None:
     tree["posterior"] = xr.DataTree(tree["posterior"].dataset.isel(chain=0, drop=True))
     with pytest.raises(InputError, match="chain"):
         schema.check_result(tree)
+
+
+@pytest.mark.parametrize("dim", ["chain", "draw", "classifier"])
+def test_a_selection_of_nothing_is_refused(dim: str) -> None:
+    nothing = make_result().isel({dim: slice(0, 0)})
+    with pytest.raises(InputError, match=f"must have a {dim}; this selection has none"):
+        bc.interval(nothing, "auc")
+    with pytest.raises(InputError, match=f"must have a {dim}; this selection has none"):
+        bc.prob_below(nothing, "auc", 0.5)
 
 
 def test_structures_come_back_from_json() -> None:

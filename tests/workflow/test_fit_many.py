@@ -157,6 +157,7 @@ def test_progress_is_called_after_each_fit() -> None:
         ({"keep": "all"}, "keep must be one of"),
         ({"executor": 0}, "executor must be None, a number of processes"),
         ({"n_bin": 3}, "ece has no option 'n_bin'.* Did you mean 'n_bins'"),
+        ({"checkpoint": "x"}, "ece has no option 'checkpoint'.* Leave it out"),
         ({"prior": 3}, "ece has no option 'prior'.* Did you mean 'priors'"),
         ({"priors": bc.ssme.Priors()}, "priors must be ece.Priors"),
         ({"data": 3}, "data must be a mapping, or pairs of a key and data; got int"),
