@@ -319,7 +319,7 @@ def prior_sensitivity(
     priors: Any = None,
     *,
     seed: int | None = None,
-    var: str | None = None,
+    var: Any = None,
     threshold: float | None = None,
     prob: float = 0.9,
     progress: Progress | None = None,
@@ -339,8 +339,9 @@ def prior_sensitivity(
     seed : int, optional
         Every prior is fitted with this seed, so that differences are not those of random numbers;
         one is drawn, and kept in the result, if not given.
-    var : str, optional
-        The variable that the conclusion is on; see `conclusions`.
+    var : str, Measure or callable, optional
+        What the conclusion is on: a variable (see `conclusions`), a measure, or a function as of
+        `bayescal.measure`.
     threshold : float, optional
         What the variable is compared with; perfect calibration by default.
     prob : float, in (0, 1), default 0.9
@@ -402,9 +403,9 @@ def prior_sensitivity(
                 own: Any = {"priors": one, "seed": number, "prob": prob}
                 own["progress"] = _within(update, name, place, len(chosen))
                 # A measure is of each fit by itself: those under bins have other cells.
-                trees[name], _ = with_measure(fit(quantity, data, **own, **options), var)
+                trees[name], asked = with_measure(fit(quantity, data, **own, **options), var)
     tree = combine(trees)
-    found = conclusions(tree, var, prob, threshold)
+    found = conclusions(tree, asked, prob, threshold)
     tree.attrs["robust"] = "true" if all(one.robust for one in found) else "false"
     tree.attrs["conclusion"] = " ".join(one.text for one in found)
     tree.attrs["conclusion_var"] = found[0].var

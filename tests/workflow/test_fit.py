@@ -395,6 +395,17 @@ def test_threshold_quantity_and_probability_are_passed_on():
     assert (grid.attrs["conclusion_var"], grid.attrs["threshold"]) == ("ece", 0.02)
 
 
+def test_a_function_of_ones_own_is_the_measure_that_it_computes():
+    def miss(rate, score, mass):
+        return (mass * abs(rate - score)).sum(axis=-1)
+
+    two = {name: SEVERAL[name] for name in ("default", "tight")}
+    grid = compare(two, threshold=0.02, var=miss)
+    np.testing.assert_allclose(grid["posterior"]["miss"], bc.measure(grid, "ici"), atol=1e-6)
+    (found,) = bc.conclusions(grid, "miss", threshold=0.02)
+    assert (grid.attrs["conclusion_var"], grid.attrs["conclusion"]) == ("miss", found.text)
+
+
 @pytest.mark.mcmc
 @pytest.mark.parametrize(("n", "scale", "dominates"), [(30, 0.1, True), (20_000, 0.7, False)])
 def test_refits_and_power_scaling_agree(n, scale, dominates):
