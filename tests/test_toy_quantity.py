@@ -90,6 +90,11 @@ def test_verbs_work(result) -> None:
     assert not bc.power_scale(result).empty
 
 
+def test_an_option_that_it_has_not_is_refused() -> None:
+    with pytest.raises(bc.InputError, match="no option 'n_bins'; it has none"):
+        bc.fit(toy, SCORES, n_bins=3)
+
+
 def test_sensitivity_has_a_default_grid() -> None:
     grid = bc.prior_sensitivity("accuracy", SCORES, seed=20, method="direct")
     assert len(bc.conclusions(grid)) >= 1

@@ -236,7 +236,7 @@ _SUMS_OF_WEIGHTS: Final = {
 }
 # 1.5 times 2^52: a float of at most 2^51 that it is added to loses its fraction, halves to even.
 _TO_WHOLE: Final = "6755399441055744e0"
-# Scores are rounded as `core.rounding` does where that can move one into another cell. The largest
+# Scores are rounded as `core.intake` does where that can move one into another cell. The largest
 # float below 1 is 36.7 in logits, so that only small scores are clipped.
 _QUERY: Final = f"""\
 WITH bayescal_rows AS (

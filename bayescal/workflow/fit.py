@@ -236,7 +236,7 @@ def check_options(quantity: Quantity, options: Mapping[str, Any]) -> None:
             others = inspect.signature(fit).parameters.keys() - {name}
             near = get_close_matches(name, (*known, *others), n=1)
             raise InputError(
-                f"{quantity.NAME} has no option {name!r}; it has {listing(known)}. "
+                f"{quantity.NAME} has no option {name!r}; it has {listing(known) or 'none'}. "
                 + (f"Did you mean {near[0]!r}?" if near else "Leave it out.")
             )
 
