@@ -480,10 +480,10 @@ class NetworkClassifier(MostProbable):
         x = validate_data(self, X, dtype=np.float64)
         sets = check_label_sets(lower, upper, len(x))
         names = np.arange(sets.lower.shape[1]) if classes is None else np.asarray(classes)
-        if names.shape != (sets.lower.shape[1],):
+        if names.shape != (sets.lower.shape[1],) or len(set(names.tolist())) < len(names):
             raise InputError(
-                f"classes must name each of the {sets.lower.shape[1]} columns of lower; "
-                f"got shape {names.shape}."
+                f"classes must name each of the {sets.lower.shape[1]} columns of lower apart; "
+                f"got {names.tolist()}. Pass one name a column, or leave classes out."
             )
         return self._fit(x, sets, names, sample_weight)
 

@@ -434,8 +434,9 @@ def test_parameters_out_of_range_are_refused():
     ):
         with pytest.raises(InputError, match=message):
             NetworkClassifier(**parameters).fit(x, y)
-    with pytest.raises(InputError, match="classes must name each of the 2 columns"):
-        NetworkClassifier().fit_credal([[1.0]], POINT, POINT, classes=["a"])
+    for names in (["a"], ["a", "a"]):
+        with pytest.raises(InputError, match="classes must name each of the 2 columns"):
+            NetworkClassifier().fit_credal([[1.0]], POINT, POINT, classes=names)
     with pytest.raises(InputError, match="two classes"):
         NetworkClassifier().fit(x, np.zeros(10, int))
     with pytest.raises(InputError, match="got 0 in every row"):
