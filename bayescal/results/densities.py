@@ -10,14 +10,13 @@ from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
 
 from bayescal.core.quantity import ROW
-from bayescal.curves.priors import COMPONENTS, ROUGH, SMOOTH
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 
 type Values = NDArray[Any]
 _CLASS_PRIOR: Final = "class_prior"
 # Components whose evidence tells class priors apart.
-_OF_EVIDENCE: Final = [COMPONENTS.index(name) for name in (SMOOTH, ROUGH)]
+_OF_EVIDENCE: Final = ("smooth", "rough")
 
 
 def totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[str, Values]:
@@ -43,7 +42,8 @@ def totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[s
     for name, density in found.items():
         if uncertain and name != _CLASS_PRIOR:
             at = access.variable(tree, schema.POSTERIOR, _CLASS_PRIOR, case).values
-            density -= (1 - power) * _expected(density, at, np.isin(component, _OF_EVIDENCE))
+            of = tree[schema.MODEL_AVERAGE].dataset[schema.DESCRIPTION].values[component]
+            density -= (1 - power) * _expected(density, at, np.isin(of, _OF_EVIDENCE))
         for own in (component == k for k in np.unique(component)):
             density[own] -= (1 - power) * density[own].mean()
     return found

@@ -8,27 +8,27 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "bayescal"
 # Lines of .py and .pyi. What a change adds to one folder it takes from there or says why not.
 BUDGET = {
-    "": 110,
-    "quantities": 230,
+    "": 102,
+    "quantities": 223,
     "cli": 2225,
     "core": 9236,
-    "curves": 2360,
-    "inference": 1554,
+    "curves": 2349,
+    "inference": 1614,
     "measures": 850,
     "plots": 3350,
     "quantities/agnostic": 3929,
     "quantities/credal": 6705,
     "quantities/ece": 3249,
-    "quantities/pu_ece": 6130,
-    "quantities/ssme": 5830,
-    "quantities/temperature": 5115,
-    "report": 3170,
-    "results": 6341,
-    "workflow": 2760,
+    "quantities/pu_ece": 6119,
+    "quantities/ssme": 5819,
+    "quantities/temperature": 5041,
+    "report": 3167,
+    "results": 6384,
+    "workflow": 2759,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_364
+TEST_LINES = 49_415
 
 
 def lines(path: Path) -> int:

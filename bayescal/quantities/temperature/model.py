@@ -126,7 +126,7 @@ class HierarchicalTemperatures(BaseModel):
         """Add the shared number, its spread, the classes' numbers and the likelihood."""
         import pymc as pm
 
-        from bayescal.quantities.temperature.partial_pooling import pooled_normal
+        from bayescal.inference.graph import pooled_normal
 
         data = {
             name: pm.Data(name, values, dims=_DIMS[name]) for name, values in self.inputs().items()
