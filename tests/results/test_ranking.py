@@ -135,5 +135,5 @@ def test_a_class_is_chosen() -> None:
 
 
 def test_unpaired_classifiers_are_not_ranked() -> None:
-    with pytest.raises(InputError, match="error_correlation"):
+    with pytest.raises(InputError, match="needs the rows that they share"):
         prob_best(make_result(("a", "b"), draws=20).drop_nodes("error_correlation"))
