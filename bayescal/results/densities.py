@@ -41,9 +41,11 @@ def totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[s
     uncertain = access.has_variable(tree, schema.LOG_PRIOR, _CLASS_PRIOR)
     for name, density in found.items():
         if uncertain and name != _CLASS_PRIOR:
-            at = access.variable(tree, schema.POSTERIOR, _CLASS_PRIOR, case).values
+            at = access.variable(tree, schema.POSTERIOR, _CLASS_PRIOR, case)
             of = tree[schema.MODEL_AVERAGE].dataset[schema.DESCRIPTION].values[component]
-            density -= (1 - power) * _expected(density, at, np.isin(of, _OF_EVIDENCE))
+            density -= (1 - power) * _expected(
+                density, at.transpose(*schema.DRAW_DIMS).values, np.isin(of, _OF_EVIDENCE)
+            )
         for own in (component == k for k in np.unique(component)):
             density[own] -= (1 - power) * density[own].mean()
     return found

@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5819,
     "quantities/temperature": 5041,
     "report": 3167,
-    "results": 6384,
+    "results": 6386,
     "workflow": 2759,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_415
+TEST_LINES = 49_425
 
 
 def lines(path: Path) -> int:

@@ -22,6 +22,8 @@ _FARTHEST, _FIRST = 5.0, 9
 # Intervals are halved where the log density, or the mean in standard deviations, is so far from the
 # line between their ends.
 _OFF = 2.0
+# Where the density jumps, halving a gap would never end.
+_NARROWEST = 1e-6
 NEGLIGIBLE = 9.0
 """Log densities this far below the largest do not matter."""
 # Power of the class prior's density that is stretched to a normal one: tails stay within reach.
@@ -124,7 +126,8 @@ class MovingGaussian:
             density = found[1]
             kept = np.flatnonzero(density > density.max() - negligible)
             first, last = max(kept[0] - 1, 0), min(kept[-1] + 1, len(density) - 1)
-            place = first + np.flatnonzero(off[first:last] > _OFF)
+            wide = np.diff(found[0])[first:last] > _NARROWEST
+            place = first + np.flatnonzero(wide & (off[first:last] > _OFF))
             if not len(place) or last - first + 1 + len(place) > _MOST:
                 break
             normal, line, mean = ((one[place] + one[place + 1]) / 2 for one in found[:3])

@@ -64,3 +64,18 @@ def test_between_knots_a_bent_mean_is_followed(moving) -> None:
     coef, _ = moving.placed(value)
     # Differences of second order have the slope of a parabola, which is a cubic.
     np.testing.assert_allclose(coef[:, 0], coef[:, -1] ** 2 / 20 + 0.1 * coef[:, -1])
+
+
+def test_a_density_that_jumps_ends_the_search():
+    """One knot that is far likelier than all others, however near, is no gap to halve for ever."""
+
+    def solve(normal, mean):
+        return (
+            normal,
+            np.where(normal == 0, 0.0, -50.0),
+            mean,
+            np.tile(np.eye(1), (len(mean), 1, 1)),
+        )
+
+    found = MovingGaussian.sought(solve, np.zeros(1))
+    assert (np.diff(found.quantiles.normal) > 0).all()
