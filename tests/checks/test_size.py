@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3929,
     "quantities/credal": 6705,
     "quantities/ece": 3249,
-    "quantities/pu_ece": 6119,
+    "quantities/pu_ece": 6133,
     "quantities/ssme": 5819,
     "quantities/temperature": 5041,
     "report": 3167,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_425
+TEST_LINES = 49_430
 
 
 def lines(path: Path) -> int:
