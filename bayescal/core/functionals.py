@@ -80,8 +80,8 @@ def debiased_squared_calibration_error(
 
     A. Kumar, P. Liang and T. Ma, "Verified Uncertainty Calibration", NeurIPS 2019, section 5.
     """
-    usable = count > 1
-    # count - 1 where the bin is used; elsewhere the divisor only has to differ from 0.
+    # 1 but for rounding is one row, of unknown noise; the divisor is count - 1 of others.
+    usable = count > 1 + 1e-9
     noise = rate * (1 - rate) / (count + 1 - 2 * usable)
     return (mass * usable * (calibration_gap(rate, confidence) ** 2 - noise)).sum(axis=-1)
 

@@ -203,9 +203,9 @@ def _line(rate: Tensor, score: Tensor, mass: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _start(rate: Tensor, weight: Tensor, xp: Any) -> Tensor:
-    """0, or nearer to a low overall rate, which is a step a unit away, and not below it."""
+    """0, or nearer to an overall rate near 0 or 1, a step a unit away, and not beyond it."""
     overall = xp.log((weight * rate).sum(axis=-1) / (weight * (1 - rate)).sum(axis=-1))
-    return xp.minimum(overall + 10, 0.0)
+    return overall - xp.clip(overall, -10.0, 10.0)
 
 
 def _settled(value: Tensor, step: Tensor, xp: Any) -> Tensor:

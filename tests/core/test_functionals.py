@@ -91,6 +91,14 @@ def test_debiased_square_is_unbiased():
     assert binom.pmf(k, n, truth) @ value == pytest.approx((truth - confidence) ** 2, abs=1e-15)
 
 
+@pytest.mark.parametrize("light", [1e-12, 2.0**-53, 1.2e-16, 1e-14])
+def test_a_bin_of_one_row_but_for_rounding_counts_as_one_row(light):
+    weight = np.array([1, light])
+    count = weight.sum() ** 2 / (weight**2).sum()
+    bin_ = [np.array([one]) for one in (1.0, weight[0] / weight.sum(), 0.2, count)]
+    assert f.debiased_squared_calibration_error(*bin_) == 0
+
+
 def test_both_are_scipys():
     x = np.array([-1000.0, -40.0, -1.5, 0.0, 2.0, 30.0, 1000.0])
     # Each takes two roundings.

@@ -102,6 +102,16 @@ def test_a_curve_that_is_a_line_has_its_intercept_and_slope(line):
         assert value("citl", rate, score, mass) == pytest.approx(line[0])
 
 
+@pytest.mark.parametrize("bits", [20, 28, 30])
+def test_rates_near_1_have_the_intercept_of_rates_as_near_to_0(bits):
+    # Both sets of rates and of scores are exact, so that labels and scores change places exactly.
+    rate, score, mass = np.array([1, 2, 3]) * 0.5**bits, np.array([0.25, 0.5, 0.75]), np.ones(3) / 3
+    # What rounding of 1 - rate, 1.1e-16, leaves of the intercept.
+    rounding = {"abs": 1e-15 * 2**bits}
+    expected = pytest.approx(-value("citl", rate, score, mass), **rounding)
+    assert value("citl", 1 - rate[::-1], score, mass) == expected
+
+
 def test_scores_of_0_and_1_are_left_out():
     rate, score, mass = curve(3, ends=False)
     wider = [np.concatenate(parts) for parts in (([0.3], rate, [0.2]), ([0], score, [1]))]

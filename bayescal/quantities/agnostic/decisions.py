@@ -460,7 +460,7 @@ def bayes_rule(actions: Mapping[str, Action | tuple[float, float]]) -> DecisionR
             for following, other in known.items()
             if _slope(other) < _slope(known[name])
         )
-        high, _, following = min(crossings, default=(1.0, 0.0, name))
+        high, _, following = min(crossings, key=lambda one: one[:2], default=(1.0, 0.0, name))
         # Lines that meet in one point may seem to cross before it, by rounding.
         if high > low:
             intervals[name] = (low, min(high, 1.0))

@@ -24,6 +24,12 @@ from bayescal.quantities.agnostic.estimator import interval_measure
 COSTS = {"keep": (5, 0), "review": (1, 1), "remove": (0, 3)}
 
 
+@pytest.mark.parametrize("second", ["b", "z"])
+def test_of_actions_of_the_same_costs_the_first_is_taken_whatever_they_are_called(second):
+    rule = bayes_rule({"keep": (5, 0), "c": (0, 3), second: (0, 3)})
+    assert rule.names == ("keep", "c")
+
+
 def test_intervals_may_come_in_any_order():
     rule = DecisionRule(COSTS, {"remove": (0.6, 1), "keep": (0, 0.2), "review": (0.2, 0.6)})
     assert rule.names == ("keep", "review", "remove")
