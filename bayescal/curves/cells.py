@@ -50,6 +50,8 @@ def draw_masses(
     .. [1] D. B. Rubin, "The Bayesian Bootstrap", Annals of Statistics 9, 1981.
     """
     gamma = rng.standard_gamma(count.astype(float), size=(*shape, *count.shape))
+    # Of far less than one effective row most draws underflow: a bin of them had no mean.
+    np.maximum(gamma, 1e-200 * (count > 0), out=gamma)
     if mass is not None:
         gamma *= mass / np.where(count > 0, count, 1)
     return np.asarray(gamma / gamma.sum(axis=-1, keepdims=True))

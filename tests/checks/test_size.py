@@ -12,7 +12,7 @@ BUDGET = {
     "quantities": 223,
     "cli": 2225,
     "core": 9236,
-    "curves": 2349,
+    "curves": 2351,
     "inference": 1614,
     "measures": 850,
     "plots": 3350,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_454
+TEST_LINES = 49_463
 
 
 def lines(path: Path) -> int:

@@ -56,6 +56,15 @@ def test_bins_that_ties_leave_empty_change_no_error(closed: str) -> None:
     assert (found["mce"] >= found["ece"]).all()
 
 
+def test_a_bin_of_far_less_than_one_effective_row_has_a_rate():
+    problem, rng = tied("right"), np.random.default_rng(3)
+    count = problem.cells.count * np.where(problem.cells.mean_score < 0.5, 1e-6, 1)
+    mass = draw_masses(count, (50,), rng)
+    np.testing.assert_array_equal(mass > 0, np.broadcast_to(count > 0, mass.shape))
+    found = error_draws(problem, np.full(mass.shape, 0.5), mass)
+    np.testing.assert_allclose(found["label_rate"], 0.5, rtol=1e-12)
+
+
 @pytest.mark.parametrize("strategy", ["uniform", "quantile", [0, 0.3, 0.3, 0.31, 1]])
 def test_membership_is_where_the_cell_lies(strategy):
     made = problem(n=80, n_bins=7, strategy=strategy)
