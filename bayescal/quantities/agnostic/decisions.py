@@ -31,11 +31,11 @@ class Action:
 
     Parameters
     ----------
-    positive : float, at least 0
+    positive : float, in [0, 1e300]
         Cost of taking it for a row of the positive class, the paper's a.
-    negative : float, at least 0
+    negative : float, in [0, 1e300]
         Cost of taking it for a row of the negative class, the paper's b.
-    setup : float, at least 0, default 0
+    setup : float, in [0, 1e300], default 0
         Cost of having the action at all, once for all rows.
 
     Examples
@@ -51,8 +51,8 @@ class Action:
 
     def __post_init__(self) -> None:
         for name in ("positive", "negative", "setup"):
-            gains = "Add the same amount to all costs of a class where some are gains."
-            cost = check_number(getattr(self, name), name, "[0, inf)", gains)
+            remedy = "Add one amount to all costs of a class if some are gains; use larger units."
+            cost = check_number(getattr(self, name), name, "[0, 1e300]", remedy)
             object.__setattr__(self, name, cost)
 
     def expected(self, probability: float) -> float:

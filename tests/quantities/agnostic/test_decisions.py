@@ -30,6 +30,19 @@ def test_of_actions_of_the_same_costs_the_first_is_taken_whatever_they_are_calle
     assert rule.names == ("keep", "c")
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e-5, 1e299])
+def test_the_unit_of_the_costs_changes_no_rule(unit):
+    found = bayes_rule({name: (unit * a, unit * b) for name, (a, b) in COSTS.items()})
+    assert found.names == bayes_rule(COSTS).names
+    # A subtraction, a sum and a division of products.
+    assert found.thresholds == pytest.approx(bayes_rule(COSTS).thresholds, rel=1e-15)
+
+
+def test_costs_whose_sums_overflow_are_refused():
+    with pytest.raises(InputError, match=r"\[0, 1e300\]; got 1e\+308\. .* larger units"):
+        bayes_rule({"keep": (1e308, 0), "remove": (0, 1e308)})
+
+
 def test_intervals_may_come_in_any_order():
     rule = DecisionRule(COSTS, {"remove": (0.6, 1), "keep": (0, 0.2), "review": (0.2, 0.6)})
     assert rule.names == ("keep", "review", "remove")
@@ -76,7 +89,7 @@ def test_actions_are_of_probabilities(score):
 
 @pytest.mark.parametrize("cost", [-1, math.nan, math.inf, "5", None])
 def test_bad_costs(cost):
-    with pytest.raises(InputError, match=r"positive must be a number in \[0, inf\)"):
+    with pytest.raises(InputError, match=r"positive must be a number in \[0, 1e300\]"):
         Action(cost, 0)
     with pytest.raises(InputError, match="'keep'"):
         DecisionRule({"keep": (0, cost)}, {"keep": (0, 1)})
