@@ -87,11 +87,10 @@ def binned_errors(
     divisor = np.maximum(mass, np.finfo(np.float64).tiny)
     rate, confidence = event @ bins / divisor, scored / divisor
     share = mass if mass_weighted else (mass > 0).astype(np.float64)
-    share = share / share.sum(axis=1, keepdims=True)
-    return (
-        np.asarray(expected_calibration_error(share, rate, confidence)),
-        np.asarray(maximum_calibration_error(mass, rate, confidence)),
-    )
+    share = _ratio(share, share.sum(axis=1, keepdims=True))
+    error = expected_calibration_error(share, rate, confidence)
+    largest = maximum_calibration_error(mass, rate, confidence)
+    return np.asarray(error), np.where(np.isnan(error), np.nan, largest)
 
 
 # Blocks of draws of all classes have about this many numbers, which a core's cache holds, but so
@@ -246,7 +245,8 @@ def subgroup_metrics(
     Returns
     -------
     Metrics
-        Arrays of shape (..., classifier, group). A group without rows has NaN throughout.
+        Arrays of shape (..., classifier, group). A group without rows, or without weight in a draw,
+        has NaN throughout.
     """
     probs = _probabilities(probs)
     convention = convention_name(ece, probs.shape[2])
@@ -314,7 +314,7 @@ class Measurement(NamedTuple):
         binned = event if errors_q is q else _weighted(errors_q, weight)
         total = weight.sum(axis=1)[:, np.newaxis]
         sums = sum(of_class @ linear for of_class, linear in zip(event, self.linear, strict=True))
-        accuracy, log_loss, brier = np.split(sums / total, 3, axis=1)
+        accuracy, log_loss, brier = np.split(_ratio(sums, total), 3, axis=1)
         rows = {k: counted(event[k], weight) for k, _ in self.rankings[0]}
         room = np.empty((2, *accuracy.shape[:1], weight.shape[1]), dtype=complex)
         ece, mce, auc, auprc = (np.empty(accuracy.shape) for _ in range(4))

@@ -231,9 +231,14 @@ class ParametricCalibrator(LogitCalibrator, ABC):
     def take(self, point: Floats) -> None:
         """Take parameters."""
 
+    def centred(self, logits: Floats) -> tuple[Floats, Floats]:
+        """Logits to find parameters of, and the matrix that turns these into those of the whole."""
+        return logits, np.eye(len(self.domain(logits)[0]))
+
     def least_loss(self, logits: Floats, label: Integers, weight: Floats | None) -> Floats:
         """Find the parameters of least loss."""
         start, bounds, size = self.domain(logits)
+        size = np.where(size > 0, size, 1.0)
         loss = self.objective(logits, label, np.ones(len(label)) if weight is None else weight)
 
         # L-BFGS stops early where slopes are of very different sizes.
@@ -248,14 +253,9 @@ class ParametricCalibrator(LogitCalibrator, ABC):
 
     @override
     def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> str:
-        self.take(self.least_loss(logits, label, weight))
+        found, whole = self.centred(logits)
+        self.take(self.least_loss(found, label, weight) @ whole)
         return ""
-
-
-def _size(values: Floats) -> Floats:
-    """Largest absolute value of each column; 1 where all are 0."""
-    size = np.abs(values).max(axis=0)
-    return np.where(size > 0, size, 1.0)
 
 
 def coded_labels(y: ArrayLike, n_classes: int) -> tuple[Integers, NDArray[Any]]:
@@ -422,14 +422,14 @@ class VectorScaling(ParametricCalibrator):
     def domain(self, logits: Floats) -> Domain:
         one = np.ones(logits.shape[1])
         ends = [(-end, end) for end in (*_MOST_SCALE * one, *_MOST_SHIFT * one)]
-        return np.append(one, 0 * one), ends, np.append(_size(logits), one)
+        return np.append(one, 0 * one), ends, np.append(np.abs(logits).max(axis=0), one)
 
     @override
-    def least_loss(self, logits: Floats, label: Integers, weight: Floats | None) -> Floats:
-        # Numbers and shifts of logits far from 0 move together, and L-BFGS stops early.
-        middle = logits.mean(axis=0)
-        coef, shift = np.split(super().least_loss(logits - middle, label, weight), 2)
-        return np.append(coef, shift - coef * middle)
+    def centred(self, logits: Floats) -> tuple[Floats, Floats]:
+        # Numbers and shifts of logits far from 0 move together, and optimisers stop early.
+        middle, whole = logits.mean(axis=0), np.eye(2 * logits.shape[1])
+        whole[: len(middle), len(middle) :] = -np.diag(middle)
+        return logits - middle, whole
 
     @override
     def objective(self, logits: Floats, label: Integers, weight: Floats) -> Objective:
@@ -497,7 +497,7 @@ class PlattScaling(ParametricCalibrator):
     @override
     def domain(self, logits: Floats) -> Domain:
         ends = [(ALPHA_MIN, ALPHA_MAX), (-_MOST_SHIFT, _MOST_SHIFT)]
-        return np.array([1.0, 0.0]), ends, np.append(_size(logit_of_top(logits)), 1.0)
+        return np.array([1.0, 0.0]), ends, np.append(np.abs(logit_of_top(logits)).max(), 1.0)
 
     @override
     def objective(self, logits: Floats, label: Integers, weight: Floats) -> Objective:

@@ -330,8 +330,11 @@ def _temperatures(base: TemperatureScaling, parts: Sequence[Part], gamma: float)
 
 
 def _parametric(base: ParametricCalibrator, parts: Sequence[Part], gamma: float) -> Near:
-    every = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    n_slices, start = len(parts), base.least_loss(*every)
+    logits, label, weight = map(np.concatenate, zip(*parts, strict=True))
+    logits, whole = base.centred(logits)
+    ends = np.cumsum([len(part.label) for part in parts])[:-1]
+    parts = [Part(own, *part[1:]) for own, part in zip(np.split(logits, ends), parts, strict=True)]
+    n_slices, start = len(parts), base.least_loss(logits, label, weight)
     size = len(start)
     if (n_slices + 1) * size > _MOST_PARAMETERS:
         raise InputError(
@@ -349,16 +352,18 @@ def _parametric(base: ParametricCalibrator, parts: Sequence[Part], gamma: float)
         slope = np.vstack([np.zeros(size), mass[:, None] * np.array(slopes)])
         return float(mass @ values), slope.ravel()
 
+    def apart(flat: Floats) -> Floats:
+        points = flat.reshape(-1, size) @ whole
+        return np.asarray((points[1:] - points[0]) / gamma)
+
     def room(flat: Floats) -> Floats:
-        points = flat.reshape(-1, size)
-        return np.asarray(1 - ((points[1:] - points[0]) ** 2).sum(axis=1) / gamma**2)
+        return np.asarray(1 - (apart(flat) ** 2).sum(axis=1))
 
     def room_slope(flat: Floats) -> Floats:
-        points = flat.reshape(-1, size)
-        apart = 2 * (points[1:] - points[0]) / gamma**2
+        slope = 2 * apart(flat) @ whole.T
         found = np.zeros((n_slices, n_slices + 1, size))
-        found[:, 0] = apart
-        found[np.arange(n_slices), np.arange(n_slices) + 1] = -apart
+        found[:, 0] = slope
+        found[np.arange(n_slices), np.arange(n_slices) + 1] = -slope
         return found.reshape(n_slices, -1)
 
     points = np.tile(start, n_slices + 1)
@@ -373,7 +378,7 @@ def _parametric(base: ParametricCalibrator, parts: Sequence[Part], gamma: float)
             constraints=[within],
             options={"maxiter": 1000, "ftol": 1e-13},
         ).x
-    shared, *each = (_at(base, point) for point in points.reshape(-1, size))
+    shared, *each = (_at(base, point) for point in points.reshape(-1, size) @ whole)
     return shared, each
 
 

@@ -236,6 +236,16 @@ def test_calibration_errors_of_another_number_of_draws_are_refused():
         metrics(probs, q, errors_q=q[:4])
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_group_without_weight_in_a_draw_has_no_metrics_there():
+    probs, y = made(40)
+    group = np.repeat([0, 1], 20)
+    weight = np.stack([1.0 - group, np.ones(40)])
+    for values in subgroup_metrics(probs, np.eye(2)[y], group, 2, weight):
+        np.testing.assert_array_equal(np.isnan(values).any(axis=1), [[False, True], [False, False]])
+        assert np.isnan(values[0, :, 1]).all()
+
+
 def test_subgroups_are_the_metrics_of_their_rows():
     probs, y = made(n=120)
     group = np.arange(120) % 3

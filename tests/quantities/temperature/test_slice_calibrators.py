@@ -218,6 +218,18 @@ def test_vectors_stay_near_and_the_loss_falls_with_gamma():
     assert (np.diff(losses) < 0).all()
 
 
+def test_levels_of_columns_change_nothing_where_gamma_hardly_binds():
+    # Shifts make up for any level; apart, vector scaling is fitted slice by slice.
+    logits, label = made()
+    slices = np.arange(len(label)) % 2
+    level = np.array([0.0, 200.0, -100.0])
+    apart = SliceCalibration(VectorScaling()).fit(logits, label, slices=slices)
+    near = SliceCalibration(VectorScaling(), gamma=1e4).fit(logits + level, label, slices=slices)
+    found = near.predict_proba(logits + level, slices=slices)
+    # SLSQP stops where the loss changes by less than 1e-13: probabilities are near to its root.
+    np.testing.assert_allclose(found, apart.predict_proba(logits, slices=slices), atol=1e-4)
+
+
 @pytest.mark.parametrize(
     ("base", "gamma", "message"),
     [
