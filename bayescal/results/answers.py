@@ -33,7 +33,7 @@ from bayescal.measures.registry import range_of
 from bayescal.measures.scores import is_called
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bootstrap import RATE, Cells, alike, joint_values
+from bayescal.results.bootstrap import RATE, Cells, called_alike, joint_values
 from bayescal.results.compare import shares_of_most
 from bayescal.results.intervals import tail
 from bayescal.results.measure import check_curve, curve_cells
@@ -339,8 +339,9 @@ def chances(
     def both(cells: Cells) -> Floats:
         return np.stack(benefit(*cells.parted(thresholds)[:3], thresholds))
 
-    drawn = joint_values(tree, both, cases)[alike(tree, cases, by_rank=True)]
-    own, everyone = drawn[:, 0], drawn[:1, 1]
+    drawn = joint_values(tree, both, cases)
+    first = called_alike(tree, cases, thresholds).T
+    own, everyone = drawn[first, 0, np.arange(len(thresholds))], drawn[:1, 1]
     return _of_draws(np.concatenate([own, everyone, 0 * everyone]))
 
 

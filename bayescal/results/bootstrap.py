@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from bayescal.core.columns import Floats, Whole
+from bayescal.measures.scores import is_called
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 
@@ -32,6 +33,8 @@ _PART_WEIGHTS: Final = (f"{schema.PART}_weight", f"{schema.PART}_event_weight")
 _WEIGHTS_AT_ONCE: Final = 1 << 22
 # Scores that differ by less, in standard errors of the rate of events, are copies.
 _ALIKE: Final = 0.02
+# Calls of whole rows differ by one at least.
+_LEAST_ROWS: Final = 0.5
 # Scores of float32, edges and means are off by less.
 _NEAR: Final = 1e-6
 # Of rows that are nearer to their cell's upper end on average, by its width, nine of ten are there.
@@ -97,6 +100,13 @@ class Rows(NamedTuple):
         """The rows as they are, as one draw."""
         negative, positive = (self.by_label * self.unit)[:, None]
         return _cells(positive, negative, self)
+
+    def called(self, thresholds: Floats) -> Floats:
+        """Share of each part that is called positive, (threshold, part)."""
+        n = len(self.score)
+        parts = Cells(np.eye(n), self.score, np.ones(n), self.ends).parted(thresholds)
+        called = is_called(parts.score, thresholds[:, None])
+        return np.asarray(called @ (parts.rate * parts.mass).T)
 
     def added_weight(self) -> Floats:
         """Weights of an added row of either label: those of an effective row, (2,)."""
@@ -272,8 +282,7 @@ def alike(tree: xr.DataTree, cases: Sequence[ResultSlice], by_rank: bool = False
         return found
     number, known = stands_for(tree), [rows_of(tree, case) for case in cases]
     stored = [_stored(tree, case, number) for case in cases]
-    rate = (stored[0][1] @ number + 1) / (number.sum() + 2)
-    near = _ALIKE * math.sqrt(rate * (1 - rate) / number.sum())
+    near = _near(stored[0][1], number)
     for k, (place, label, _) in enumerate(stored):
         for one, (other, other_label, _) in enumerate(stored[:k]):
             mine, theirs = known[k], known[one]
@@ -286,6 +295,41 @@ def alike(tree: xr.DataTree, cases: Sequence[ResultSlice], by_rank: bool = False
             if near_each and not ranks_apart:
                 found[k] = found[one]
                 break
+    return found
+
+
+def _near(label: Whole, number: Floats) -> float:
+    """A fiftieth of a standard error of the share of events."""
+    rate = (label @ number + 1) / (number.sum() + 2)
+    return _ALIKE * math.sqrt(rate * (1 - rate) / number.sum())
+
+
+def called_alike(
+    tree: xr.DataTree, cases: Sequence[ResultSlice], thresholds: ArrayLike
+) -> NDArray[np.intp]:
+    """Of each case the first that calls the rows that it calls, (threshold, case).
+
+    Of rows in a part that a threshold cuts it is known how many are called, to a fraction: those
+    who differ by less than half a row, or a fiftieth of a standard error of the share of events, of
+    the shared rows and in the numbers of all of either label, call the same ones.
+    """
+    number, at = stands_for(tree), np.atleast_1d(thresholds)
+    found = np.tile(np.arange(len(cases)), (len(at), 1))
+    known: list[tuple[Floats, Floats, Whole]] = []
+    for k, case in enumerate(cases):
+        place, label, _ = _stored(tree, case, number)
+        rows = rows_of(tree, case)
+        if rows is None:
+            return found
+        called = rows.called(at)
+        sums, called = called @ rows.by_label.T, called[:, place]
+        few = max(_LEAST_ROWS, _near(label, number) * number.sum())
+        for one, (other, other_sums, other_label) in enumerate(known):
+            near = np.abs(called - other) @ number < few
+            near &= (np.abs(sums - other_sums) < few).all(axis=1)
+            if np.array_equal(label, other_label):
+                found[:, k] = np.where(near & (found[:, k] == k), found[:, one], found[:, k])
+        known.append((called, sums, label))
     return found
 
 

@@ -27,6 +27,7 @@ from bayescal.results.bootstrap import (
     Cells,
     Draws,
     alike,
+    called_alike,
     cells_with_rows,
     draw_cells,
     joint_values,
@@ -380,11 +381,22 @@ def _paired(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
 
     for cases in access.along(tree, schema.CLASSIFIER):
         drawn, first = joint_values(tree, values, cases), alike(tree, cases, by_rank=True)
-        for k, case in enumerate(cases):
-            for place, one in enumerate(of_rows):
-                draws = drawn[first[k] if one.copies_tie else k, place]
-                found[one.name].loc[place_in(like, case)] = draws.reshape(shape)
+        for place, one in enumerate(of_rows):
+            for case, k in zip(cases, _tied(tree, cases, one, first), strict=True):
+                found[one.name].loc[place_in(like, case)] = drawn[k, place].reshape(shape)
     return found
+
+
+def _tied(
+    tree: xr.DataTree, cases: Sequence[ResultSlice], one: Measure, first: Sequence[int]
+) -> Sequence[int]:
+    """Of each case the first that has its values: nearly its scores, or its calls."""
+    if not one.copies_tie:
+        return range(len(cases))
+    known = signature(one.function).parameters
+    if "threshold" not in known:
+        return first
+    return [*called_alike(tree, cases, known["threshold"].default)[0]]
 
 
 def _correlations(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:

@@ -94,6 +94,37 @@ def test_classifiers_that_rank_alike_tie() -> None:
     assert bc.best(tree, "auc").prob_best.values[:2] == pytest.approx(0.48, abs=0.1)
 
 
+def test_classifiers_that_call_the_same_rows_tie_and_others_do_not() -> None:
+    x = np.random.default_rng(0).normal(size=400)
+    label = np.random.default_rng(1).random(400) < expit(2 * x)
+    # Odds to a power are above 1 where they were; a logit of .04 more calls three rows more.
+    scores = {"first": expit(2 * x), "same": expit(5 * x), "more": expit(2 * x + 0.04)}
+    tree = fit(bc.Scores.stack(scores, y_true=label))
+    for name in ("accuracy", "sensitivity", "specificity", "ppv", "cost:0.5,1e6,3e6"):
+        same, other = (bc.difference(tree, "first", one, name) for one in ("same", "more"))
+        assert (same.mean, same.prob_equal, other.prob_equal < 0.1) == (0, 1, True)
+    found = bc.decision_curve(tree, [0.3, 0.5]).table.set_index(["classifier", "threshold"])
+    at_half = found.xs(0.5, level="threshold")["p_best"]
+    assert at_half["first"] == at_half["same"] > 0
+    # At other thresholds they call other rows.
+    assert found["p_best"]["first", 0.3] != found["p_best"]["same", 0.3]
+
+
+def test_near_copies_that_call_fewer_events_are_no_copies_at_the_threshold() -> None:
+    rng = np.random.default_rng(0)
+    score = rng.uniform(size=2000)
+    label = rng.random(2000) < score
+    nearest = np.flatnonzero(label & (score > 0.5))
+    moved = nearest[np.argsort(score[nearest])[:10]]
+    fewer = np.where(np.isin(np.arange(2000), moved), 0.49, score)
+    tree = fit(bc.Scores.stack({"first": score, "fewer": fewer}, y_true=label))
+    assert bc.difference(tree, "first", "fewer", "brier").prob_equal == 1
+    apart = bc.difference(tree, "first", "fewer", "sensitivity")
+    # Every weight of the ten is above 0. A few rows of a cell count as spread over it.
+    assert apart.mean == pytest.approx(10 / label.sum(), rel=0.2)
+    assert apart.prob_first_larger > 0.95
+
+
 def test_of_many_rows_some_are_kept_and_vary_as_all_do() -> None:
     n = 40_000
     data = panel(n)
