@@ -413,6 +413,8 @@ class HeldOutCalibration(Calibrated):
         Trained on all rows.
     calibrator_ : LogitCalibrator
         Fitted to the probabilities that each row got from a classifier trained on the other folds.
+    least_ : float
+        What smaller probabilities count as; 0 where no row got one of 0.
     classes_ : ndarray of shape (class,)
         The labels.
     n_features_in_ : int
@@ -423,6 +425,9 @@ class HeldOutCalibration(Calibrated):
     Every row serves both to train and to calibrate. A single part held out leaves fewer for
     either, and where its predictions are all right, temperature scaling has no finite optimum. The
     classifiers of the folds see fewer rows than the last, and are a little less sure than it.
+
+    Probabilities of 0, as neighbours and forests give them, have no logit. Where held-out rows got
+    some, half of the least other one stands for them.
 
     A classifier trained already needs no such wrapper: pass its logits to the calibrator.
 
@@ -476,13 +481,12 @@ class HeldOutCalibration(Calibrated):
         found = np.empty((len(labels), len(self.classes_)))
         for train, left_out in folds.split(np.zeros(len(labels)), labels):
             trained = self._trained(rows, labels, weight, train)
-            found[left_out] = _logits(trained, _safe_indexing(rows, left_out))
-        return found
+            found[left_out] = trained.predict_proba(_safe_indexing(rows, left_out))
+        above_0 = found > 0
+        self.least_ = 0.0 if above_0.all() else float(found.min(where=above_0, initial=1.0)) / 2
+        return log_probabilities(np.maximum(found, self.least_))
 
     def _probabilities(self, x: ArrayLike) -> Any:
         """Calibrated probabilities, (obs, class)."""
-        return self.calibrator_.predict_proba(_logits(self.estimator_, x))
-
-
-def _logits(estimator: Any, x: Any) -> Floats:
-    return log_probabilities(np.asarray(estimator.predict_proba(x), np.float64))
+        prob = np.asarray(self.estimator_.predict_proba(x), np.float64)
+        return self.calibrator_.predict_proba(log_probabilities(np.maximum(prob, self.least_)))

@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import (
@@ -302,3 +303,21 @@ def test_the_default_is_no_worse_than_no_calibration_by_much(load):
             found[name].append(log_loss(y_test, model.fit(x_train, y_train).predict_proba(x_test)))
     # Twice the standard error of these means is about .02.
     assert np.mean(found["calibrated"]) < np.mean(found["none"]) + 0.02
+
+
+@pytest.mark.filterwarnings("error")
+def test_probabilities_of_0_count_as_half_of_the_least_other_one():
+    x, y = load_wine(return_X_y=True)
+    neighbors = KNeighborsClassifier(10)
+    x, x_test, y, y_test = train_test_split(x, y, random_state=0, test_size=0.5)
+    fitted = HeldOutCalibration(neighbors, random_state=0).fit(x, y)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    crossed = cross_val_predict(neighbors, x, y, cv=folds, method="predict_proba")
+    # Of ten neighbours .1 is the least share above 0.
+    new = neighbors.fit(x, y).predict_proba(x_test)
+    held, new = (np.log(np.maximum(prob, 0.05)) for prob in (crossed, new))
+    expected = ClassWiseTemperatureScaling(0.1).fit(held, y).predict_proba(new)
+    found = fitted.predict_proba(x_test)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    # Whatever a calibrator adds to noise, it should not be worse than equal probabilities.
+    assert log_loss(y_test, found) < np.log(3)
