@@ -35,6 +35,7 @@ from bayescal.quantities.temperature.logits import (
     predicted_class,
     undetermined,
     warn_caller,
+    warn_of_zeros,
 )
 
 type Objective = Callable[[Floats], tuple[float, Floats]]
@@ -58,8 +59,7 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             logits, column = logits[kept], column[kept]
         label, self.classes_ = coded_labels(column, logits.shape[1])
         self.n_features_in_ = logits.shape[1]
-        names = column_names(X)
-        if names is not None and len(names) > 1:
+        if (names := column_names(X)) is not None and len(names) > 1:
             place, seen = places_of(names, self.classes_), self.classes_[np.unique(label)]
             if place is not None:
                 logits, names = logits[:, place], [names[k] for k in place]
@@ -70,6 +70,7 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
                     "number from 0."
                 )
             self.feature_names_in_ = np.array(names, object)
+        warn_of_zeros(logits, label, self.scale)
         return logits, label, weight
 
     def checked_again(self, X: ArrayLike) -> Floats:
@@ -178,8 +179,8 @@ class LogitCalibrator(OfLogits, ABC):
         Warns
         -----
         UserWarning
-            If logits look like probabilities, or do not determine the number of temperature scaling
-            within its range.
+            If logits look like probabilities, a label has a probability of 0, or rows do not
+            determine the number of temperature scaling within its range.
         """
         warn_caller(self.fit_logits(*self.check(X, y, sample_weight)))
         return self
@@ -374,8 +375,7 @@ class TemperatureScaling(LogitCalibrator):
         return float(np.clip(np.exp(place), self.alpha_min, self.alpha_max))
 
 
-_MOST_SCALE: Final = 100.0
-_MOST_SHIFT: Final = 50.0
+_MOST_SCALE, _MOST_SHIFT = 100.0, 50.0
 
 
 class VectorScaling(ParametricCalibrator):

@@ -121,6 +121,18 @@ def log_probabilities(prob: NDArray[np.floating]) -> Floats:
     return np.asarray(np.log(np.maximum(prob, np.finfo(prob.dtype).tiny), dtype=np.float64))
 
 
+def warn_of_zeros(logits: Floats, label: Integers, scale: str) -> None:
+    """Say so where the probability of a label is 0, which no number changes."""
+    ends = [np.log(np.finfo(dtype).tiny, dtype=np.float64) for dtype in (np.float32, np.float64)]
+    zero = np.isin(logits[np.arange(len(label)), label], ends)
+    if scale == "probabilities" and zero.any():
+        warn_caller(
+            f"the label of a row should have a probability above 0; it is 0 at row "
+            f"{int(zero.argmax())} ({int(zero.sum())} such rows), which flattens all others. Clip "
+            "probabilities from below, as by half of the least other one."
+        )
+
+
 def scores_of_0(logits: Floats, gap: Floats) -> NDArray[np.bool_]:
     """Which logits stand for a probability of 0; `gap` is to the largest of the row."""
     # The probability of the largest is 1 / 22,000 at least.

@@ -496,3 +496,19 @@ def test_a_class_always_right_is_bounded():
     assert fitted.alpha_[0] == 100
     assert fitted.alpha_[1] == pytest.approx(np.log(3))
     assert np.isfinite(fitted.predict_proba(logits)).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_labels_of_probability_0_are_said(dtype):
+    # One such row of 200 outweighs what all others say: their sharpness falls to a tenth.
+    rng = np.random.default_rng(0)
+    score = rng.uniform(0.05, 0.95, 200)
+    label = (rng.random(200) < score).astype(int)
+    prob = np.stack([1 - score, score], axis=1).astype(dtype)
+    assert TemperatureScaling(scale="probabilities").fit(prob, label).alpha_ > 0.5
+    prob[7] = 1 - np.eye(2)[label[7]]
+    with pytest.warns(UserWarning, match="above 0|end of its range") as said:
+        fitted = TemperatureScaling(scale="probabilities").fit(prob, label)
+    assert "probability above 0; it is 0 at row 7 (1 such rows)" in str(said[0].message)
+    # This row outweighs what the others say.
+    assert fitted.alpha_ < 0.5
