@@ -324,7 +324,7 @@ def test_classes_of_credal_and_groups_say_what_nuts_drew(monkeypatch):
     split = bc.CalibrationSplit(
         calibration=bc.Scores(y_true=label[:300], y_prob=prob[:300]), target=prob[300:]
     )
-    classes = fitting.fit(bc.credal, split, seed=1)["model_average"]
+    classes = fitting.fit(bc.credal, split, seed=1, draws=500)["model_average"]
     assert classes["nuts_draws"].dims == classes["weight"].dims
     sampled = classes["nuts_draws"].sel(description=["smooth", "rough"]).values
     assert (sampled >= 2000).all()
@@ -337,8 +337,8 @@ def test_classes_of_credal_and_groups_say_what_nuts_drew(monkeypatch):
         group=np.where(np.arange(400) % 2, "a", "b"),
         pos_label=True,
     )
-    found = fitting.fit(bc.ece, groups, seed=1)["model_average"]["nuts_draws"]
-    assert found.transpose("group", "description").values.tolist() == [[0, 4000, 0, 0]] * 2
+    found = fitting.fit(bc.ece, groups, seed=1, draws=500)["model_average"]["nuts_draws"]
+    assert found.transpose("group", "description").values.tolist() == [[0, 2000, 0, 0]] * 2
     assert "PooledCurves" in asked
 
 
@@ -347,7 +347,7 @@ def test_the_average_is_that_of_direct_draws():
     """Mean and ends of the interval, in their Monte Carlo standard errors."""
     one = bc.ece.plan(over_confident(), bc.ece.Priors()).cases[0]
     nuts, direct = (
-        [fit_case("ece", one, settings(draws=1000, tune=None, method=how), k) for k in range(4)]
+        [fit_case("ece", one, settings(draws=500, tune=None, method=how), k) for k in range(4)]
         for how in ("nuts", "direct")
     )
     figures = [
