@@ -10,6 +10,7 @@ import pytensor.tensor as pt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytensor.graph.replace import vectorize_graph
 from scipy.special import softmax
 from scipy.stats import f, kstest, multivariate_t, t
 
@@ -115,7 +116,7 @@ def test_rows_stand_for_several_in_the_mean_of_forced_labels():
 def test_prior_draws_are_those_of_the_model():
     import pymc as pm
 
-    made, n = grouped(), 4000
+    made, n = grouped(), 2000
     own = model(made, Tilt(intercept=0.4, slope_location=-0.3, wide_weight=1.0, group=0.5))
     ours = prior_of(own, n)
     with model_of(made, own):
@@ -128,9 +129,9 @@ def test_prior_draws_are_those_of_the_model():
         assert values.shape == theirs.shape, name
         levels = (0.1, 0.5, 0.9)
         a, b = (np.quantile(v.reshape(n, -1)[:, -1], levels) for v in (values, theirs))
-        # The difference of two shares of 4000 has a standard error below .012: four of them.
+        # The difference of two shares of 2000 has a standard error below .016: four of them.
         for level, at in zip(levels, b, strict=True):
-            assert abs((values.reshape(n, -1)[:, -1] <= at).mean() - level) < 0.045, name
+            assert abs((values.reshape(n, -1)[:, -1] <= at).mean() - level) < 0.064, name
         assert np.isfinite(a).all()
 
 
@@ -334,16 +335,16 @@ def test_many_units_are_normal_ones_of_another_length():
     with pm.Model(coords={"class": range(12)}) as made:
         unit = student_group("unit", (12,), ("class",))
     transform = made.rvs_to_transforms[unit]
-    value = pt.vector("value", shape=(12,))
+    value, values = pt.vector("value", shape=(12,)), pt.matrix("values", shape=(None, 12))
     there = transform.backward(value)
     outputs = [there, transform.forward(there), transform.log_jac_det(value)]
-    compiled = pytensor.function([value], outputs, mode=PLAIN)
+    compiled = pytensor.function([values], vectorize_graph(outputs, {value: values}), mode=PLAIN)
     normal = np.random.default_rng(4).normal(size=(2000, 12))
-    units, back, log_det = (np.array(found) for found in zip(*map(compiled, normal), strict=True))
+    units, back, log_det = compiled(normal)
     # Squared lengths over their number follow Fisher's F. Tables are linear between nodes.
     assert kstest((units**2).sum(axis=1) / 12, f(12, GROUP_DEGREES).cdf).pvalue > 0.001
     np.testing.assert_allclose(back, normal, atol=0.01)
     step = 1e-5 * np.eye(12)
     for point, expected in zip(normal[:5], log_det, strict=False):
-        slopes = [(compiled(point + one)[0] - compiled(point - one)[0]) / 2e-5 for one in step]
+        slopes = (compiled(point + step)[0] - compiled(point - step)[0]) / 2e-5
         assert np.linalg.slogdet(slopes)[1] == pytest.approx(expected, abs=1e-6)
