@@ -167,19 +167,14 @@ def test_models_are_as_probable_as_they_are_true():
 
 def test_vector_scaling_is_found_and_calibrates():
     truth = bc.datasets.temperature.truth("vector")
-    fitted = bc.fit(bc.temperature, truth.scores(3000, seed=2), method="direct", seed=1)
+    how = {"method": "direct", "draws": 250, "seed": 1}
+    fitted = bc.fit(bc.temperature, truth.scores(3000, seed=2), **how)
     assert float(fitted["model_average"]["weight"].sel(description="vector scaling")) > 0.99
-    logits = truth.logits(20_000, seed=3)
+    logits = truth.logits(5000, seed=3)
     prob = bc.temperature.calibrate(fitted, logits)
     np.testing.assert_allclose(prob.sum(axis=1), 1)
     off = np.abs(prob - truth.probability(logits)).mean()
-    alone = bc.fit(
-        bc.temperature,
-        truth.scores(3000, seed=2),
-        priors=Priors(vector=0),
-        method="direct",
-        seed=1,
-    )
+    alone = bc.fit(bc.temperature, truth.scores(3000, seed=2), priors=Priors(vector=0), **how)
     other = np.abs(bc.temperature.calibrate(alone, logits) - truth.probability(logits)).mean()
     # Of 3,000 rows vector scaling leaves about half of the error; draws move it by a few per cent.
     assert off < 0.6 * other
