@@ -119,12 +119,12 @@ def test_weighted_rows_are_not_simulated():
 @pytest.mark.mcmc
 def test_a_weighted_fit_is_of_the_population():
     # Rows on which the classifiers err are drawn a third as often as others.
-    panel = truth("mixed").scores(4000, 0, seed=1)
+    panel = truth("mixed").scores(2000, 0, seed=1)
     matrix = score_matrix(panel)
     population = (matrix.probs.argmax(axis=2) == matrix.y).mean(axis=1)
     rng = np.random.default_rng(5)
     q = np.where((matrix.probs.argmax(axis=2) == matrix.y).all(axis=0), 1.0, 1 / 3)
-    rows = np.flatnonzero(rng.random(4000) < q)
+    rows = np.flatnonzero(rng.random(2000) < q)
     y = np.where(np.arange(len(rows)) < 400, panel.y_true[rows], -1)
     pairs = dict(zip(panel.classifiers, panel.y_prob[:, rows], strict=True))
     label = [None if k < 0 else int(k) for k in y]
