@@ -27,6 +27,13 @@ def scores(**more: Any) -> bc.Scores:
     return bc.Scores.stack(both, y_true=LABEL, **more)
 
 
+def plan() -> Any:
+    """Of a smooth curve, a tenth of the time of the average."""
+    priors = bc.ece.Priors(bc.ece.SmoothCurve())
+    pilot = bc.fit(bc.ece, bc.Scores(LABEL, SCORE), priors=priors, method="direct", seed=1)
+    return bc.plan_labels(pilot, n=[100, 400], replications=3)
+
+
 def fits() -> bc.ManyFits:
     """Two fits, one of which fails."""
     data = {EVIL: bc.Scores(LABEL, SCORE), "broken": 3}
@@ -47,10 +54,8 @@ SHOWING: dict[str, Callable[[], Any]] = {
     "Difference": lambda: bc.difference(make_result((EVIL, "b"), draws=100), EVIL, "b"),
     "Best": lambda: bc.best(make_result((EVIL, "b"), draws=100)),
     "Best by group": lambda: bc.best(make_panel_result((EVIL, "b"), ("x", "y")), "auc"),
-    "LabelPlan": lambda: bc.plan_labels(bc.Scores(LABEL, SCORE), n=[100, 400], replications=3),
-    "LabelPlan with a limit": lambda: bc.plan_labels(
-        bc.Scores(LABEL, SCORE), n=[100, 400], replications=3, seed=1
-    ).with_limit(0.05),
+    "LabelPlan": plan,
+    "LabelPlan with a limit": lambda: plan().with_limit(0.05),
     "Change": lambda: bc.change([make_result((EVIL,), draws=100, seed=k) for k in range(2)]),
     "DecisionCurve": lambda: bc.decision_curve(make_result((EVIL, "b"), draws=100)),
     "ManyFits": fits,
@@ -61,20 +66,26 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "classes and groups": lambda: make_result((EVIL, "b"), ("0", "1"), ("x", "y"), draws=50),
     "many cases": lambda: make_result([f"c{k}" for k in range(35)], draws=20),
     "several priors": lambda: bc.prior_sensitivity(
-        bc.ece, bc.Scores(LABEL, SCORE), method="direct", seed=1
+        bc.ece,
+        bc.Scores(LABEL, SCORE),
+        {"average": bc.ece.Priors(), "bins": bc.ece.Priors(bc.ece.IndependentBins())},
+        method="direct",
+        draws=250,
+        seed=1,
     ),
     "positives and unlabelled rows": lambda: bc.fit(
         bc.pu_ece,
         SHOWING["PUScores"](),
-        priors=bc.pu_ece.Priors(bc.Beta(8, 8)),
+        priors=bc.pu_ece.Priors(bc.Beta(8, 8), bc.pu_ece.SmoothCurve()),
         method="direct",
+        draws=250,
         seed=1,
     ),
     "a panel": lambda: make_panel_result((EVIL, "b", "c")),
     "a panel with groups": lambda: make_panel_result((EVIL, "b"), ("x", "y")),
     "rows": lambda: make_credal_result((EVIL, "b")),
     "rows under several priors": lambda: make_credal_grid((EVIL,)),
-    "intervals": lambda: bc.fit(bc.agnostic, scores(), method="direct", seed=1),
+    "intervals": lambda: bc.fit(bc.agnostic, scores(), method="direct", draws=250, seed=1),
     "temperatures": lambda: bc.fit(bc.temperature, scores(), method="direct", seed=1, chains=2),
 }
 OTHERS: dict[str, Callable[[], Any]] = {
