@@ -242,10 +242,10 @@ def run(*words: object) -> str:
     return given.output
 
 
-@pytest.mark.parametrize("how", ["--quick", "--estimate-only"])
-def test_names_that_are_formulas_are_quoted_in_csv(table: Path, tmp_path: Path, how: str) -> None:
+@pytest.mark.parametrize("how", [("--quick", "--prior", "flat"), ("--estimate-only",)])
+def test_names_that_are_formulas_are_quoted_in_csv(table: Path, tmp_path: Path, how) -> None:
     out = tmp_path / "out.csv"
-    run("ece", table, "--label", "y", *(f"--score={name}" for name in HOSTILE), how, "-o", out)
+    run("ece", table, "--label", "y", *(f"--score={name}" for name in HOSTILE), *how, "-o", out)
     with out.open(newline="") as file:
         found = list(csv.DictReader(file))
     names = [row["classifier"] for row in found]
