@@ -203,6 +203,7 @@ def test_bins_of_every_kind(closed, strategy, tmp_path):
     assert_same_counts(found, expected, **fields)
 
 
+@pytest.mark.usefixtures("one_class_prior")
 @pytest.mark.filterwarnings("ignore::bayescal.ConvergenceWarning")  # few draws
 def test_a_fit_is_that_of_rows_in_memory(tmp_path):
     expected, columns = made("three digits")
