@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import combinations, product
-from typing import TYPE_CHECKING, Final
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from markupsafe import Markup
@@ -231,23 +231,14 @@ def _resolved(pair: Difference) -> bool:
 
 def _pairs(view: View) -> Iterator[tuple[str, Difference]]:
     """Every pair within each class and group, the smaller mean first."""
-    var = view.main.name
-    held = view.tree[schema.POSTERIOR].dataset
-    values = [
-        [str(value) for value in held[dim].values] if dim in held.dims else [None]
-        for dim in (schema.CLASS, schema.GROUP)
-    ]
-    means = {
-        (case.class_, case.group, case.classifier): access.posterior_mean(view.tree, var, case)
-        for case in view.cases
-    }
-    for class_, group in product(*values):
-        ordered = sorted(
-            access.classifier_names(view.tree), key=lambda name: means[class_, group, name]
-        )
-        for first, second in combinations(ordered, 2):
-            pair = difference(view.tree, first, second, var, view.prob, class_=class_, group=group)
-            yield ", ".join(name for name in (class_, group) if name is not None), pair
+    var, mean = view.main.name, partial(access.posterior_mean, view.tree, view.main.name)
+    for cases in access.along(view.tree, schema.CLASSIFIER):
+        sel = cases[0].sel
+        where: Any = {"class_": sel.get(schema.CLASS), "group": sel.get(schema.GROUP)}
+        place = ", ".join(filter(None, where.values()))
+        for one, two in combinations(sorted(cases, key=mean), 2):
+            names = one.classifier, two.classifier
+            yield place, difference(view.tree, *names, var, view.prob, **where)
 
 
 MOST_LINES = 120
@@ -265,7 +256,11 @@ def measures(view: View) -> Markup | None:
         return None
     lines = [(one, case) for one in view.measures for case in view.cases]
     shown = lines[:MOST_LINES]
-    ranks = {one.name: ranking for one in view.measures if (ranking := _ranking(view, one))}
+    ranks: dict[str, Best] = {}
+    for one in view.measures:
+        # Where classifiers are one, or not of the same rows, there is no ranking.
+        with suppress(InputError):
+            ranks[one.name] = best(view.tree, one.name)
     titles = ("Mean", f"{percent(view.prob)} interval")
     plug_ins, *numbers = zip(
         *(numbers_of(view.tree, case, one, view.interval(one.name, case)) for one, case in shown),
@@ -282,7 +277,12 @@ def measures(view: View) -> Markup | None:
         cells = names([case.label for _, case in shown], failed)
         columns.insert(1, Column(view.case_word, cells, words=True))
     if ranks:
-        chances = [_chance(ranks.get(one.name), case) for one, case in shown]
+        chances = [
+            probability(float(access.at(ranks[one.name].prob_best, case)))
+            if one.name in ranks
+            else MISSING
+            for one, case in shown
+        ]
         columns.append(Column("P(best)", chances))
     left = len(lines) - len(shown)
     more = f" {left} further lines are left out; bayescal.summary gives them." if left else ""
@@ -301,19 +301,6 @@ def _name(one: Variable, first: bool) -> Markup:
     text = capital(one.meaning.removeprefix(f"{capital(one.title)}: ").rstrip("."))
     text += f"; {_BETTER[one.better]}." if one.better else "."
     return title + Markup("<small>{}</small>").format(text)
-
-
-def _ranking(view: View, one: Variable) -> Best | None:
-    """Probabilities of being best; None where classifiers are one, or not of the same rows."""
-    with suppress(InputError):
-        return best(view.tree, one.name)
-    return None
-
-
-def _chance(ranking: Best | None, case: ResultSlice) -> str:
-    if ranking is None:
-        return MISSING
-    return probability(float(access.at(ranking.prob_best, case)))
 
 
 _NAME: Final = "net_benefit"

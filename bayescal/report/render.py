@@ -80,10 +80,7 @@ def render(template: str, **context: Any) -> Markup:
 
 
 def document(title: str, byline: Sequence[str], parts: Sequence[tuple[str, ...]]) -> str:
-    """Fill the whole page with parts of id, title, short title and body.
-
-    No name turns the writing direction of what follows.
-    """
+    """Fill the page with parts of id, title, short title and body; no name turns its direction."""
     content = {"title": title, "byline": byline, "parts": parts, "version": __version__}
     return undirected(render("report.html.j2", style=source("style.css"), **content))
 
@@ -339,11 +336,6 @@ class View:
     def parameters(self) -> list[Variable]:
         """Parameters that are shown beside an estimate, such as a class prior."""
         return [one for one in access.of_role(self.tree, PARAMETER) if one.point]
-
-    def full_name(self, name: str) -> str:
-        """Name of a variable, or of what a prior is of, in full."""
-        found = access.described(self.tree, name)
-        return found.full or found.title
 
     @property
     def data(self) -> str:

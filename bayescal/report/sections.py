@@ -43,7 +43,7 @@ from bayescal.report.render import (
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice, warned_cases
 from bayescal.results.schema import MAX_RHAT, MIN_EBFMI, MIN_ESS
-from bayescal.results.summary import tabulate
+from bayescal.results.summary import heading, tabulate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -299,7 +299,8 @@ def bounds(view: View) -> Markup | None:
         len(set(values)) == 1 for values in numbers.values()
     )
     if alike or len(view.cases) > MOST_COLUMNS:
-        columns = [Column("Value", [_from_to(values) for values in numbers.values()])]
+        written = (map(_writer(own), (min(own), max(own))) for own in numbers.values())
+        columns = [Column("Value", [" to ".join(dict.fromkeys(ends)) for ends in written])]
     else:
         columns = [
             Column(name, [_writer(values)(values[k]) for values in numbers.values()])
@@ -333,11 +334,6 @@ def _numbers(view: View, held: xr.DataArray) -> list[float]:
 def _writer(numbers: list[float]) -> partial[str]:
     whole = all(math.isnan(number) or number.is_integer() for number in numbers)
     return partial(count) if whole else partial(fixed, digits=4)
-
-
-def _from_to(numbers: list[float]) -> str:
-    write = _writer(numbers)
-    return " to ".join(dict.fromkeys(write(end) for end in (min(numbers), max(numbers))))
 
 
 def _assumption(held: xr.DataArray) -> Markup:
@@ -432,10 +428,8 @@ def _meanings(view: View) -> list[tuple[str, str]]:
     better = {MORE: " Higher is better.", LESS: " Lower is better.", None: ""}
     found = []
     for one in (*view.answers, *view.parameters):
-        name = one.full or one.title
-        name = name if one.title in name else f"{name} ({one.title})"
         direction = better[one.better] if one.role == METRIC else ""
-        found.append((capital(name), one.meaning + direction))
+        found.append((capital(heading(one)), one.meaning + direction))
     return [(name, text) for name, text in found if text]
 
 

@@ -76,10 +76,9 @@ def _page(
     """What sections on refits share: warnings, sentences, figure, tables, and the priors."""
     drawn = drawings(view.tree, view.prob)
     pictures = figures(wide=drawn) if drawn else Markup("")
-    texts = view.structure("prior_texts")
     answer = {"lead": lead, "body": pictures + Markup("\n").join(tables), "notes": [note]}
     top = render("answer.html.j2", alerts=alerts(view), converged=converged, **answer)
-    words: dict[str, str] = {}
+    texts, words = view.structure("prior_texts"), dict[str, str]()
     if isinstance(texts, dict):
         words = {plain(name): text for name, text in texts.items()}
     return top + facts(words) if any(words.values()) else top
@@ -153,8 +152,11 @@ def sensitivity(view: View) -> Markup | None:
 
 
 def _name(view: View, name: str) -> str:
-    """Name of a variable that is power-scaled."""
-    return rows.variable_name(view, name) if "[" in name else capital(view.full_name(name))
+    """Name of a variable that is power-scaled, or of what a prior is of, in full."""
+    if "[" in name:
+        return rows.variable_name(view, name)
+    found = access.described(view.tree, name)
+    return found.full or found.title
 
 
 def _scaled(view: View, note: str, frame: pd.DataFrame) -> Markup:
@@ -164,9 +166,10 @@ def _scaled(view: View, note: str, frame: pd.DataFrame) -> Markup:
     words = [_SHORT.get(str(r["diagnosis"]), str(r["diagnosis"])) for r in records]
     shifts = [signed(float(r["prior_shift"])) for r in records]
     named = [str(r["prior"]) for r in records]
-    priors = ["all together" if one == scaling.ALL else view.full_name(one) for one in named]
+    priors = ["all together" if one == scaling.ALL else _name(view, one) for one in named]
+    variables = [capital(_name(view, str(r["quantity"]))) for r in records]
     columns = [
-        Column("Variable", [_name(view, str(r["quantity"])) for r in records], words=True),
+        Column("Variable", variables, words=True),
         Column("Prior of", priors, words=True),
         Column("Sensitivity to the prior", [fixed(r["prior_sensitivity"], 2) for r in records]),
         Column("to the data", [fixed(r["likelihood_sensitivity"], 2) for r in records]),
@@ -194,10 +197,7 @@ def _scaled(view: View, note: str, frame: pd.DataFrame) -> Markup:
 
 def _lines(view: View, frame: pd.DataFrame) -> list[Line]:
     """Lines of the table, those where the prior matters most first if they are many."""
-    found: list[Line] = [
-        (str(case), {str(name): value for name, value in record.items()})
-        for case, record in zip(frame.index, frame.to_dict("records"), strict=True)
-    ]
+    found: list[Line] = [*zip(map(str, frame.index), frame.to_dict("records"), strict=True)]
     if len(view.cases) > 1 and scaling.ALL in set(frame["prior"]):
         # Of several priors their product is enough, where there are many lines already.
         found = [line for line in found if line[1]["prior"] == scaling.ALL]
@@ -209,19 +209,13 @@ def _lines(view: View, frame: pd.DataFrame) -> list[Line]:
 def _sentence(view: View, frame: pd.DataFrame) -> str:
     """What the table says, in words."""
     words = set(frame["diagnosis"])
-    if words <= {scaling.FLAT, scaling.NONE}:
+    if words <= {*_SHORT}:
         return (
             "The prior is flat: raised to any power it stays the same, so power scaling says "
             "nothing about it. It is an assumption nevertheless. To see how the result depends on "
             "it, fit under other priors with bayescal.prior_sensitivity."
         )
-    if words <= {
-        scaling.FLAT,
-        scaling.NONE,
-        scaling.IMPOSSIBLE,
-        scaling.CONSTANT,
-        scaling.UNDEFINED,
-    }:
+    if words <= {*_SHORT, scaling.IMPOSSIBLE, scaling.CONSTANT, scaling.UNDEFINED}:
         return "The sensitivity to the prior cannot be computed from these draws."
     matter = frame[frame["diagnosis"].isin(_MATTERS)]
     if matter.empty:
@@ -233,7 +227,7 @@ def _sentence(view: View, frame: pd.DataFrame) -> str:
     where = "" if frame.index.nunique() == 1 else f" for {listed}"
     strongest = matter.iloc[int(matter["prior_sensitivity"].argmax())]
     way = "raise" if strongest["prior_shift"] > 0 else "lower"
-    name = _name(view, str(strongest["quantity"]))
+    name = capital(_name(view, str(strongest["quantity"])))
     # An acronym keeps its capitals.
     what = f"{name[0].lower()}{name[1:]}" if name[1:2].islower() else name
     return (
