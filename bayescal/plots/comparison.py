@@ -266,15 +266,9 @@ def _row(
     worse = 1 - larger - wide.prob_equal if better == MORE else larger
     chance = f"P({'worse' if better else 'larger'}) {relation(worse)}"
     ends = f"{signed(wide.mean)} ({signed(wide.lower)} to {signed(wide.upper)})"
-    return Row(
-        label=label,
-        mean=wide.mean,
-        outer=(wide.lower, wide.upper),
-        inner=(narrow.lower, narrow.upper),
-        marks={},
-        text=f"{ends}, {chance}" if converged else schema.NOT_CONVERGED,
-        converged=converged,
-    )
+    text = f"{ends}, {chance}" if converged else schema.NOT_CONVERGED
+    outer, inner = ((one.lower, one.upper) for one in (wide, narrow))
+    return Row(label, wide.mean, outer, inner, {}, text, converged)
 
 
 _METRIC_INCHES: Final = 0.42

@@ -216,7 +216,11 @@ def _reach(draws: NDArray[Any], level: float) -> float:
 def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, limit: float) -> None:
     draws = access.variable(tree, access.conditional_group(tree, var), var, case).values
     draw_density(ax, np.linspace(0, limit, 400), draws)
-    _draw_calibrated(ax, access.prob_calibrated(tree, case))
+    p_calibrated = access.prob_calibrated(tree, case)
+    draw_zero(ax, p_calibrated)
+    if p_calibrated is not None:
+        look = {"va": "bottom", "fontsize": style.SMALL_SIZE - 0.5}
+        style.write(ax, f"P(0) {relation(p_calibrated)}", (0, 1.08), (5, 0), **look)
     point = access.point(tree, var, case)
     if point is not None:
         ax.plot((point,) * 2, (0, 1), color=style.VERMILLION, lw=1.4, ls=(0, (3, 2)))
@@ -225,14 +229,6 @@ def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, limit:
     ax.set(xlim=(-0.03 * limit, limit), ylim=(_LOWEST, 1.28))
     style.dress(ax)
     style.no_scale(ax)
-
-
-def _draw_calibrated(ax: Axes, p_calibrated: float | None) -> None:
-    if p_calibrated is None:
-        return
-    draw_zero(ax, p_calibrated)
-    look = {"va": "bottom", "fontsize": style.SMALL_SIZE - 0.5}
-    style.write(ax, f"P(0) {relation(p_calibrated)}", (0, 1.08), (5, 0), **look)
 
 
 def _legend(figure: style.Ground, tree: xr.DataTree, var: str, prob: float) -> Figure:

@@ -93,7 +93,10 @@ def plot_reliability(
         _draw_descriptions(top, tree, case, entries)
     limits = _limits(seen, band)
     _draw_points(top, marks, entries)
-    _draw_diagonal(top, tree, case, entries)
+    style.draw_diagonal(top)
+    weight = description_weights(tree, case).get(schema.CALIBRATED, 0)
+    held = f" (P {relation(weight)})" if weight >= _LEAST_WEIGHT else ""
+    entries[f"perfect calibration{held}"] = style.diagonal()
     top.set(xlim=limits, ylim=limits)
     answer = _answer(tree, case, prob)
     # Where no mark can be.
@@ -187,16 +190,6 @@ def _draw_points(ax: Axes, marks: Marks, entries: dict[str, Artist]) -> None:
     )
 
 
-def _draw_diagonal(
-    ax: Axes, tree: xr.DataTree, case: ResultSlice, entries: dict[str, Artist]
-) -> None:
-    style.draw_diagonal(ax)
-    weight = description_weights(tree, case).get(schema.CALIBRATED, 0)
-    matters = weight >= _LEAST_WEIGHT
-    held = f" (P {relation(weight)})" if matters else ""
-    entries[f"perfect calibration{held}"] = style.diagonal()
-
-
 def _marks(tree: xr.DataTree, case: ResultSlice) -> Marks:
     """Distinct scores where there are few and their labels are counted, otherwise bins."""
     cells = (schema.CELL_COUNT, schema.CELL_SCORE)
@@ -278,9 +271,8 @@ def _cells(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats, Floats
     """Ends of narrow cells of the score with their rows and positives; of bins without cells."""
     cells, bins = (schema.CELL_SCORE, schema.CELL_COUNT), (schema.BIN_EDGES, schema.COUNT)
     if not access.has_variable(tree, schema.CONSTANT_DATA, *cells):
-        held = access.values(tree, schema.POINT_ESTIMATE, case, *bins, schema.LABEL_RATE)
-        edges, count, rate = held
-        return edges, count, np.nan_to_num(rate) * count
+        edges, *held = access.values(tree, schema.POINT_ESTIMATE, case, *bins, schema.LABEL_RATE)
+        return edges, held[0], np.nan_to_num(held[1]) * held[0]
     score, count = access.values(tree, schema.CONSTANT_DATA, case, *cells)
     full = count > 0
     order = np.flatnonzero(full)[np.argsort(score[full], kind="stable")]
