@@ -23,7 +23,7 @@ from bayescal.core.bin_edges import (
 from bayescal.core.checks import check_choice, check_is
 from bayescal.core.columns import Floats, Whole, to_doubles, to_numpy
 from bayescal.core.errors import InputError
-from bayescal.core.sums import POSITIVE
+from bayescal.core.sums import POSITIVE, totals
 
 # Neighbours that share their effective rows: few enough blocks that each has many rows, and their
 # sums of weights tell little of the labels; enough for weights that follow the score.
@@ -301,7 +301,10 @@ class BinCounts:
         """
         if self.mass is None or self.rows is None:
             return self
-        count = self.mass * rows_per_weight(self.rows, *self.sums[2:4]) * self._rate_factor
+        block = _blocks(self.rows)
+        total, squares = (np.bincount(block, one) for one in self.sums[2:4])
+        per_weight = (total / np.where(squares > 0, squares, 1))[block]
+        count = self.mass * per_weight * self._rate_factor
         share = self.positives / np.where(self.count > 0, self.count, 1)
         return replace(self, count=count, positives=count * share)
 
@@ -411,13 +414,6 @@ class BinCounts:
             )
 
 
-def rows_per_weight(rows: Whole, weight: Floats, squares: Floats) -> Floats:
-    """Effective rows per unit of weight, (bin,), that neighbouring bins share; see `evened`."""
-    block = _blocks(rows)
-    total, of_squares = np.bincount(block, weight), np.bincount(block, squares)
-    return np.asarray((total / np.where(of_squares > 0, of_squares, 1))[block])
-
-
 def _blocks(rows: Whole) -> Whole:
     """The block of neighbours that each bin is in, (bin,)."""
     n = int(rows.sum())
@@ -428,11 +424,7 @@ def _blocks(rows: Whole) -> Whole:
 
 
 def counts_of_sums(
-    edges: Floats,
-    sums: NDArray[Any],
-    mean_score: Floats,
-    closed: str,
-    strategy: str,
+    edges: Floats, sums: NDArray[Any], mean_score: Floats, closed: str, strategy: str
 ) -> BinCounts:
     """Counts from `BinCounts.sums`, or of rows without weights the first two of these."""
     if len(sums) == 2:
@@ -446,20 +438,13 @@ def counts_of_sums(
     return BinCounts(edges, count, positives, mean_score, closed, strategy, *weights)
 
 
-def _total(sums: NDArray[Any], place: Whole, size: int) -> NDArray[Any]:
-    """Sum up by place, (sum, size)."""
-    found = np.zeros((len(sums), size), sums.dtype)
-    np.add.at(found.T, place, sums.T)
-    return found
-
-
 def _sum_up(parts: Sequence[BinCounts], place: Whole, edges: Floats, strategy: str) -> BinCounts:
     """Put the bins of all parts into those that `place` names, one after the other."""
     size, score = len(edges) - 1, np.concatenate([part.mean_score for part in parts])
     sums = np.concatenate([part.sums for part in parts], axis=1)
     mean_score = joint_means(place, sums[2], score, size)
     sums = sums if any(part.weighted for part in parts) else sums[:2]
-    return counts_of_sums(edges, _total(sums, place, size), mean_score, parts[0].closed, strategy)
+    return counts_of_sums(edges, totals(sums, place, size), mean_score, parts[0].closed, strategy)
 
 
 def joint_means(
@@ -566,4 +551,4 @@ class TiedRows:
         if self.weights is not None:
             sums = np.stack([*sums, weight, self.weights[2], of_positives])
         mean = joint_means(place, weight, self.score, size)
-        return counts_of_sums(edges, _total(sums, place, size), mean, closed, strategy)
+        return counts_of_sums(edges, totals(sums, place, size), mean, closed, strategy)

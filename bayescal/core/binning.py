@@ -368,11 +368,8 @@ def _sort_block(
     block: NDArray[np.floating],
     sign: NDArray[np.signedinteger],
 ) -> NDArray[np.signedinteger]:
-    """Write the scores into `block`, those with the event negative, and sort them as integers.
-
-    Read as integers, floats >= 0 keep their order, with or without the sign bit; with it they come
-    first. Returns the integers, which share the memory of `block`.
-    """
+    """Write the scores into `block`, those with the event negative, and sort it as integers."""
+    # Read as integers, floats >= 0 keep their order, with or without the sign bit, which is first.
     np.add(score, 0, out=block, casting="same_kind")  # and -0.0, whose sign bit is set, becomes 0
     key = block.view(sign.dtype)
     np.left_shift(event, 8 * sign.itemsize - 1, out=sign, dtype=sign.dtype, casting="unsafe")

@@ -247,7 +247,6 @@ def checked_numbers(value: object, name: str, interval: str, least: int = 1) -> 
 
 
 def _within(low: float, high: float) -> float:
-    """Some number of an interval."""
     if math.isinf(low):
         return 0.0
     return low + 1 if math.isinf(high) else (low + high) / 2

@@ -152,7 +152,6 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         return _safe_indexing(rows, np.flatnonzero(kept)), labels[kept], weight
 
     def _trained(self, rows: Any, labels: NDArray[Any], weight: Floats | None, some: Rows) -> Any:
-        """The classifier, trained on some rows."""
         given = {} if weight is None else {"sample_weight": weight[some]}
         estimator = clone(self.chosen_estimator())
         fitted = estimator.fit(_safe_indexing(rows, some), labels[some], **given)

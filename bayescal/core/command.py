@@ -250,8 +250,8 @@ CLASSIFIER = Option(
 )
 
 
-def _number(word: str) -> int | str:
-    """Read a whole number; other words are left to the check, which knows one of them."""
+def whole_or_word(word: str) -> int | str:
+    """Read a whole number; other words are left to a check that knows some of them."""
     try:
         return int(word)
     except ValueError:
@@ -267,7 +267,7 @@ def _checked(value: int | str) -> int | str:
 
 N_BINS = Option(
     flags=("--bins", "--n-bins"),
-    type=_number,
+    type=whole_or_word,
     default=15,
     metavar="NUMBER",
     read=_checked,

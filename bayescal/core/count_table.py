@@ -269,7 +269,6 @@ class CountTable(Mapping[str, "Counts"], Showing):
 
 
 def _by_group(name: object, found: Any) -> dict[str, Counts]:
-    """Counts of a classifier by group."""
     own = found if isinstance(found, Mapping) else {WHOLE: found}
     for group, counts in own.items():
         if not hasattr(counts, "sums"):
@@ -323,7 +322,9 @@ def write_counts(
     every = [(name, group, one) for name, own in parts.items() for group, one in own.items()]
     columns = [_columns(one) for *_, one in every]
     if pairs is not None:
-        columns.append(_combinations(pairs, columns[0]))
+        own = {"cell": pairs.key, "rows": pairs.rows, "positives": pairs.rows * pairs.label}
+        blank = {name: np.zeros(len(pairs.key), like.dtype) for name, like in columns[0].items()}
+        columns.append(blank | own)
     held = {name: np.concatenate([own[name] for own in columns]) for name in columns[0]}
     header = {
         "version": VERSION,
@@ -387,12 +388,6 @@ def _part(classifier: str, group: str, counts: Counts) -> dict[str, Any]:
     kept = {name: getattr(counts, name) for name in _KEPT}
     binning, cells = asdict(counts.binning), len(counts.cell)
     return {"classifier": classifier, "group": group, "cells": cells, "binning": binning, **kept}
-
-
-def _combinations(pairs: SharedCounts, like: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Pairs in the columns of counts."""
-    blank = {name: np.zeros(len(pairs.key), values.dtype) for name, values in like.items()}
-    return blank | {"cell": pairs.key, "rows": pairs.rows, "positives": pairs.rows * pairs.label}
 
 
 def _parsed(content: bytes, source: Path) -> Read:

@@ -34,6 +34,7 @@ from bayescal.core.sums import (
     cell_bounds,
     check_room,
     lowest,
+    totals,
     units_of,
 )
 
@@ -146,12 +147,10 @@ def counts_sql(
 
 
 def _aliased(columns: Mapping[str, str], between: str) -> str:
-    """Columns of a SELECT by their names."""
     return between.join(f"{what} AS {name}" for name, what in columns.items())
 
 
 def _labels(pos_label: Any, neg_label: Any) -> tuple[Label, Label]:
-    """The positive and the negative label."""
     positive = checked_label(pos_label)
     if neg_label is None and isinstance(positive, str):
         raise InputError(
@@ -436,10 +435,5 @@ def _weights(numbers: Numbers, names: Mapping[str, str], rows: Whole, positives:
 def _added(held: Held, rows: NDArray[np.bool_]) -> Held:
     """Add up some rows of a frame by their cells."""
     cell, place = np.unique(held.cell[rows], return_inverse=True)
-
-    def total[Number: np.generic](values: NDArray[Number]) -> NDArray[Number]:
-        found = np.zeros((len(values), len(cell)), values.dtype)
-        np.add.at(found.T, place, values[:, rows].T)
-        return found
-
-    return Held(cell, total(held.sums), total(held.weights))
+    weights = totals(held.weights[:, rows], place, len(cell))
+    return Held(cell, totals(held.sums[:, rows], place, len(cell)), weights)

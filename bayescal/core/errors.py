@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class InputError(ValueError):
-    """What was handed in breaks a rule; the message names rule, value, place and remedy.
-
-    Examples
-    --------
-    >>> from bayescal.core.errors import InputError
-    >>> issubclass(InputError, ValueError)
-    True
-    """
+    """What was handed in breaks a rule; the message names rule, value, place and remedy."""
 
 
 class NoValueError(InputError):
@@ -36,3 +33,12 @@ class DataWarning(UserWarning):
 
 class ManyFitsWarning(UserWarning):
     """Some of many fits failed, or were made again though the store has them."""
+
+
+@contextmanager
+def ignored(*kinds: type[Warning]) -> Iterator[None]:
+    """Let warnings of some kinds pass unsaid, as something else says them."""
+    with warnings.catch_warnings():
+        for kind in kinds:
+            warnings.simplefilter("ignore", kind)
+        yield

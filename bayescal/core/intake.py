@@ -53,7 +53,6 @@ def position(label: object, values: Sequence[Label]) -> int | None:
 
 
 def _as_labels(classes: Sequence[Any], size: int, name: str) -> tuple[Label, ...]:
-    """Check the classes that a user names."""
     found = [plain_label(value) for value in classes]
     labels = tuple(label for label in found if label is not None)
     if len(labels) != size or len(found) != size:

@@ -173,7 +173,6 @@ def _counts(
     from_logits: bool,
     weight: str | None,
 ) -> Several[Counts]:
-    """Count the rows of a part."""
     found = [CountedColumns(pos_label, weight is not None) for _ in scores]
     for batch in batches:
         heavy = None if weight is None else batch.column(weight)
@@ -187,7 +186,6 @@ def counted_together(
 ) -> SharedCounts:
     """Count labelled rows by combinations of cells, in one reading."""
     names = tuple(dict.fromkeys(scores))
-    check_together(names)
     count = partial(
         _counts_of_cells, label=label, scores=names, pos_label=pos_label, from_logits=from_logits
     )
@@ -197,7 +195,6 @@ def counted_together(
 def _counts_of_cells(
     batches: Iterator[Batch], label: str, scores: Sequence[str], pos_label: Any, from_logits: bool
 ) -> SharedCounts:
-    """Count the rows of a part."""
     found = SharedCounts.of_rows({name: np.zeros(0) for name in scores}, np.zeros(0, np.bool_))
     for batch in batches:
         code, labels = factorize(batch.column(label).values, label)

@@ -8,13 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import (
-    check_columns,
-    check_known,
-    check_unique,
-    checked_scores,
-    listing,
-)
+from bayescal.core.checks import check_columns, check_known, check_unique, checked_scores, listing
 from bayescal.core.columns import MISSING, factorize, frame_columns
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, Parts, collect, collect_columns
@@ -27,7 +21,6 @@ class ScoreSources:
 
     @classmethod
     def _of(cls, parts: Parts) -> Self:
-        """Scores of arrays that are checked already."""
         scores = object.__new__(cls)
         fill(scores, parts)
         return scores
@@ -374,16 +367,7 @@ def _out_of_fold(
 
 
 # The fields of `Parts`, in their order, as `Scores` names them.
-FIELDS = (
-    "_values",
-    "y_true",
-    "classifiers",
-    "classes",
-    "group",
-    "groups",
-    "sample_weight",
-    "_are_logits",
-)
+FIELDS = ("_values", *Parts._fields[1:-1], "_are_logits")
 
 
 def fill(scores: object, parts: Parts) -> None:

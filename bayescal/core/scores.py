@@ -415,9 +415,7 @@ def check_ungrouped(scores: Scores, what: str, call: str) -> None:
 
 def from_parts(parts: Parts) -> Scores:
     """Make Scores of arrays that are checked already."""
-    scores: Scores = object.__new__(Scores)
-    fill(scores, parts)
-    return scores
+    return Scores._of(parts)
 
 
 def select_rows(
@@ -435,7 +433,6 @@ def select_rows(
 def _of_event(
     scores: Scores, y_prob: Probabilities, event: NDArray[np.int32], classes: tuple[Label, ...]
 ) -> Scores:
-    """A binary problem on the same rows."""
     return _with(scores, values=y_prob, y_true=event, classes=classes, are_logits=False)
 
 

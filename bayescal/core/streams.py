@@ -46,7 +46,6 @@ class LogisticScore:
     event_probability: Callable[[Floats], Floats]
 
     def _check(self) -> None:
-        """Check the name, the intercept and the slope."""
         check_is(self.name, str, "name", "Pass a word.")
         check_number(self.b0, "b0", "(-inf, inf)")
         check_number(self.b1, "b1", "(0, inf)", "Scores rise with the feature: pass 1.")

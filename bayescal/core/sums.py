@@ -245,17 +245,15 @@ class CellSums:
             value *= units_of(cell)
             cell -= ZERO
             if weight is not None:
-                self._add_weights(cell, kind[block], weight[block])
+                for label in (NEGATIVE, POSITIVE):
+                    held = kind[block] == label
+                    heavy = weight[block][held]
+                    np.add.at(self._weights[label], cell[held], heavy)
+                    np.add.at(self._weights[2], cell[held], heavy**2)
             # May leave the range of integers and come back, as the cell's own part is taken off.
             np.add.at(self._whole[3], cell, np.rint(value, out=value).astype(np.int64))
             cell += np.multiply(kind[block], N_CELLS, dtype=np.int64)
             np.add.at(self._whole.reshape(-1), cell, 1)
-
-    def _add_weights(self, cell: Whole, kind: NDArray[np.integer], weight: Floats) -> None:
-        for label in (NEGATIVE, POSITIVE):
-            held = kind == label
-            np.add.at(self._weights[label], cell[held], weight[held])
-            np.add.at(self._weights[2], cell[held], weight[held] ** 2)
 
     def held(self) -> Held:
         """The sums of cells with rows alone."""
@@ -263,6 +261,13 @@ class CellSums:
         whole, cell = self._whole[:, held], held + ZERO
         whole[3] -= whole[:3].sum(axis=0) * lowest(cell)
         return Held(cell, whole, self._weights[:, held])
+
+
+def totals[Number: np.generic](values: NDArray[Number], place: Whole, size: int) -> NDArray[Number]:
+    """Sum values, (sum, ...), up by place, (sum, size)."""
+    found = np.zeros((len(values), size), values.dtype)
+    np.add.at(found.T, place, values.T)
+    return found
 
 
 def cell_bounds(cell: Whole) -> tuple[Floats, Floats]:
@@ -356,14 +361,12 @@ class SharedCounts:
         return cls(tuple(score), shift, *np.unique(key, return_counts=True))._narrowed()
 
     def _narrowed(self) -> SharedCounts:
-        """Join neighbouring cells until combinations are few."""
         found = self
         while len(found.key) > _MOST:
             found = found._joined(found.shift + 1)
         return found
 
     def _joined(self, shift: int) -> SharedCounts:
-        """Join neighbouring cells."""
         key = _key(self.place >> (shift - self.shift), self.label, shift)
         return SharedCounts(self.classifiers, shift, *_added(key, self.rows))
 
@@ -435,9 +438,7 @@ def _key(place: Whole, label: Whole, shift: int) -> Whole:
 def _added(key: Whole, rows: Whole) -> tuple[Whole, Whole]:
     """Add up the rows of equal combinations."""
     found, inverse = np.unique(key, return_inverse=True)
-    total = np.zeros(len(found), np.int64)
-    np.add.at(total, inverse, rows)
-    return found, total
+    return found, totals(rows[np.newaxis], inverse, len(found))[0]
 
 
 def check_together(classifiers: Collection[str]) -> None:

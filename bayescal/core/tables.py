@@ -323,7 +323,6 @@ class _RowGroup(NamedTuple):
 def _read_groups(
     groups: Iterable[_RowGroup], columns: Sequence[str], batch_rows: int
 ) -> Iterator[Any]:
-    """Read row groups."""
     for file, held in groupby(groups, key=lambda group: group.file):
         numbers = [group.number for group in held]
         with _open_parquet(file) as opened:
@@ -435,12 +434,10 @@ def _csv_options(
 
 
 def _streaming_types(reader: Any) -> dict[str, Any]:
-    """Widen the types of the first block, since a stream cannot go back when a later one differs.
-
-    Whole numbers may be followed by fractions, unless floats lack them; an empty start by anything.
-    """
+    """Widen the types of the first block, as a stream cannot go back when a later one differs."""
     import pyarrow as pa
 
+    # Whole numbers may be followed by fractions, unless floats lack them; nothing by anything.
     wide = {pa.int64(): pa.float64(), pa.null(): pa.string()}
     types = {column.name: wide.get(column.type, column.type) for column in reader.schema}
     for batch in islice(reader, 1):
