@@ -326,10 +326,7 @@ def _label(word: str | None) -> Label | None:
     """The number or truth value that a word stands for, as a database does not compare it."""
     if word is None or word.casefold() in ("true", "false"):
         return None if word is None else word.casefold() == "true"
-    try:
-        return int(word)
-    except ValueError:
-        return word
+    return shared.whole_or_word(word)
 
 
 count_sql = click.Command(

@@ -146,7 +146,7 @@ def _case(tree: DataTree, names: tuple[str, ...]) -> dict[str, str]:
 
 def _write(found: LabelPlan, path: Path) -> None:
     if path.suffix.casefold() == _TABLE:
-        write_rows(_rows(found), path)
+        write_rows(found.table.to_dict("records"), path)
         return
     from bayescal.core.writing import replacing
     from bayescal.plots.answers import plot_label_plan
@@ -155,12 +155,8 @@ def _write(found: LabelPlan, path: Path) -> None:
         plot_label_plan(found).savefig(draft, dpi=200, format=path.suffix[1:].casefold())
 
 
-def _rows(found: LabelPlan) -> list[dict[str, Any]]:
-    return [*found.table.to_dict("records")]
-
-
 def _print(found: LabelPlan, file: Path, given: Mapping[str, Any]) -> None:
-    rows = _rows(found)
+    rows = found.table.to_dict("records")
     if given["json"]:
         names = ("var", "limit", "replications", "prob", "seed")
         head = {"file": as_given(file), **{name: given[name] for name in names}}
@@ -257,13 +253,9 @@ def _check(**given: Any) -> int:
         rows = [row for condition in conditions for row in _judged(tree, condition, required)]
     holds = all(row["holds"] for row in rows)
     if given["json"]:
-        head = {
-            "file": as_given(given["file"]),
-            "with_probability": required,
-            "seed": tree.attrs["seed"],
-        }
-        head |= {"method": tree.attrs["method"], "status": tree.attrs["status"]}
-        head |= {"bayescal_version": tree.attrs["bayescal_version"], "holds": holds}
+        names = ("seed", "method", "status", "bayescal_version")
+        head = {"file": as_given(given["file"]), "with_probability": required}
+        head |= {name: tree.attrs[name] for name in names} | {"holds": holds}
         print_json(head, rows)
     else:
         for row in rows:

@@ -124,7 +124,6 @@ def _command(
     about: str,
     before: str = "",
 ) -> click.Command:
-    """The click command of a quantity's specification."""
     return click.Command(
         name,
         params=parameters(quantity.COMMAND, options),

@@ -152,7 +152,9 @@ def guarded(run: Callable[[], object], *, debug: bool = False) -> int:
             warnings.showwarning = lambda message, *_others, **_named: warn(str(message))
             code = run()
     except click.ClickException as error:
-        return _end(_usage(error), BAD_INPUT)
+        context = getattr(error, "ctx", None)
+        hint = "" if context is None else f" See '{context.command_path} --help'."
+        return _end(error.format_message() + hint, BAD_INPUT)
     except InputError as error:
         return _end(str(error), BAD_INPUT)
     except Interrupted as error:
@@ -193,13 +195,6 @@ def as_options(message: str, options: Iterable[Option]) -> str:
         value = rf"(?<![\w,]){option.name}=(?:('[^']* [^']*')|'?([^'\s]*[^'\s.,;])'?)(,(?= \w+=))?"
         message = re.sub(value, rf"{flag} \1\2", message)
         message = re.sub(rf"(^|(?<=Set )){option.name}(?= (must|has|to) )", flag, message)
-    return message
-
-
-def _usage(error: click.ClickException) -> str:
-    message = error.format_message()
-    if isinstance(error, click.UsageError) and error.ctx is not None:
-        return f"{message} See '{error.ctx.command_path} --help'."
     return message
 
 

@@ -187,26 +187,20 @@ def _side_by_side(windows: Mapping[str, CountTable]) -> CountTable:
     """Counts by classifier, with windows as groups."""
     from bayescal.core.count_table import CountTable
 
-    names = dict.fromkeys(name for table in windows.values() for name in table)
-    return CountTable(
-        {
-            name: {window: table[name] for window, table in windows.items() if name in table}
-            for name in names
-        }
-    )
+    parts: dict[str, dict[str, Any]] = {}
+    for window, table in windows.items():
+        for name, counts in table.items():
+            parts.setdefault(name, {})[window] = counts
+    return CountTable(parts)
 
 
 def _fit(quantity: Quantity, given: Given, found: _Windows, store: Path) -> ManyFits:
-    import warnings
-
-    from bayescal.core.errors import ConvergenceWarning, ManyFitsWarning
+    from bayescal.core.errors import ConvergenceWarning, ManyFitsWarning, ignored
     from bayescal.workflow.fit_many import fit_many
 
     command: Command = quantity.COMMAND
-    with warnings.catch_warnings():
-        # Said below, in terms of the report.
-        for kind in (ConvergenceWarning, ManyFitsWarning):
-            warnings.simplefilter("ignore", kind)
+    # Said below, in terms of the report.
+    with ignored(ConvergenceWarning, ManyFitsWarning):
         return fit_many(
             quantity,
             found.data,
@@ -303,7 +297,6 @@ def _code(fits: ManyFits, failures: Mapping[str, str]) -> int:
 
 
 def _check_windows(given: Given, files: tuple[Path, ...]) -> None:
-    """Refuse options that windows do not go with."""
     from bayescal.measures import resolve
 
     if given["by_file"]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -41,7 +40,7 @@ from bayescal.cli.output import (
     write_rows,
 )
 from bayescal.core.command import Command, Given, Option, files_of
-from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ScarWarning
+from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ScarWarning, ignored
 from bayescal.core.shown import terminal_bar
 from bayescal.core.text import capital
 
@@ -101,6 +100,8 @@ def _run(
 
 
 RESULT: Final = ".nc"
+# What the status of a result says.
+_SAID: Final = (ConvergenceWarning, DataWarning, ScarWarning)
 
 
 def loaded_or_fitted(quantity: Quantity, given: Given, *of_fit: Option) -> DataTree:
@@ -120,7 +121,7 @@ def loaded_or_fitted(quantity: Quantity, given: Given, *of_fit: Option) -> DataT
 
     settings = {name: given[name] for name in ("draws", "seed") if name in given}
     options = {"method": "direct", **settings, **plan_options(quantity, given)}
-    with terminal_bar("Fitting") as update, quiet():
+    with terminal_bar("Fitting") as update, ignored(*_SAID):
         priors = command.priors_of(given, data)
         return fit(quantity, data, priors=priors, progress=update, **options)
 
@@ -164,7 +165,7 @@ def carry_out(
 ) -> int:
     """Fit, of which progress and checkpoint are open, write the files, and print."""
     with checkpoint(given.get("checkpoint"), files[0] if files else None) as directory:
-        with terminal_bar("Fitting") as update, quiet():
+        with terminal_bar("Fitting") as update, ignored(*_SAID):
             tree = compute(progress=update, checkpoint=directory)
         wanted = given.get(MEASURE.name, ())
         tree, kept = _measured(tree, wanted)
@@ -267,8 +268,7 @@ def _print_json(quantity: Quantity, tree: DataTree, given: Given, measures: Sequ
     head = _head(quantity, given)
     head |= {str(name): attrs[name] for name in attrs if str(name).startswith("n_")}
     head |= {"method": attrs["method"], "sampler": sampler(tree)}
-    head |= {"seed": attrs["seed"], "status": attrs["status"]}
-    head["bayescal_version"] = attrs["bayescal_version"]
+    head |= {name: attrs[name] for name in ("seed", "status", "bayescal_version")}
     head["classes"] = json_attribute(tree, "classes")
     head |= {"prob": given["prob"], "converged": attrs["converged"] == "true"}
     if "conclusion" in attrs:
@@ -317,15 +317,6 @@ def in_terms_of(options: Sequence[Option]) -> Iterator[None]:
         raise InputError(as_options(str(error), options)) from error
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Leave to the result's status what Python would print as warnings."""
-    with warnings.catch_warnings():
-        for kind in (ConvergenceWarning, DataWarning, ScarWarning):
-            warnings.simplefilter("ignore", kind)
-        yield
-
-
 def _check_values(options: Sequence[Option], given: Given) -> None:
     """Refuse words that an option does not know, before a file is read."""
     for option in options:
@@ -344,9 +335,8 @@ def settings_of(given: Given) -> Mapping[str, Any]:
             raise click.UsageError(
                 f"{option.flag} is of NUTS, and --quick does without. Leave one out."
             )
-    settings = {
-        name: given[name] for name in ("prob", "draws", "tune", "target_accept", "seed")
-    } | {"method": "direct" if given["quick"] else "nuts"}
+    settings = {name: given[name] for name in ("prob", "draws", "tune", "target_accept", "seed")}
+    settings["method"] = "direct" if given["quick"] else "nuts"
     Settings(**settings)
     return settings
 

@@ -116,11 +116,9 @@ def file_stem(key: Key) -> str:
 
 
 def fingerprint(value: Any) -> str:
-    """Hash arrays, numbers, words, and what is made of them.
+    """Hash arrays, numbers, words, and what is made of them; the same on every machine.
 
-    It is of the data as they are handed in, not of what a model makes of them (the attribute
-    `data_hash` of a result): rows in another order are other data, because classifiers are compared
-    row by row. Equal contents give equal hashes, in every process and on every machine.
+    Rows in another order are other data, because classifiers are compared row by row.
     """
     digest = hashlib.sha256()
     _add(digest, value)
@@ -242,7 +240,6 @@ def _scalars(tree: xr.DataTree) -> dict[str, xr.Dataset]:
 
 
 def _describe(group: xr.Dataset) -> dict[str, Any]:
-    """Dims and attributes of a group's variables."""
     return {
         str(name): {"dims": values.dims, "attrs": values.attrs, "coord": name in group.coords}
         for name, values in group.variables.items()

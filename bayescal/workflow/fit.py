@@ -18,7 +18,7 @@ import xarray as xr
 from bayescal._version import __version__
 from bayescal.core.binning import BINNING_FIELDS, Binning
 from bayescal.core.checks import check_call, check_flag, check_number, class_name, listing
-from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError
+from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ignored
 from bayescal.core.plausibility import Sign
 from bayescal.core.quantity import Case, CaseArrays, Plan, Quantity
 from bayescal.core.shown import Progress, progress_bar
@@ -372,8 +372,7 @@ def prior_sensitivity(
 
     Notes
     -----
-    Priors of one kind share a compiled model. With
-    `checkpoint` nothing that was finished is lost if the run stops.
+    Priors of one kind share a compiled model. With `checkpoint` nothing finished is ever lost.
 
     Examples
     --------
@@ -397,9 +396,8 @@ def prior_sensitivity(
     trees = {}
     with progress_bar("Fitting", progress) as update:
         for place, (name, one) in enumerate(chosen.items()):
-            with warnings.catch_warnings():
-                # Said once, of all priors, below.
-                warnings.simplefilter("ignore", ConvergenceWarning)
+            # Said once, of all priors, below.
+            with ignored(ConvergenceWarning):
                 own: Any = {"priors": one, "seed": number, "prob": prob}
                 own["progress"] = _within(update, name, place, len(chosen))
                 # A measure is of each fit by itself: those under bins have other cells.

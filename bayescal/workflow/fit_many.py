@@ -402,13 +402,16 @@ def _in_order[T](found: dict[Key, T], order: list[Key]) -> dict[Key, T]:
 
 def _warn(found: ManyFits) -> None:
     """Say once what a user must know of all fits together."""
-    if found.recomputed:
-        whys = {key: f"{label(key)}: {why}" for key, why in found.recomputed.items()}
-        _say_many(f"{len(whys)} of the store's fits were made again", whys)
-    if found.failures:
-        whys = {key: f"{label(key)}: {why.message}" for key, why in found.failures.items()}
-        number = len(found) + len(whys)
-        _say_many(f"{len(whys)} of {number} fits failed (see .failures)", whys)
+    failed = {key: why.message for key, why in found.failures.items()}
+    number = len(found) + len(failed)
+    said = {
+        f"{len(found.recomputed)} of the store's fits were made again": found.recomputed,
+        f"{len(failed)} of {number} fits failed (see .failures)": failed,
+    }
+    for what, whys in said.items():
+        reasons = listed([f"{label(key)}: {why}" for key, why in whys.items()], " | ")
+        if whys:
+            warnings.warn(f"{what}. {reasons}", ManyFitsWarning, stacklevel=3)
     if found.unconverged:
         names = listed([label(key) for key in found.unconverged], ", ")
         warnings.warn(
@@ -417,11 +420,6 @@ def _warn(found: ManyFits) -> None:
             ConvergenceWarning,
             stacklevel=3,
         )
-
-
-def _say_many(what: str, whys: Mapping[Key, str]) -> None:
-    text = f"{what}. {listed(list(whys.values()), ' | ')}"
-    warnings.warn(text, ManyFitsWarning, stacklevel=4)
 
 
 def load_many(path: str | os.PathLike[str]) -> ManyFits:

@@ -15,7 +15,6 @@ import pickle
 import signal
 import threading
 import time
-import warnings
 from collections import Counter, deque
 from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -29,7 +28,7 @@ from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any, Final, cast
 
 from bayescal.core.checks import shown
-from bayescal.core.errors import ConvergenceWarning, InputError
+from bayescal.core.errors import ConvergenceWarning, InputError, ignored
 from bayescal.core.quantity import Quantity
 from bayescal.core.text import printable
 from bayescal.workflow.archive import Key, pack
@@ -63,9 +62,8 @@ class Task:
 def carry_out(task: Task) -> Outcome:
     """Fit, and pack what is to be kept; whatever goes wrong is an outcome too."""
     try:
-        with _TURN, warnings.catch_warnings():
-            # The result says so; the caller says it once, of all fits.
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        # The result says so; the caller says it once, of all fits.
+        with _TURN, ignored(ConvergenceWarning):
             began = time.perf_counter()
             quantity = cast(Quantity, import_module(task.module))
             options = {**asdict(task.settings), **task.options}

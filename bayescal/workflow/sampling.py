@@ -87,7 +87,12 @@ def fit_case(name: str, case: Case, settings: Settings, repetition: int = 0) -> 
     direct: DirectDraws | None
     with one_blas_thread():
         if settings.method == "direct" or not members(case.model):
-            direct = _direct(case, settings, rng)
+            direct = case.model.direct_draws(settings.chains * settings.draws, rng)
+            if direct is None:
+                raise InputError(
+                    "these priors have no posterior without NUTS; got method='direct'. Pass "
+                    "method='nuts'."
+                )
             arrays = case.arrays(_in_chains(direct.draws, settings), direct, rng)
             health = _independent(direct, settings)
         else:
@@ -105,11 +110,8 @@ def fit_case(name: str, case: Case, settings: Settings, repetition: int = 0) -> 
 def _by_nuts(
     name: str, case: Case, direct: DirectDraws | None, settings: Settings, rng: np.random.Generator
 ) -> tuple[CaseArrays, dict[str, NutsDraws], dict[str, Any]]:
-    """Result, samples and diagnostics.
-
-    Chains that did not converge are sampled longer, and so many draws of them are kept as asked
-    for. Too few to keep are no better from longer chains, nor is E-BFMI, which is the density's.
-    """
+    """Result, samples and diagnostics; chains that did not converge are sampled longer."""
+    # Too few draws to keep are no better from longer chains, nor is E-BFMI, the density's.
     few = settings.chains * settings.draws < _WORTH
     for length in (1,) if few else getattr(case.model, "lengths", _LENGTHS):
         sampled = _nuts(name, case, direct, settings, length, rng)
@@ -161,15 +163,6 @@ def _sample_stats(model: LabelModel, sampled: Mapping[str, NutsDraws]) -> dict[s
         for name, one in sampled.items()
         for key, values in one.sample_stats.items()
     }
-
-
-def _direct(case: Case, settings: Settings, rng: np.random.Generator) -> DirectDraws:
-    found = case.model.direct_draws(settings.chains * settings.draws, rng)
-    if found is None:
-        raise InputError(
-            "these priors have no posterior without NUTS; got method='direct'. Pass method='nuts'."
-        )
-    return found
 
 
 def _in_chains(draws: Draws, settings: Settings) -> Draws:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -23,7 +22,7 @@ from bayescal.core.checks import (
     shown,
 )
 from bayescal.core.columns import Whole
-from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, NoValueError
+from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, NoValueError, ignored
 from bayescal.core.functionals import expected_calibration_error
 from bayescal.core.quantity import CaseArrays, Floats, Quantity
 from bayescal.core.scores import Scores
@@ -120,8 +119,8 @@ def coverage(
 
     Parameters
     ----------
-    quantity : Quantity or str
-        What to fit: `bayescal.ece`, or its name.
+    quantity, priors
+        As of `bayescal.fit`.
     truth : object
         Simulator, with the true value as its attribute `var`: a number, or one an element.
     n : int, or what else `sample` takes
@@ -134,8 +133,6 @@ def coverage(
         Which variable; the main one of the result's kind if not given.
     sample : callable, optional
         From `n` and a numpy.random.Generator to data; by default ``truth.scores``.
-    priors : quantity.Priors, optional
-        Priors; the quantity's defaults if not given.
     **options
         As in `bayescal.fit`: `method`, ``"direct"`` by default, then with one chain of `draws`
         draws; `draws`, `tune`, `chains`, `target_accept`, `prob`; and the options of the quantity.
@@ -191,21 +188,18 @@ def sbc(
 
     Parameters
     ----------
-    quantity : Quantity or str
-        What to fit: `bayescal.ece`, or its name.
+    quantity, priors
+        As of `bayescal.fit`.
     data : Scores, BinCounts or what else the quantity takes
         Their scores stay, their labels are replaced by simulated ones.
     replications : int
         Number of simulated data sets.
     seed : int
         Seed.
-    priors : quantity.Priors, optional
-        Priors; the quantity's defaults if not given.
     variables : sequence of str, optional
         Variables to rank; all that the simulation gives if not given.
     **options
-        As in `bayescal.fit`: `method`, ``"direct"`` by default, then with one chain of `draws`
-        draws; `draws`, `tune`, `chains`, `target_accept`, `prob`; and the options of the quantity.
+        As of `coverage`.
 
     Returns
     -------
@@ -261,17 +255,12 @@ def _settings(seed: int, options: Mapping[str, Any]) -> tuple[Settings, dict[str
 
 def _interval(tree: DataTree, arrays: CaseArrays, var: str, prob: float) -> tuple[Any, ...]:
     """What a result says of `var`, in the order of `Coverage`."""
-    ends = interval(tree, var, prob)
-    ends = ends.squeeze([dim for dim in arrays.coords if dim in ends.dims], drop=True)
+    ends = interval(tree, var, prob).transpose(schema.CI_BOUND, ...)
+    lower, upper = ends.squeeze([dim for dim in arrays.coords if dim in ends.dims]).values
     mean = np.asarray(arrays.posterior[var]).mean(axis=(0, 1))
-    return (
-        ends.isel(ci_bound=0).values,
-        ends.isel(ci_bound=1).values,
-        mean,
-        float(arrays.model_average.get(P_CALIBRATED, np.nan)),
-        bool(arrays.warnings),
-        arrays.diagnostics["converged"],
-    )
+    p_calibrated = float(arrays.model_average.get(P_CALIBRATED, np.nan))
+    flags = bool(arrays.warnings), arrays.diagnostics["converged"]
+    return lower, upper, mean, p_calibrated, *flags
 
 
 def _ranks(
@@ -459,9 +448,7 @@ def _sizes(n: Iterable[int] | int) -> list[int]:
 
 def _fitted(quantity: Quantity, data: Any, **options: Any) -> xr.DataTree:
     """Fit without MCMC; what is unusual of a simulated sample is not said."""
-    with warnings.catch_warnings():
-        for kind in (ConvergenceWarning, DataWarning):
-            warnings.simplefilter("ignore", kind)
+    with ignored(ConvergenceWarning, DataWarning):
         return fit(quantity, data, method="direct", **options)
 
 

@@ -251,11 +251,7 @@ def remove(directory: Path) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock file while the block runs, or refuse.
-
-    The system releases the lock when its process ends, however it ends: a file that a killed run
-    left behind locks nothing. Its content names the holder.
-    """
+    """Hold a lock file, which names its holder, or refuse; one of a killed run locks nothing."""
     with writing_to(path):
         # Without a buffer, which a full disk would fail to take once more where the file is closed.
         opened = path.open("a+b", buffering=0)
