@@ -180,7 +180,6 @@ def decision_curve(
 
 
 def _cases(result: xr.DataTree, class_: str | None, group: str | None) -> Sequence[ResultSlice]:
-    """The classifiers of one class and group."""
     own = {*access.variable(result, schema.CURVE, RATE).dims}
     if own - {*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.CELL}:
         raise InputError(

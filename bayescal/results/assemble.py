@@ -262,14 +262,10 @@ def _root_attrs(
 
 
 def _attr(value: Any) -> str | int | float:
-    """A value as netCDF can hold it."""
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str | int | float):
-        return value
-    return json.dumps(value)
+    return value if isinstance(value, str | int | float) else json.dumps(value)
 
 
 # Sums of parts that priors do not share would be sums of something else.
@@ -313,9 +309,8 @@ def _together(datasets: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Datase
     variables = {}
     for name in dict.fromkeys(name for dataset in datasets for name in dataset.data_vars):
         held = [dataset[name].variable for dataset in datasets if name in dataset]
-        if len({(array.dims, array.shape) for array in held}) > 1:
-            continue
-        if len(held) < len(datasets) and schema.DESCRIPTION not in held[0].dims:
+        lacking = len(held) < len(datasets) and schema.DESCRIPTION not in held[0].dims
+        if lacking or len({(array.dims, array.shape) for array in held}) > 1:
             continue
         blank = held[0].copy(data=np.full(held[0].shape, np.nan))
         arrays = [dataset[name].variable if name in dataset else blank for dataset in datasets]

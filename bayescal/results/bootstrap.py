@@ -108,12 +108,6 @@ class Rows(NamedTuple):
         called = is_called(parts.score, thresholds[:, None])
         return np.asarray(called @ (parts.rate * parts.mass).T)
 
-    def added_weight(self) -> Floats:
-        """Weights of an added row of either label: those of an effective row, (2,)."""
-        number, weight = (own.sum(axis=1) for own in (self.by_label, self.by_label * self.unit))
-        return np.divide(weight, number, out=np.ones(2), where=number > 0)
-
-
 class Draws(NamedTuple):
     """How many draws a fit had, and which of them a selection has left."""
 
@@ -210,7 +204,10 @@ def draw_cells(rows: Rows, draws: Draws, rng: np.random.Generator) -> Cells:
 
 def _with_added(positive: Floats, negative: Floats, rows: Rows, row: Whole, added: _Added) -> Cells:
     """Add two rows to each draw (draw, cell): one in the cell `row`, one nearest to its score."""
-    draw, score, (without, with_event) = np.arange(len(row)), rows.score, rows.added_weight()
+    draw, score = np.arange(len(row)), rows.score
+    number, total = (own.sum(axis=1) for own in (rows.by_label, rows.by_label * rows.unit))
+    # An added row of either label weighs as an effective row.
+    without, with_event = np.divide(total, number, out=np.ones(2), where=number > 0)
     nearest = np.searchsorted((score[1:] + score[:-1]) / 2, added.anywhere)
     cells = (np.minimum(row, len(score) - 1), nearest)
     for cell, is_positive, weight in zip(cells, added.positive, added.weight, strict=True):
@@ -254,11 +251,12 @@ def _joint_cells(
     size = len(rows_each)
     added = _Added.draw(number, rng)
     row = np.minimum(np.searchsorted(np.cumsum(rows_each) / rows_each.sum(), added.row), size - 1)
-    sums = [
-        _indicator(cell, label, weight, len(rows.score))
-        for rows, (cell, label, weight) in zip(known, stored, strict=True)
-    ]
     found = [np.empty((number, 2, len(rows.score))) for rows in known]
+    # From weights of rows to sums of positive rows by cell, then of negative ones.
+    sums = [
+        csr_array((weight, (cell + n * (1 - label), np.arange(size))), shape=(2 * n, size))
+        for (cell, label, weight), n in zip(stored, (one.shape[2] for one in found), strict=True)
+    ]
     step = max(1, _WEIGHTS_AT_ONCE // size)
     for start in range(0, number, step):
         part = slice(start, min(start + step, number))
@@ -372,9 +370,3 @@ def _stored(tree: xr.DataTree, case: ResultSlice, number: Floats) -> tuple[Whole
         given = access.variable(tree, schema.SHARED_ROWS, schema.WEIGHT, case).to_numpy()
         weight = given * (number * given).sum() / (number * given.astype(np.float64) ** 2).sum()
     return cell, label, weight
-
-
-def _indicator(cell: Whole, label: Whole, weight: Floats, n_cells: int) -> csr_array:
-    """From weights of rows to sums of positive rows by cell, then of negative ones."""
-    place = cell + n_cells * (1 - label)
-    return csr_array((weight, (place, np.arange(len(cell)))), shape=(2 * n_cells, len(cell)))

@@ -280,7 +280,6 @@ def _groups(tree: xr.DataTree, asked: _Asked) -> dict[str, _Window]:
             f"the groups of one result are its windows; got group={asked.group!r}. Leave group "
             "out, or pass a result a window."
         )
-    schema.check_result(tree)
     tree, var = with_measure(tree, asked.var)
     names = access.names_along(tree, schema.GROUP)
     return {name: _window(name, tree, asked._replace(group=name, var=var)) for name in names}
@@ -308,9 +307,7 @@ def _named(results: Any) -> Mapping[Any, Any]:
 
 
 def _window(name: str, tree: Any, asked: _Asked) -> _Window:
-    """Read the case of one result."""
     try:
-        schema.check_result(tree)
         tree, var = with_measure(tree, asked.var)
         where = {"classifier": asked.classifier, "class_": asked.class_, "group": asked.group}
         access.check_given(tree, **where)
@@ -343,7 +340,6 @@ def _variable(tree: xr.DataTree, var: Any) -> Variable:
 
 
 def _errors(tree: xr.DataTree, var: str, case: ResultSlice) -> Errors:
-    """Draws of one window."""
     low, high = (
         access.flat_draws(tree, var, case, group)
         for group in (schema.POSTERIOR, access.conditional_group(tree, var))

@@ -131,11 +131,10 @@ def difference(
 
     Notes
     -----
-    Metrics of all classifiers are in one posterior: draws are subtracted one by one, those in which
-    the metric is undefined left out, and the interval is equal-tailed.
-
-    So are measures of rows, such as the Brier score or the AUC, where classifiers share rows: a
-    draw has the same weights of the rows for all.
+    Metrics of all classifiers are in one posterior, and so are measures of rows, such as the Brier
+    score or the AUC, where classifiers share rows: a draw has the same rows, and weights of them,
+    for all. Draws are subtracted one by one, those in which the metric is undefined left out, and
+    the interval is equal-tailed.
 
     Calibration errors, other measures, and the metrics of some quantities, are fitted classifier by
     classifier. Shared rows make two errors dependent: labels that by chance flatter one classifier

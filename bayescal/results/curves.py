@@ -132,7 +132,6 @@ def calibration_band(
     >>> bool((whole.lower <= each.lower).all() and (each.upper <= whole.upper).all())
     True
     """
-    tail(prob)
     check_flag(simultaneous, "simultaneous")
     access.check_given(result, classifier=classifier, class_=class_, group=group)
     case = access.find_case(result, classifier, class_, group)
@@ -180,11 +179,7 @@ class Above(NamedTuple):
 
 
 def boxes(fpr: Band, tpr: Band, above: Above) -> RocRegion:
-    """Bounds of both rates at each threshold.
-
-    A prior with a density gives a label rate of exactly 0 or 1 no probability, but the labels
-    cannot exclude one where all rows on a side of it have the same label: the bound is 0 or 1.
-    """
+    """Bounds of both rates at each threshold, 0 or 1 where labels exclude neither: `roc_boxes`."""
     return RocRegion(*_opened(fpr, above.negative), *_opened(tpr, above.positive))
 
 
@@ -520,5 +515,4 @@ def _jumps(tree: xr.DataTree, case: ResultSlice) -> tuple[float, ...]:
 
 
 def _window(place: int) -> slice:
-    """Cells that are near a cell."""
     return slice(max(place - _WINDOW, 0), place + _WINDOW + 1)

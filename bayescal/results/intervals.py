@@ -78,9 +78,8 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     calibration curve, has the union of both equal-tailed intervals. Any other variable has an
     equal-tailed interval. Draws that are NaN, as an AUC without a row of one class, are left out.
     """
-    schema.check_result(tree)
-    alpha = tail(prob)
     tree, var = with_measure(tree, var)
+    alpha = tail(prob)
     draws = access.variable(tree, schema.POSTERIOR, var).transpose(*schema.DRAW_DIMS, ...)
     rest = draws.dims[2:]
     values = draws.values.reshape(-1, *draws.shape[2:])
@@ -195,10 +194,8 @@ def marginal(
     approximation: a row of one class is a row of no other, so that the labels of the classes depend
     on each other. It touches the width of the interval, not the mean.
 
-    With alpha = (1 - prob) / 2 the interval runs from the alpha quantile of the draws, in which
-    each class is 0 with its probability of calibration, to the 1 - alpha quantile of the draws
-    given that every class is miscalibrated. It covers at least `prob` of the posterior. The same
-    result gives the same numbers.
+    The interval is that of `bayescal.interval`, to a quantile given that every class is
+    miscalibrated. The same result gives the same numbers.
 
     References
     ----------
@@ -225,7 +222,6 @@ def marginal(
 def _mean_over(
     tree: xr.DataTree, cases: Sequence[ResultSlice], var: str | None, prob: float
 ) -> Marginal:
-    """Mean over the classes of one classifier, group and prior."""
     alpha = tail(prob)
     tree, var = with_measure(tree, var)
     errors = {one.name: one for one in access.of_role(tree, ERROR)}
@@ -394,7 +390,6 @@ def _share(
     tree: xr.DataTree, var: str | None, limit: float, beyond: Callable[[Any, Any], Any], side: str
 ) -> xr.DataArray:
     """Share of the draws that exist which lie beyond the limit."""
-    schema.check_result(tree)
     tree, name = with_measure(tree, access.main(tree).name if var is None else var)
     remedy = "Pass the value that would matter, not in percent."
     value = check_number(limit, "limit", range_of(name), remedy)

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 import xarray as xr
 
+from bayescal.core.checks import plain
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import (
     CALIBRATION_CURVE,
@@ -108,10 +109,7 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
     except InputError as error:
         raise InputError(f"{source} holds no result: {error}") from error
     # netCDF hands numbers back as NumPy scalars, which JSON and `is` tests do not take.
-    tree.attrs = {
-        name: value.item() if isinstance(value, np.generic) else value
-        for name, value in tree.attrs.items()
-    }
+    tree.attrs = {name: plain(value) for name, value in tree.attrs.items()}
     return tree
 
 
@@ -245,11 +243,7 @@ def upgrade(tree: xr.DataTree) -> xr.DataTree:
 
 
 def _with_zeros(tree: xr.DataTree) -> xr.DataTree:
-    """Put into the posterior the draws in which a classifier is calibrated.
-
-    Before version 0.3 the posterior of an error was that given miscalibration, and components of
-    the curve had weights by their evidence itself: its power is 1.
-    """
+    """Put in draws of calibrated classifiers, which 0.2 left out; its evidence has the power 1."""
     if schema.MODEL_AVERAGE not in tree.children or schema.GIVEN_MISCALIBRATION in tree.children:
         return tree
     average = tree[schema.MODEL_AVERAGE].to_dataset()
@@ -272,7 +266,6 @@ def _with_zeros(tree: xr.DataTree) -> xr.DataTree:
 
 
 def _of_version_2(tree: xr.DataTree) -> xr.DataTree:
-    """Bring a result of schema 1 to schema 2."""
     if tree.attrs.get("schema_version") != 1 or tree.attrs.get("quantity") not in _KINDS:
         return tree
     quantity = str(tree.attrs["quantity"])
@@ -317,20 +310,12 @@ def variables_of_kind(kind: str, names: Sequence[str]) -> list[Variable]:
         return [Variable("prob", "class probability", ("obs",), ROW, point="prob")]
     ordered = [name for name in _METRICS if name in names]
     ordered += [name for name in names if name not in ordered]
-    metrics = (
-        Variable(name, _title(name), (), METRIC, _better(name), name, "", _FULL.get(name, ""))
-        for name in ordered
-    )
-    return [*metrics, *CALIBRATION_CURVE]
+    return [*map(_metric, ordered), *CALIBRATION_CURVE]
 
 
-def _title(name: str) -> str:
+def _metric(name: str) -> Variable:
+    title = _METRICS.get(name) or _TITLES.get(name) or name.replace("_", " ")
     if (cost := name.removeprefix("unlabeled_cost_")) != name:
-        return f"cost {cost}, unlabelled rows"
-    return _METRICS.get(name) or _TITLES.get(name) or name.replace("_", " ")
-
-
-def _better(name: str) -> str | None:
-    if name in _MORE:
-        return MORE
-    return LESS if name in (*_METRICS, *_LESS) else None
+        title = f"cost {cost}, unlabelled rows"
+    better = MORE if name in _MORE else LESS if name in (*_METRICS, *_LESS) else None
+    return Variable(name, title, (), METRIC, better, name, "", _FULL.get(name, ""))

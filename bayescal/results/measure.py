@@ -285,12 +285,9 @@ def with_measure(tree: xr.DataTree, var: Any) -> tuple[xr.DataTree, Any]:
 
 
 def paired(tree: xr.DataTree, name: str) -> xr.DataTree:
-    """A result that compares a metric of its curves, such as the AUC, by the rows.
-
-    Priors pull the curves of two classifiers apart, although both rank the rows alike. A measure
-    with options is not what a result has under its name.
-    """
+    """A result that compares a metric of its curves by the rows, as priors pull curves apart."""
     own = measures().get(name)
+    # A measure with options is not what a result has under its name.
     if own is None or own.options or access.has_variable(tree, schema.PAIRED, name):
         return tree
     pairs = _along(tree, _paired(tree, [own]))
@@ -306,7 +303,6 @@ def is_of_rows(tree: xr.DataTree, name: str) -> bool:
 
 def chosen_variable(tree: xr.DataTree, var: str | None) -> tuple[xr.DataTree, str]:
     """A result with the answer or measure of that name, and its name; the main one by default."""
-    schema.check_result(tree)
     found, name = with_measure(tree, var)
     return found, access.check_variable(found, name)
 
@@ -478,11 +474,8 @@ def measure_correlation(
 
 
 def _influence(tree: xr.DataTree, function: Function, case: ResultSlice, number: Floats) -> Floats:
-    """What each shared row adds to a number of the curve, (shared_row,).
-
-    A row of cell m moves its rate by ``(y - rate_m) / w_m`` and the masses w towards e_m, those of
-    a population that is all of this cell.
-    """
+    """What each shared row adds to a number of the curve, (shared_row,)."""
+    # A row of cell m moves its rate by (y - rate_m) / w_m, and the masses w towards e_m.
     every, score, masses, _ = curve_cells(tree, case, MISCALIBRATED)
     rate, mass = (draws.reshape(-1, len(score)) for draws in (every, masses))
     label, stored = access.values(tree, schema.SHARED_ROWS, case, schema.LABEL, schema.CELL)

@@ -134,17 +134,10 @@ def best(
 
     Notes
     -----
-    Metrics of all classifiers are in one posterior: a rank's probability is its share of draws.
-    Each draw is of all classifiers on the same rows under the same labels, so that what is common
-    to them cancels. Draws in which the metric is undefined are left out. So it is with measures of
-    rows, such as the Brier score or the AUC, where classifiers share rows.
-
-    Calibration errors, other measures, and the metrics of some quantities, are fitted one by one.
-    Their draws are coupled by a Gaussian copula with their correlations over the shared rows, as
-    `difference` does for two.
-
-    Classifiers that are equal in a draw share its ranks in equal parts; those of equal probability
-    of being best are said to tie.
+    Draws of several classifiers belong together as in `difference`, so that what is common to them
+    cancels: a rank's probability is its share of the draws, undefined ones left out. Classifiers
+    that are equal in a draw share its ranks in equal parts; those of equal probability of being
+    best are said to tie.
 
     Examples
     --------

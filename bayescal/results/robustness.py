@@ -239,11 +239,8 @@ def _sensitivity(values: Values, density: Values | None) -> NDArray[np.float64]:
 
 
 def _weights(density: NDArray[Any], power: float) -> xr.DataArray:
-    """Importance of each draw were the density raised to a power.
-
-    So close to 1 they are nearly equal: ArviZ's smoothing of their tail changes nothing that is
-    shown, and refuses draws that repeat.
-    """
+    """Importance of each draw were the density raised to a power."""
+    # ArviZ's smoothing of their tail would change nothing that is shown, so close to 1.
     log = (power - 1) * density
     weights = np.exp(log - log.max())
     return xr.DataArray(weights / weights.sum(), dims=schema.DRAW_DIMS)

@@ -70,12 +70,7 @@ def check_rows(tree: xr.DataTree, what: str, remedy: str) -> None:
 
 
 def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
-    """Read the rows of one case.
-
-    With ``alpha = (1 - prob) / 2`` the bounds run from the alpha quantile of ``prob_lower`` to the
-    1 - alpha quantile of ``prob_upper``. They alone decide, as in `credible_sets`: a class is ruled
-    out where no probabilities within the bounds make it the most probable one.
-    """
+    """Read the rows of one case; the bounds alone decide, see `row_table`."""
     alpha, draws = tail(prob), partial(access.flat_draws, tree, case=case)
 
     def plain(group: str, name: str) -> Floats:
@@ -209,17 +204,13 @@ def _lines(tree: xr.DataTree, case: ResultSlice, prob: float) -> list[dict[str, 
 
 
 def _line(rows: Rows, place: int, k: int) -> dict[str, Any]:
-    at, decision = (place, k), int(rows.decision[place])
+    decision = int(rows.decision[place])
+    numbers = {"score": rows.score, "prob": rows.mean, "lower": rows.lower, "upper": rows.upper}
+    numbers |= {"p0": rows.p0, "p1": rows.p1, "merged": rows.merged}
     return {
         "row": int(rows.row[place]),
         "class": rows.curves[k],
-        "score": float(rows.score[at]),
-        "prob": float(rows.mean[at]),
-        "lower": float(rows.lower[at]),
-        "upper": float(rows.upper[at]),
-        "p0": float(rows.p0[at]),
-        "p1": float(rows.p1[at]),
-        "merged": float(rows.merged[at]),
+        **{name: float(values[place, k]) for name, values in numbers.items()},
         "decision": rows.classes[decision],
         "p_decision": float(rows.p_decision[place, decision]),
         "n_open": int(rows.n_open[place]),

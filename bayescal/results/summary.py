@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import xarray as xr
@@ -341,30 +341,23 @@ def _of_metrics(tree: xr.DataTree, measures: Sequence[Variable], prob: float) ->
     """One line a case and metric."""
     shown = dict.fromkeys(one.name for one in (*access.answers(tree), *measures))
     ends = {name: interval(tree, name, prob) for name in shown}
-    return [
-        (case, _metric_of(tree, case, name, bounds))
-        for case in access.cases(tree)
-        for name, bounds in ends.items()
-    ]
-
-
-def _metric_of(
-    tree: xr.DataTree, case: ResultSlice, var: str, ends: xr.DataArray
-) -> dict[str, Any]:
-    draws = access.variable(tree, schema.POSTERIOR, var, case)
-    lower, upper = access.ends(ends, case)
-    return {
-        **case.coords,
-        "metric": var,
-        "mean": access.posterior_mean(tree, var, case),
-        "median": float(draws.median()),
-        "lower": lower,
-        "upper": upper,
-        "point": access.point(tree, var, case),
-        **access.reference_estimates(tree, var, case),
-        **access.health(tree, case),
-        "status": _status(tree, case),
-    }
+    lines: _Lines = []
+    for case, (var, bounds) in product(access.cases(tree), ends.items()):
+        lower, upper = access.ends(bounds, case)
+        line = {
+            **case.coords,
+            "metric": var,
+            "mean": access.posterior_mean(tree, var, case),
+            "median": float(access.variable(tree, schema.POSTERIOR, var, case).median()),
+            "lower": lower,
+            "upper": upper,
+            "point": access.point(tree, var, case),
+            **access.reference_estimates(tree, var, case),
+            **access.health(tree, case),
+            "status": _status(tree, case),
+        }
+        lines.append((case, line))
+    return lines
 
 
 def _status(tree: xr.DataTree, case: ResultSlice) -> str:
@@ -409,27 +402,24 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
 
 def _of_rows(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _Lines:
     """One line a case, over its rows."""
-    further = _measure_columns(tree, measures, prob)
-    return [(case, _rows_of(tree, case, further(case), prob)) for case in access.cases(tree)]
-
-
-def _rows_of(
-    tree: xr.DataTree, case: ResultSlice, further: Mapping[str, float | None], prob: float
-) -> dict[str, Any]:
-    found = read_rows(tree, case, prob)
-    return {
-        **case.coords,
-        "n": access.scalar(tree, schema.POINT_ESTIMATE, "n", case),
-        "n_target": float(tree.attrs["n_target"]),
-        "n_rows": float(len(found.row)),
-        "width": float(found.width.mean()),
-        "ivap_width": float((found.p1 - found.p0).mean()),
-        "open_share": float((found.n_open > 1).mean()),
-        "improper_share": access.scalar(tree, schema.POINT_ESTIMATE, schema.IMPROPER_SHARE, case),
-        **further,
-        **access.health(tree, case),
-        "status": access.case_status(tree, case),
-    }
+    further, lines = _measure_columns(tree, measures, prob), []
+    for case in access.cases(tree):
+        found, scalar = read_rows(tree, case, prob), partial(access.scalar, tree, case=case)
+        line = {
+            **case.coords,
+            "n": scalar(schema.POINT_ESTIMATE, "n"),
+            "n_target": float(tree.attrs["n_target"]),
+            "n_rows": float(len(found.row)),
+            "width": float(found.width.mean()),
+            "ivap_width": float((found.p1 - found.p0).mean()),
+            "open_share": float((found.n_open > 1).mean()),
+            "improper_share": scalar(schema.POINT_ESTIMATE, schema.IMPROPER_SHARE),
+            **further(case),
+            **access.health(tree, case),
+            "status": access.case_status(tree, case),
+        }
+        lines.append((case, line))
+    return lines
 
 
 def _row_table(tree: xr.DataTree, prob: float) -> Table:
