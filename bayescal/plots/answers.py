@@ -282,7 +282,11 @@ def plot_decision_curve(
         for one in access.cases(tree)
         if class_ in (None, one.class_) and group in (None, one.group)
     ]
-    lower = _lower_panels(found, len(curves) > 1)
+    # Columns of the table that have a panel, and its label.
+    lower = {"p_useful": "P(useful)"}
+    if found["evpi"].notna().all():
+        lower |= {"p_best": "P(best)"} if len(curves) > 1 else {}
+        lower["evpi"] = "EVPI"
     height = _TALL + _LOW * len(lower) + 0.6
     figure = style.new_figure(_CURVE_WIDTH, height, style.notes_for(tree, shown))
     ratios = [_TALL, *[_LOW] * len(lower)]
@@ -306,15 +310,6 @@ def plot_decision_curve(
     style.legend(figure, entries, 3)
     style.as_written(figure.legends[0].get_texts())
     return figure
-
-
-def _lower_panels(table: pd.DataFrame, several: bool) -> dict[str, str]:
-    """Columns of the table that have a panel, and its label."""
-    found = {"p_useful": "P(useful)"}
-    if table["evpi"].notna().all():
-        found |= {"p_best": "P(best)"} if several else {}
-        found["evpi"] = "EVPI"
-    return found
 
 
 def _draw_benefit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import xarray as xr
@@ -227,19 +228,11 @@ def plot_differences(
     if reference is not None:
         base = access.find_case(tree, reference).classifier
     short = distinct(names, style.NAME_LENGTH)
-    rows = [
-        _row(
-            short[name],
-            *(
-                difference(tree, name, base, var, share, class_=class_, group=group)
-                for share in (prob, INNER)
-            ),
-            better=compared.better,
-            converged=all(access.case_converged(tree, shown[one]) for one in (name, base)),
-        )
-        for name in names
-        if name != base
-    ]
+    rows = []
+    for name in (one for one in names if one != base):
+        found = partial(difference, tree, name, base, var, class_=class_, group=group)
+        fine = all(access.case_converged(tree, shown[one]) for one in (name, base))
+        rows.append(_row(short[name], found(prob), found(INNER), compared.better, fine))
     rows.sort(key=lambda row: -row.mean if higher else row.mean)
     figure = style.ground(ax, WIDTH, _height(rows), style.notes_for(tree, list(shown.values())))
     (ax,) = style.panels(figure, 1, 1)
@@ -260,7 +253,7 @@ def _height(rows: Sequence[Row]) -> float:
 
 
 def _row(
-    label: str, wide: Difference, narrow: Difference, *, better: str | None, converged: bool
+    label: str, wide: Difference, narrow: Difference, better: str | None, converged: bool
 ) -> Row:
     larger = wide.prob_first_larger
     worse = 1 - larger - wide.prob_equal if better == MORE else larger

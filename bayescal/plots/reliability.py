@@ -217,7 +217,6 @@ def filled_bins(tree: xr.DataTree, case: ResultSlice) -> Marks:
 
 
 def _full(tree: xr.DataTree, case: ResultSlice) -> NDArray[np.bool_]:
-    """Which bins have rows."""
     return np.asarray(access.variable(tree, schema.POINT_ESTIMATE, schema.COUNT, case).values > 0)
 
 

@@ -356,7 +356,6 @@ def plot_credal_sets(
 
 
 def _checked(rows: Sequence[int], n: int) -> list[int]:
-    """Places of rows to draw."""
     check_is(rows, (Sequence, np.ndarray), "rows", "Pass [0, 1], say.")
     index = "Take places from the index of bayescal.row_table."
     places = [check_whole(place, "rows", 0, index, n - 1) for place in rows]

@@ -356,7 +356,8 @@ def titles(view: View) -> dict[str, str]:
 
 def terms(view: View) -> list[tuple[str, str]]:
     """What a calibration error is, and what its interval and its probability of 0 mean."""
-    prob = percent(view.prob)
+    prob, power = percent(view.prob), average_power(view.tree)
+    tempered = f" In it the evidence has the power {power}, because none of them need be true."
     found = [
         (
             True,
@@ -378,7 +379,7 @@ def terms(view: View) -> list[tuple[str, str]]:
             "The calibration curve may be the diagonal (calibrated), smooth, rough (smooth with "
             "deviations that differ from score to score) or made of segments, some calibrated and "
             "others shifted. The posterior is an average over them, each weighted by its posterior "
-            f"probability.{_power_words(view)}",
+            f"probability.{'' if power in ('', '1') else tempered}",
         ),
         (
             True,
@@ -394,10 +395,3 @@ def terms(view: View) -> list[tuple[str, str]]:
         ),
     ]
     return [(word, text) for applies, word, text in found if applies]
-
-
-def _power_words(view: View) -> str:
-    """That evidence counts for less than it says, where it does."""
-    if (power := average_power(view.tree)) in ("", "1"):
-        return ""
-    return f" In it the evidence has the power {power}, because none of them need be true."

@@ -130,8 +130,11 @@ def test_settled_pairs_come_first_and_bold() -> None:
 
 
 def test_pairs_stay_within_their_group() -> None:
-    view = View(make_result(("a", "b"), groups=("x", "y", "z"), draws=50), 0.9)
-    assert sorted(row[0] for row in rows(view)) == ["x", "y", "z"]
+    tree = make_result(("a", "b"), groups=("x", "y", "z"), draws=50)
+    found = {row[0]: row[1:] for row in rows(View(tree, 0.9))}
+    assert sorted(found) == ["x", "y", "z"]
+    # A selected group has the pairs that it has among the others.
+    assert rows(View(tree.sel(group="y"), 0.9)) == [found["y"]]
 
 
 @pytest.mark.slow
