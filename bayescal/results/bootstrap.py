@@ -108,6 +108,7 @@ class Rows(NamedTuple):
         called = is_called(parts.score, thresholds[:, None])
         return np.asarray(called @ (parts.rate * parts.mass).T)
 
+
 class Draws(NamedTuple):
     """How many draws a fit had, and which of them a selection has left."""
 
