@@ -61,13 +61,22 @@ def replication(load, make, seed):
     every, part = trained(x, y), trained(x_train, y_train)
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     crossed = cross_val_predict(every, x, y, cv=folds, method="predict_proba")
+    # As HeldOutCalibration has it: half of the least other one stands for a probability of 0.
+    least = 0.0 if (crossed > 0).all() else crossed[crossed > 0].min() / 2
+    crossed, prob = (at_least(least, each) for each in (crossed, every.predict_proba(x_test)))
     found = {"none": loss(y_test, every.predict_proba(x_test))}
     for name, calibrator in CALIBRATORS.items():
         held = calibrator.fit(part.predict_proba(x_held), y_held)
         found[f"{name}, held out"] = loss(y_test, held.predict_proba(part.predict_proba(x_test)))
         cross = calibrator.fit(crossed, y)
-        found[f"{name}, crossed"] = loss(y_test, cross.predict_proba(every.predict_proba(x_test)))
+        found[f"{name}, crossed"] = loss(y_test, cross.predict_proba(prob))
     return found
+
+
+def at_least(least, prob):
+    """Probabilities raised to a least one, (obs, class)."""
+    raised = np.maximum(prob, least)
+    return raised / raised.sum(axis=1, keepdims=True)
 
 
 def loss(label, prob):
@@ -81,6 +90,7 @@ def main():
     parser.add_argument("--first-seed", type=int, default=0)
     given = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
+    warnings.filterwarnings("ignore", "the label of a row should have a probability above 0")
     seeds = range(given.first_seed, given.first_seed + given.replications)
     lines = []
     for data, load in DATA.items():
