@@ -35,6 +35,8 @@ _WEIGHTS_AT_ONCE: Final = 1 << 22
 _ALIKE: Final = 0.02
 # Calls of whole rows differ by one at least.
 _LEAST_ROWS: Final = 0.5
+# Scores that are rounded move the ends of a part by so much of it.
+_CUT: Final = 0.01
 # Scores of float32, edges and means are off by less.
 _NEAR: Final = 1e-6
 # Of rows that are nearer to their cell's upper end on average, by its width, nine of ten are there.
@@ -308,9 +310,9 @@ def called_alike(
 ) -> NDArray[np.intp]:
     """Of each case the first that calls the rows that it calls, (threshold, case).
 
-    Of rows in a part that a threshold cuts it is known how many are called, to a fraction: those
-    who differ by less than half a row, or a fiftieth of a standard error of the share of events, of
-    the shared rows and in the numbers of all of either label, call the same ones.
+    Of a part that a threshold cuts it is known to a hundredth how many rows are called. Those who
+    differ by less than that, half a row or a fiftieth of a standard error of the share of events,
+    of the shared rows and in the numbers of all of either label, call the same ones.
     """
     number, at = stands_for(tree), np.atleast_1d(thresholds)
     found = np.tile(np.arange(len(cases)), (len(at), 1))
@@ -322,10 +324,11 @@ def called_alike(
             return found
         called = rows.called(at)
         sums, called = called @ rows.by_label.T, called[:, place]
-        few = max(_LEAST_ROWS, _near(label, number) * number.sum())
+        cut = _CUT * ((called > 0) & (called < 1)) @ number
+        few = np.maximum(cut, max(_LEAST_ROWS, _near(label, number) * number.sum()))
         for one, (other, other_sums, other_label) in enumerate(known):
             near = np.abs(called - other) @ number < few
-            near &= (np.abs(sums - other_sums) < few).all(axis=1)
+            near &= (np.abs(sums - other_sums) < few[:, None]).all(axis=1)
             if np.array_equal(label, other_label):
                 found[:, k] = np.where(near & (found[:, k] == k), found[:, one], found[:, k])
         known.append((called, sums, label))

@@ -59,7 +59,8 @@ LEFT_OUT = {
 # Methods of estimators that their users do not call.
 _INNER = {
     *("check", "checked_again", "fit_logits", "split", "take_features_of"),
-    *("chosen_estimator", "domain", "least_loss", "objective", "take", "transform_logits"),
+    *("centred", "chosen_estimator", "domain", "least_loss", "objective", "take"),
+    "transform_logits",
 }
 
 

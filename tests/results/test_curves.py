@@ -358,7 +358,11 @@ def _without_curve():
         (make_result, {"classifier": "c"}, "classifier must be one in the result; got 'c'"),
         (make_result, {"classifier": "a", "group": "g"}, "This result has no group dimension"),
         (make_result, {"classifier": "a", "class_": "g"}, "This result has no class dimension"),
-        (make_result, {"prob": 90}, "prob must be a number in \\(0, 1\\); got 90"),
+        (
+            make_result,
+            {"classifier": "a", "prob": 90},
+            "prob must be a number in \\(0, 1\\); got 90",
+        ),
         (make_result, {"simultaneous": 1}, "simultaneous must be True or False"),
     ],
 )
