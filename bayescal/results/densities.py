@@ -17,6 +17,7 @@ type Values = NDArray[Any]
 _CLASS_PRIOR: Final = "class_prior"
 # Components whose evidence tells class priors apart.
 _OF_EVIDENCE: Final = ("smooth", "rough")
+_SEGMENTS: Final = "segments"
 
 
 def totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[str, Values]:
@@ -27,7 +28,8 @@ def totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[s
     A component of an average has a weight by its evidence to a power. Where a density is raised to
     a power, the log evidence changes by the mean of its log over the component: this counts to the
     evidence's power, what differs from it in full. Under an uncertain class prior the evidence at
-    each class prior, of the smooth and the rough component, counts to that power as well.
+    each class prior counts to a power of its own: that of segments for them, and that of the smooth
+    and the rough component for all others.
     """
     found = {
         name: np.array(values.transpose(*schema.DRAW_DIMS, ...), float).sum(
@@ -42,13 +44,18 @@ def totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[s
     for name, density in found.items():
         if uncertain and name != _CLASS_PRIOR:
             at = access.variable(tree, schema.POSTERIOR, _CLASS_PRIOR, case)
+            at, of_class_prior = at.transpose(*schema.DRAW_DIMS).values, _class_prior_power(tree)
             of = tree[schema.MODEL_AVERAGE].dataset[schema.DESCRIPTION].values[component]
-            density -= (1 - power) * _expected(
-                density, at.transpose(*schema.DRAW_DIMS).values, np.isin(of, _OF_EVIDENCE)
-            )
+            segments = of == _SEGMENTS
+            for own, told in ((~segments, np.isin(of, _OF_EVIDENCE)), (segments, segments)):
+                density[own] -= (1 - of_class_prior) * _expected(density, at, told)[own]
         for own in (component == k for k in np.unique(component)):
             density[own] -= (1 - power) * density[own].mean()
     return found
+
+
+def _class_prior_power(tree: xr.DataTree) -> float:
+    return float(tree.attrs.get(schema.CLASS_PRIOR_POWER, tree.attrs[schema.AVERAGE_POWER]))
 
 
 def _component(tree: xr.DataTree, case: ResultSlice, var: str) -> Values | None:

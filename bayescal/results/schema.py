@@ -53,6 +53,8 @@ GIVEN_MASS: Final = "given_mass"
 """Masses of the cells given miscalibration, where labels and so masses depend on the curve."""
 AVERAGE_POWER: Final = "average_power"
 """Root attribute: power of the evidence in the weights of the average that the posterior holds."""
+CLASS_PRIOR_POWER: Final = "class_prior_power"
+"""Root attribute: power of the evidence in the posterior of the class prior, if another one."""
 REFERENCE_ESTIMATES: Final = "reference_estimates"
 """Other estimates of the same quantities, by method, to be read beside the posterior."""
 

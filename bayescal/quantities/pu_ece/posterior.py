@@ -49,7 +49,11 @@ from bayescal.quantities.pu_ece.class_prior import (
 )
 from bayescal.quantities.pu_ece.data import PUCounts, PUProblem, PUScores, binned, problems
 from bayescal.quantities.pu_ece.estimator import effective_rows, of_counts, resolved
-from bayescal.quantities.pu_ece.models.average import CaseControlAverage, Population
+from bayescal.quantities.pu_ece.models.average import (
+    CLASS_PRIOR_POWER,
+    CaseControlAverage,
+    Population,
+)
 from bayescal.quantities.pu_ece.models.mixture_bins import Bins
 from bayescal.quantities.pu_ece.priors import Priors
 
@@ -452,9 +456,10 @@ def plan(
         check_possible(problem, priors)
         for sentence in data_warnings(problem, priors):
             warnings.warn(sentence, ScarWarning, stacklevel=4)
-    # A smooth curve is an average too: of itself and of calibration.
-    smooth = isinstance(priors.label_rate, SmoothCurve)
-    attrs = _attributes(rows, bins) | weighing(CurveAverage() if smooth else priors.label_rate)
+    attrs = _attributes(rows, bins)
+    if isinstance(priors.label_rate, CurveAverage | SmoothCurve):
+        # A smooth curve is an average too: of itself and of calibration.
+        attrs |= weighing(CurveAverage()) | {"class_prior_power": CLASS_PRIOR_POWER}
     return Plan([case_of(problem, priors) for problem in found], attrs)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
@@ -27,9 +28,10 @@ from bayescal.quantities.pu_ece.priors import KNOTS, LAST, Cubic
 
 # Where what counts is tabulated.
 _GRID = np.linspace(-LAST, LAST, 1301)
-# Larger differences do not matter, and between knots of NUTS, which are far apart for the sharp
-# peak of many rows, would shift it.
+# Larger differences between knots of NUTS, which are far apart, would shift a sharp peak.
 _MOST = 30.0
+TEMPERED: Final = 12.0
+"""Class priors that the evidence makes less likely than this allows for stay out of reach."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,24 +42,25 @@ class AlongClassPrior:
     -----
     The data tell the class prior from the calibration error only by what the prior of the curve
     holds likely: a classifier far from calibration looks better under another class prior. Evidence
-    therefore counts for the class prior as it does for the components, to the `power` of the
-    average: the posterior of the class prior is its prior times the evidence to this power. The
-    evidence is the sum of those of the smooth component and of the rough one at its likely
-    roughness, by Laplace's approximation. That of calibration, a spike where the class prior is the
-    mean score, would leave the others a dent there.
+    therefore counts for the class prior to a `power`: its posterior is its prior times the evidence
+    to this power. The evidence is the sum of those of the smooth component and of the rough one at
+    its likely roughness, by Laplace's approximation; that of segments tempers them alone. That of
+    calibration, a spike where the class prior is the mean score, would leave the others a dent.
     """
 
     joints: Mapping[str, CurveAndClassPrior]  # components that NUTS samples, by cells and sizes
     guide: Floats  # (basis, cell): from the smooth component's coefficients to the rough one's
     patterns: Callable[[Floats], Floats]  # log evidence of errors at 0 and 1, (..., pattern)
     boundary: BoundaryErrors
+    patterns_power: float  # of the evidence of errors at 0 and 1, in their weights
     power: float
     known: bool
 
     @cached_property
     def _smooth(self) -> MovingGaussian:
-        """The smooth component wherever its evidence, to the power, is not negligible."""
-        return self.joints[SMOOTH].moving_gaussian(NEGLIGIBLE / self.power)
+        """The smooth component wherever its evidence, tempered, is not negligible."""
+        reach = NEGLIGIBLE + TEMPERED / (1 - self.power) if self.power < 1 else NEGLIGIBLE
+        return self.joints[SMOOTH].moving_gaussian(min(NEGLIGIBLE / self.power, reach))
 
     @property
     def knots(self) -> Floats:
@@ -88,27 +91,41 @@ class AlongClassPrior:
         """What lets the evidence count to the power."""
         if self.known or self.power == 1:
             return FLAT
-        ends = self.patterns(self.knots) + self.boundary.log_prior(interior_calibrated=False)
+        # Scores of 1 that never err leave a peak between knots.
+        ends = self._on_grid + self.boundary.log_prior(interior_calibrated=False)
         fitted = list(self.evidence.values()) or [np.zeros(len(self.knots))]
-        evidence = logsumexp(ends, axis=-1) + logsumexp(fitted, axis=0)
-        return Tabulated(_GRID, self._limited((self.power - 1) * evidence, evidence)(_GRID))
+        evidence = logsumexp(ends, axis=-1) + self._through(logsumexp(fitted, axis=0))(_GRID)
+        off = evidence - evidence[np.argmax(evidence - _GRID**2 / 2)]
+        return Tabulated(_GRID, np.clip((self.power - 1) * off, -TEMPERED, TEMPERED))
+
+    @cached_property
+    def _on_grid(self) -> Floats:
+        """Log evidence of the patterns of errors at 0 and 1, (point, pattern)."""
+        return self.patterns(_GRID)
 
     @cached_property
     def beside(self) -> dict[bool, Tabulated]:
-        """What counts beside cells and sizes, by whether the scores in between are calibrated.
+        """What counts beside cells and sizes, by whether the scores in between are calibrated."""
+        return {
+            calibrated: Tabulated(_GRID, ends(_GRID) + self.tempering(_GRID))
+            for calibrated, ends in self.ends.items()
+        }
+
+    @cached_property
+    def ends(self) -> dict[bool, Tabulated]:
+        """Log evidence of the scores 0 and 1, by whether those in between are calibrated.
 
         Patterns of errors at 0 and 1 count as their evidence does to the power of the average.
         """
         if self.known or not self.boundary.number:
-            return dict.fromkeys((True, False), self.tempering)
-        density = self.patterns(_GRID)
+            return dict.fromkeys((True, False), FLAT)
+        density = self._on_grid
         total = logsumexp(density - _GRID[:, None] ** 2 / 2, axis=0)
         found = {}
         for calibrated in (True, False):
             prior = self.boundary.log_prior(calibrated)
-            share = log_posterior_weights(np.exp(prior), total, self.power)
-            ends = logsumexp(share - total + density, axis=-1)
-            found[calibrated] = Tabulated(_GRID, ends + self.tempering(_GRID))
+            share = log_posterior_weights(np.exp(prior), total, self.patterns_power)
+            found[calibrated] = Tabulated(_GRID, logsumexp(share - total + density, axis=-1))
         return found
 
     def in_nuts(self, name: str) -> Cubic:
@@ -140,7 +157,11 @@ class AlongClassPrior:
     def _limited(self, value: Floats, log_evidence: Floats) -> Callable[[Floats], Floats]:
         """Pass through values at the knots, limited about that at the likeliest one."""
         off = value - value[self.knots == self._likeliest(log_evidence)]
-        through = PchipInterpolator(self.knots, np.clip(off, -_MOST, _MOST))
+        return self._through(np.clip(off, -_MOST, _MOST))
+
+    def _through(self, value: Floats) -> Callable[[Floats], Floats]:
+        """Pass through values at the knots; constant beyond."""
+        through = PchipInterpolator(self.knots, value)
         return lambda normal: through(np.clip(normal, self.knots[0], self.knots[-1]))
 
     def _likeliest(self, log_evidence: Floats) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,11 @@ from bayescal.quantities.pu_ece.models.moving_gaussian import MovingGaussian
 from bayescal.quantities.pu_ece.models.tilted_segments import SegmentsByClassPrior
 from bayescal.quantities.pu_ece.priors import LAST, ClassPrior, PriorMap
 
+CLASS_PRIOR_POWER: Final = 0.2
+"""Power of the evidence in the posterior of the class prior.
+
+What tells it from the calibration error is the prior of the curve, which is only roughly true.
+"""
 _LOG_ROOT = np.log(2 * np.pi) / 2
 _FINE = 201
 _ZOOMS = 4
@@ -95,6 +100,7 @@ class CaseControlAverage(Average):
 
     problem: PUProblem
     class_prior: PriorMap
+    class_prior_power: float = CLASS_PRIOR_POWER
     # Wide class priors leave a peak and a plateau: chains of some must be longer.
     lengths: ClassVar[tuple[int, ...]] = (1, 4, 16)
     # The same problem at a class prior nearby, both known: saves most steps to the rough component.
@@ -213,7 +219,8 @@ class CaseControlAverage(Average):
             joints[ROUGH] = replace(self._plain_joint, regression=self.rough.at(likely))
             guide = self.rough.basis.smooth.T / self.rough.basis.spread(np.asarray(likely))
         known = self.class_prior.known
-        return AlongClassPrior(joints, guide, self._patterns, self.boundary, self.power, known)
+        powers = self.power, self.class_prior_power
+        return AlongClassPrior(joints, guide, self._patterns, self.boundary, *powers, known)
 
     def _patterns(self, normal: Floats) -> Floats:
         """Log evidence of each pattern of errors at 0 and 1 at class priors, (..., pattern)."""
@@ -270,8 +277,9 @@ class CaseControlAverage(Average):
 
     def _known(self, name: str, draws: Draws) -> Floats:
         """Log density of the sizes, by the interior cells, and of all beside, (...)."""
-        beside = self.along.beside[False](draws[f"{name}_normal"])
-        return self._sizes(name, draws, self.interior_sizes) + beside
+        beside = self._segments.beside if name == SEGMENTS else self.along.beside[False]
+        sizes = self._sizes(name, draws, self.interior_sizes)
+        return sizes + beside(draws[f"{name}_normal"])
 
     def _sizes(self, name: str, draws: Draws, sizes: SampleSizes) -> Floats:
         """Log density of the sizes, by the interior cells, (...)."""
@@ -379,13 +387,17 @@ class CaseControlAverage(Average):
             mean, spread = self._calibrated.moments
             smooth = SMOOTH in self.fitted
             other = self.smooth_gaussian.quantiles(_NODES)[0] if smooth else _NODES
-            normal = np.sort(np.concatenate([mean + spread * _NODES, other]))
+            # To its power the evidence is that much wider.
+            near = mean + spread * _NODES * self.class_prior_power**-0.5
+            normal = np.sort(np.concatenate([near, other]))
         return SegmentsByClassPrior(
             self.segments,
             self._interior,
             self.class_prior,
             self.interior_sizes,
-            self.along.beside[False],
+            self.along.ends[False],
+            self.class_prior_power,
+            self._plain_joint.sized,
             normal,
         )
 
@@ -428,7 +440,8 @@ class CaseControlAverage(Average):
         class_prior = self.class_prior(normal)[0]
         fits = self._boundary_fits(self.problem.log_ratio - np.log(class_prior))
         density = log_density_of_patterns(self.boundary.patterns, fits, normal.shape)
-        density += self.along.tempering(normal)[..., None]
+        tempering = self._segments.tempering if name == SEGMENTS else self.along.tempering
+        density += tempering(normal)[..., None]
         if (known := draws.get(f"{name}_known")) is not None:
             density -= known[..., None]
         tries = []

@@ -26,6 +26,8 @@ _OFF = 2.0
 _NARROWEST = 1e-6
 NEGLIGIBLE = 9.0
 """Log densities this far below the largest do not matter."""
+# Densities that are fainter would be 0, and slopes there infinite.
+_FAINTEST = 700.0
 # Power of the class prior's density that is stretched to a normal one: tails stay within reach.
 _WIDER = 0.7
 # Points between two knots at which the density is summed.
@@ -54,7 +56,7 @@ class Quantiles(NamedTuple):
         """Stretch a density, given at knots, to a standard normal one."""
         steps = np.arange(_FINE * (len(normal) - 1) + 1) / _FINE
         fine = np.interp(steps, np.arange(len(normal)), normal)
-        log_density = log_density - log_density.max()
+        log_density = np.maximum(log_density - log_density.max(), -_FAINTEST)
         density = np.exp(_WIDER * PchipInterpolator(normal, log_density)(fine))
         mass = np.diff(fine) * (density[1:] + density[:-1]) / 2
         # The ends hold a little, too.
@@ -128,8 +130,11 @@ class MovingGaussian:
             first, last = max(kept[0] - 1, 0), min(kept[-1] + 1, len(density) - 1)
             wide = np.diff(found[0])[first:last] > _NARROWEST
             place = first + np.flatnonzero(wide & (off[first:last] > _OFF))
-            if not len(place) or last - first + 1 + len(place) > _MOST:
+            left = _MOST - (last - first + 1)
+            if not len(place) or left <= 0:
                 break
+            # The worst of them, in order.
+            place = np.sort(place[np.argsort(-off[place], kind="stable")[:left]])
             normal, line, mean = ((one[place] + one[place + 1]) / 2 for one in found[:3])
             new = solve(normal, mean)
             missed = np.linalg.solve(new[3], (new[2] - mean)[..., None])[..., 0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from bayescal.core.functionals import sigmoid
 from bayescal.core.quantity import Draws, Floats
 from bayescal.curves.segments import Segments
 from bayescal.inference.direct import Weighted
+from bayescal.quantities.pu_ece.models.along_class_prior import TEMPERED
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells, SampleSizes
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import Nodes, Tabulated
 from bayescal.quantities.pu_ece.priors import PriorMap
@@ -24,7 +26,7 @@ _ENOUGH = 0.2
 _ROUNDS, _FARTHEST = 8, 3.0
 # A tilt that moves the mean by less, in standard deviations, is as good as the next.
 _CLOSE = 0.1
-# The mean density of the sizes is of so many draws at every third node.
+# The mean density of the sizes is that of so many draws at every third node.
 _PILOT, _EVERY = 200, 3
 # Where it leaves less than a quarter of the draws, so many more are drawn, and chosen from.
 _MORE = 4
@@ -75,8 +77,8 @@ class SegmentsByClassPrior:
     -----
     Segments are summed cell by cell, and the density of the sample sizes is one of all cells: draws
     of segments do not know it. A node of the class prior counts by its mean over segments drawn
-    there, and draws are weighed by it. Where it leaves few of them, as under a known class prior,
-    cells are tilted by ``exp(t n)``, where n is the expected number of positives, a sum over cells.
+    there, and draws are weighed by it. Where it leaves few of them, under a class prior that is
+    known or about known, cells are tilted by ``exp(t n)``, where n is the expected number of positives, a sum over cells.
     The tilt t moves the mean of n, by Newton's method, to where the sizes' normal density would.
     """
 
@@ -84,7 +86,9 @@ class SegmentsByClassPrior:
     cells: Callable[[Floats], CaseControlCells]  # at class priors given by their normals
     class_prior: PriorMap
     sizes: SampleSizes
-    beside: Tabulated
+    ends: Tabulated  # log evidence of the scores 0 and 1
+    power: float  # of the evidence, in the posterior of the class prior
+    tilted: bool  # whether one tilt suits all class priors
     normal: Floats  # (node,)
     _found: dict[tuple[float, float], Segments] = field(default_factory=dict)
     _nodes: dict[float, tuple[Nodes, Floats]] = field(default_factory=dict)
@@ -96,14 +100,32 @@ class SegmentsByClassPrior:
     def _tilted(self, tilt: float) -> tuple[Nodes, Floats]:
         """Nodes under a tilt, and at each the log mean of the weights of its draws, (node,)."""
         if tilt not in self._nodes:
-            own = [self._at(normal, tilt).log_evidence for normal in self.normal.tolist()]
-            sizes = self._mean_sizes(tilt)
+            own, sizes = self._by_cells(tilt), self._mean_sizes(tilt)
             known = np.zeros(len(self.normal))
             if not self.class_prior.known:
                 width = np.log(np.gradient(self.normal))
-                known = self.beside(self.normal) - self.normal**2 / 2 - _LOG_ROOT + width
+                known = self.beside.value - self.normal**2 / 2 - _LOG_ROOT + width
             self._nodes[tilt] = Nodes(self.normal, own + sizes + known), sizes
         return self._nodes[tilt]
+
+    @cached_property
+    def beside(self) -> Tabulated:
+        """What counts beside cells and sizes: the scores 0 and 1, and the tempering."""
+        return Tabulated(self.normal, self.ends(self.normal) + self.tempering.value)
+
+    @cached_property
+    def tempering(self) -> Tabulated:
+        """What lets the evidence of segments count to the power."""
+        if self.class_prior.known or self.power == 1:
+            return Tabulated(self.normal, np.zeros(len(self.normal)))
+        evidence = self._by_cells(0.0) + self._mean_sizes(0.0) + self.ends(self.normal)
+        evidence -= evidence[np.argmax(evidence - self.normal**2 / 2)]
+        tempered = np.clip((self.power - 1) * evidence, -TEMPERED, TEMPERED)
+        return Tabulated(self.normal, np.nan_to_num(tempered))
+
+    def _by_cells(self, tilt: float) -> Floats:
+        """Log evidence of the cells at the nodes, (node,)."""
+        return np.array([self._at(normal, tilt).log_evidence for normal in self.normal.tolist()])
 
     def _mean_sizes(self, tilt: float) -> Floats:
         """Log mean weight of a few draws at some of the nodes, and between these, (node,)."""
@@ -112,10 +134,21 @@ class SegmentsByClassPrior:
         for normal in self.normal[places].tolist():
             if np.isfinite(self._at(normal, tilt).log_evidence):
                 drawn = self._drawn(np.full(_PILOT, normal), tilt, rng)
-                found.append(drawn.weighted.log_evidence)
+                found.append(self._mean_weight(drawn, normal, tilt))
             else:
                 found.append(0.0)
         return np.interp(self.normal, self.normal[places], found)
+
+    def _mean_weight(self, drawn: _Drawn, normal: float, tilt: float) -> float:
+        """Log mean weight were the expected number of positives normal.
+
+        The mean itself would be that of the few draws nearest to the sizes.
+        """
+        mean, own = drawn.expected.mean(), drawn.expected.var()
+        off, variance = mean - tilt * own - self.sizes.n_positive, own + drawn.spread
+        density = -(off**2) / (2 * variance) - np.log(variance) / 2
+        class_prior = self.class_prior(np.asarray(normal))[0]
+        return float(density + tilt * (tilt * own / 2 - mean) - np.log(class_prior))
 
     def _at(self, normal: float, tilt: float) -> Segments:
         """Segments at one class prior, near those worked out before."""
@@ -130,7 +163,7 @@ class SegmentsByClassPrior:
     def draw(self, number: int, rng: np.random.Generator) -> tuple[Draws, Weighted]:
         """Shifts and normals of the class prior, and what they were chosen from."""
         tilt, found = 0.0, self._draw(0.0, number, rng)
-        for _ in range(_ROUNDS if np.isfinite(self.nodes().log_evidence) else 0):
+        for _ in range(_ROUNDS if self.tilted and np.isfinite(self.nodes().log_evidence) else 0):
             step = self._step(found, tilt)
             enough = found.weighted.ess >= _ENOUGH * number
             if enough or abs(step) * found.expected.std() < _CLOSE:

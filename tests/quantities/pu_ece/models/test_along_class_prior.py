@@ -48,7 +48,7 @@ def evidence() -> np.ndarray:
 
 @pytest.mark.parametrize("power", [0.2, POWER, 1.0])
 def test_the_posterior_is_the_prior_times_the_evidence_to_the_power(power, evidence) -> None:
-    model = replace(average(), power=power)
+    model = replace(average(), class_prior_power=power)
     class_prior = model.class_prior(NORMAL)[0]
     weight = norm.pdf(NORMAL) * np.exp(power * evidence)
     mean = np.average(class_prior, weights=weight)
@@ -72,7 +72,7 @@ def test_evidence_is_that_of_brute_force() -> None:
 
 
 def test_a_class_prior_that_is_known_or_evidence_to_the_power_1_is_not_tempered() -> None:
-    for model in (average(0.4), replace(average(), power=1.0)):
+    for model in (average(0.4), replace(average(), class_prior_power=1.0)):
         assert not model.along.tempering.value.any()
 
 
@@ -89,7 +89,7 @@ def test_rows_at_0_and_1_alone_temper_the_class_prior() -> None:
     rng = np.random.default_rng(3)
     found, exact = (
         one.population(one.direct_posterior(4000, rng)).class_prior
-        for one in (model, replace(model, power=1.0))
+        for one in (model, replace(model, class_prior_power=1.0))
     )
     assert found.std() > exact.std()
 

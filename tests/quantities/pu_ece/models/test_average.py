@@ -143,7 +143,9 @@ def test_scores_of_0_and_1_are_taken_into_account() -> None:
     made = problems(data, bc.pu_ece.Priors(bc.Beta(17.5, 55)), Binning(10))[0]
     parts = made, CurveAverage(), bc.Beta(17.5, 55), 0.5
     # The posterior itself: tempered, they say less.
-    model, plain = (replace(CaseControlAverage.joined(*parts), power=1.0) for _ in range(2))
+    model, plain = (
+        replace(CaseControlAverage.joined(*parts), class_prior_power=1.0) for _ in range(2)
+    )
     # Another way to the same posterior: draws that do not know of them, and weights that do.
     nothing = Tabulated(np.array([-1.0, 1.0]), np.zeros(2))
     plain.along.__dict__["beside"] = {True: nothing, False: nothing}

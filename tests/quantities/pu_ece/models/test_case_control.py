@@ -54,7 +54,11 @@ def test_the_information_is_the_variance_of_the_slope() -> None:
 def test_the_evidence_and_the_posterior_are_those_of_brute_force(class_prior) -> None:
     made = of_counts([3, 9], [30, 30], [0.25, 0.75])
     # Of a power of 1, at which nothing is tempered.
-    model = replace(CaseControlAverage.joined(made, CurveAverage(), class_prior, 0.5), power=1.0)
+    model = replace(
+        CaseControlAverage.joined(made, CurveAverage(), class_prior, 0.5),
+        power=1.0,
+        class_prior_power=1.0,
+    )
     rng = np.random.default_rng(4)
     weighted = model.smooth_joint.sample(model.smooth_gaussian, 100_000, rng)
     number = 1_000_000

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.curves.priors import CurveAverage
-from bayescal.quantities.pu_ece.models.average import CaseControlAverage
+from bayescal.quantities.pu_ece.models.average import CLASS_PRIOR_POWER, CaseControlAverage
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import Nodes
 from bayescal.quantities.pu_ece.models.tilted_segments import TiltedCells
@@ -34,11 +34,11 @@ def test_tilted_cells_count_the_expected_positives_too() -> None:
     )
 
 
-def segments(class_prior, power=0.35):
+def segments(class_prior, power=CLASS_PRIOR_POWER):
     data = truth("calibrated").scores((500, 5000), seed=1)
     problem = bc.pu_ece.plan(data, bc.pu_ece.Priors(class_prior)).cases[0].problem
     average = CaseControlAverage.joined(problem, CurveAverage(), class_prior, 0.5)
-    return replace(average, power=power)._segments
+    return replace(average, class_prior_power=power)._segments
 
 
 def logits(own, drawn):
@@ -55,7 +55,7 @@ def plainly(own, number, rng):
     evidence = np.array([own._at(normal, 0.0).log_evidence for normal in own.normal.tolist()])
     if len(own.normal) > 1:
         width = np.gradient(own.normal)
-        evidence = evidence + own.beside(own.normal) + norm.logpdf(own.normal) + np.log(width)
+        evidence = evidence + own.beside.value + norm.logpdf(own.normal) + np.log(width)
     first = Nodes(own.normal, evidence)
     found = own._drawn(rng.permutation(first.draw(number, rng)), 0.0, rng)
     rate = mean_rate(own, found.draws)
