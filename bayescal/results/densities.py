@@ -43,8 +43,8 @@ def totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[s
     uncertain = access.has_variable(tree, schema.LOG_PRIOR, _CLASS_PRIOR)
     for name, density in found.items():
         if uncertain and name != _CLASS_PRIOR:
-            at = access.variable(tree, schema.POSTERIOR, _CLASS_PRIOR, case)
-            at, of_class_prior = at.transpose(*schema.DRAW_DIMS).values, _class_prior_power(tree)
+            held = access.variable(tree, schema.POSTERIOR, _CLASS_PRIOR, case)
+            at, of_class_prior = held.transpose(*schema.DRAW_DIMS).values, _class_prior_power(tree)
             of = tree[schema.MODEL_AVERAGE].dataset[schema.DESCRIPTION].values[component]
             segments = of == _SEGMENTS
             for own, told in ((~segments, np.isin(of, _OF_EVIDENCE)), (segments, segments)):

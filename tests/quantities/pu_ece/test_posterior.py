@@ -126,6 +126,23 @@ def test_the_class_prior_curve_stays_in_its_envelope_and_agrees_with_a_refit(dir
 
 
 @pytest.mark.mcmc
+def test_a_classifier_far_from_calibrated_is_not_drawn_to_calibration() -> None:
+    """Of a naive Bayes whose scores are mostly 0 and 1: a third of those at 1 are events."""
+    rng = np.random.default_rng(0)
+    values, share = [0.0, 1.0, 0.98, 0.99, np.nan], [0.67, 0.26, 0.005, 0.005, 0.06]
+    score = rng.choice(values, 40_000, p=share)
+    score = np.where(np.isnan(score), rng.integers(1, 98, len(score)) / 100, score)
+    rate = np.select([score == 0, score == 1, score >= 0.98], [0.009, 0.36, 0.2], 0.0)
+    event = rng.random(len(score)) < rate
+    rows = bc.PUScores(positive=rng.choice(score[event], 1000), unlabeled=score[:4000])
+    mean, spread = event.mean(), 0.11
+    number = mean * (1 - mean) / spread**2 - 1
+    priors = bc.pu_ece.Priors(bc.Beta(mean * number, (1 - mean) * number))
+    result = bc.fit(bc.pu_ece, rows, priors=priors, method="direct", draws=1000, seed=0)
+    low, high = np.quantile(result.posterior["tce"], [0.05, 0.95])
+    assert low < np.abs(rate - score).mean() < high
+
+
 def test_ranks_of_the_truth_are_uniform(monkeypatch) -> None:
     # The posteriors at other class priors are no part of what is ranked, and most of the time.
     monkeypatch.setattr(class_prior, "_posterior", lambda *given: {})

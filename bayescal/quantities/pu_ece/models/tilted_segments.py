@@ -78,8 +78,9 @@ class SegmentsByClassPrior:
     Segments are summed cell by cell, and the density of the sample sizes is one of all cells: draws
     of segments do not know it. A node of the class prior counts by its mean over segments drawn
     there, and draws are weighed by it. Where it leaves few of them, under a class prior that is
-    known or about known, cells are tilted by ``exp(t n)``, where n is the expected number of positives, a sum over cells.
-    The tilt t moves the mean of n, by Newton's method, to where the sizes' normal density would.
+    known or about known, cells are tilted by ``exp(t n)``, where n is the expected number of
+    positives, a sum over cells. The tilt t moves the mean of n, by Newton's method, to where the
+    sizes' normal density would.
     """
 
     segments: Segments

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
+from scipy.special import expit, logit, logsumexp
 from scipy.stats import binom, norm
 
 import bayescal as bc
@@ -92,6 +92,21 @@ def test_rows_at_0_and_1_alone_temper_the_class_prior() -> None:
         for one in (model, replace(model, class_prior_power=1.0))
     )
     assert found.std() > exact.std()
+
+
+def test_scores_of_1_that_are_right_leave_no_peak_between_knots() -> None:
+    made = of_counts([10, 30, 60], [60, 60, 40], [0.1, 0.6, 1.0])
+    along = average(bc.Beta(2, 8), made, SMOOTH, 0.5).along
+    log_prior = along.boundary.log_prior(interior_calibrated=False)
+    at = np.linspace(along.knots[0], along.knots[-1], 2001)
+    ends = logsumexp(along.patterns(at) + log_prior, axis=-1)
+    peak = np.argmax(ends)
+    near = np.flatnonzero(np.abs(at - at[peak]) < 0.3)
+    near = near[ends[near] > ends[peak] - 8]
+    assert len(near) > 10
+    off = along.tempering(at[near]) - along.tempering(at[peak])
+    # What is between 0 and 1 changes the evidence by less than a unit there.
+    np.testing.assert_allclose(off, (along.power - 1) * (ends[near] - ends[peak]), atol=1)
 
 
 def test_all_components_count_under_a_flat_class_prior() -> None:

@@ -89,3 +89,19 @@ def test_where_enough_draws_count_none_are_tilted() -> None:
     _, weighted = own.draw(2000, np.random.default_rng(3))
     assert weighted.ess > 0.2 * len(weighted.log_weights)
     assert set(own._nodes) == {0.0}
+
+
+def test_the_class_prior_is_its_prior_times_the_evidence_of_segments_to_the_power() -> None:
+    """As it stands, the evidence would leave less than half of the spread."""
+    own, rng = segments(bc.Beta(4, 6)), np.random.default_rng(4)
+    evidence = own._by_cells(0.0) + own.ends(own.normal)
+    for place, normal in enumerate(own.normal.tolist()):
+        evidence[place] += own._drawn(np.full(5000, normal), 0.0, rng).weighted.log_evidence
+    weight = np.gradient(own.normal) * norm.pdf(own.normal)
+    weight *= np.exp(CLASS_PRIOR_POWER * (evidence - evidence.max()))
+    mean = np.average(own.normal, weights=weight)
+    spread = np.sqrt(np.average((own.normal - mean) ** 2, weights=weight))
+    drawn = own.draw(4000, rng)[0]["segments_normal"]
+    # The sizes' density is known to half a unit of log evidence, and far evidence to more.
+    assert drawn.mean() == pytest.approx(mean, abs=0.5 * spread)
+    assert drawn.std() == pytest.approx(spread, rel=0.4)
