@@ -40,7 +40,7 @@ def exact() -> None:
     """Let evidence count in full: a power below 1 is not the posterior of what is simulated."""
     joined = CaseControlAverage.joined
     CaseControlAverage.joined = staticmethod(  # type: ignore[method-assign]
-        lambda *given, **more: replace(joined(*given, **more), power=1.0)
+        lambda *given, **more: replace(joined(*given, **more), power=1.0, class_prior_power=1.0)
     )
 
 

@@ -49,11 +49,8 @@ from bayescal.quantities.pu_ece.class_prior import (
 )
 from bayescal.quantities.pu_ece.data import PUCounts, PUProblem, PUScores, binned, problems
 from bayescal.quantities.pu_ece.estimator import effective_rows, of_counts, resolved
-from bayescal.quantities.pu_ece.models.average import (
-    CLASS_PRIOR_POWER,
-    CaseControlAverage,
-    Population,
-)
+from bayescal.quantities.pu_ece.models.along_class_prior import CLASS_PRIOR_POWER
+from bayescal.quantities.pu_ece.models.average import CaseControlAverage, Population
 from bayescal.quantities.pu_ece.models.mixture_bins import Bins
 from bayescal.quantities.pu_ece.priors import Priors
 

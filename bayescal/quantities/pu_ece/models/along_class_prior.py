@@ -26,6 +26,8 @@ from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
 from bayescal.quantities.pu_ece.models.moving_gaussian import NEGLIGIBLE, MovingGaussian
 from bayescal.quantities.pu_ece.priors import KNOTS, LAST, Cubic
 
+CLASS_PRIOR_POWER: Final = 0.2
+"""Power of the evidence in the posterior of the class prior."""
 # Where what counts is tabulated.
 _GRID = np.linspace(-LAST, LAST, 1301)
 # Larger differences between knots of NUTS, which are far apart, would shift a sharp peak.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
 from bayescal.inference.direct import Gaussian, Weighted, softplus
 from bayescal.quantities.pu_ece.data import PUProblem
-from bayescal.quantities.pu_ece.models.along_class_prior import AlongClassPrior
+from bayescal.quantities.pu_ece.models.along_class_prior import CLASS_PRIOR_POWER, AlongClassPrior
 from bayescal.quantities.pu_ece.models.case_control import (
     BoundaryFit,
     CaseControlCells,
@@ -40,11 +40,6 @@ from bayescal.quantities.pu_ece.models.moving_gaussian import MovingGaussian
 from bayescal.quantities.pu_ece.models.tilted_segments import SegmentsByClassPrior
 from bayescal.quantities.pu_ece.priors import LAST, ClassPrior, PriorMap
 
-CLASS_PRIOR_POWER: Final = 0.2
-"""Power of the evidence in the posterior of the class prior.
-
-What tells it from the calibration error is the prior of the curve, which is only roughly true.
-"""
 _LOG_ROOT = np.log(2 * np.pi) / 2
 _FINE = 201
 _ZOOMS = 4
@@ -218,9 +213,8 @@ class CaseControlAverage(Average):
             likely = self.rough.likely_roughness()
             joints[ROUGH] = replace(self._plain_joint, regression=self.rough.at(likely))
             guide = self.rough.basis.smooth.T / self.rough.basis.spread(np.asarray(likely))
-        known = self.class_prior.known
-        powers = self.power, self.class_prior_power
-        return AlongClassPrior(joints, guide, self._patterns, self.boundary, *powers, known)
+        settings = self.power, self.class_prior_power, self.class_prior.known
+        return AlongClassPrior(joints, guide, self._patterns, self.boundary, *settings)
 
     def _patterns(self, normal: Floats) -> Floats:
         """Log evidence of each pattern of errors at 0 and 1 at class priors, (..., pattern)."""
@@ -278,8 +272,7 @@ class CaseControlAverage(Average):
     def _known(self, name: str, draws: Draws) -> Floats:
         """Log density of the sizes, by the interior cells, and of all beside, (...)."""
         beside = self._segments.beside if name == SEGMENTS else self.along.beside[False]
-        sizes = self._sizes(name, draws, self.interior_sizes)
-        return sizes + beside(draws[f"{name}_normal"])
+        return self._sizes(name, draws, self.interior_sizes) + beside(draws[f"{name}_normal"])
 
     def _sizes(self, name: str, draws: Draws, sizes: SampleSizes) -> Floats:
         """Log density of the sizes, by the interior cells, (...)."""
@@ -385,11 +378,9 @@ class CaseControlAverage(Average):
         normal = np.zeros(1)
         if not self.class_prior.known:
             mean, spread = self._calibrated.moments
-            smooth = SMOOTH in self.fitted
-            other = self.smooth_gaussian.quantiles(_NODES)[0] if smooth else _NODES
-            # To its power the evidence is that much wider.
-            near = mean + spread * _NODES * self.class_prior_power**-0.5
-            normal = np.sort(np.concatenate([near, other]))
+            other = self.smooth_gaussian.quantiles(_NODES)[0] if SMOOTH in self.fitted else _NODES
+            wide = spread * self.class_prior_power**-0.5
+            normal = np.sort(np.concatenate([mean + wide * _NODES, other]))
         return SegmentsByClassPrior(
             self.segments,
             self._interior,

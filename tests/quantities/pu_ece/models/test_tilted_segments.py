@@ -9,7 +9,8 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.curves.priors import CurveAverage
-from bayescal.quantities.pu_ece.models.average import CLASS_PRIOR_POWER, CaseControlAverage
+from bayescal.quantities.pu_ece.models.along_class_prior import CLASS_PRIOR_POWER
+from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import Nodes
 from bayescal.quantities.pu_ece.models.tilted_segments import TiltedCells
