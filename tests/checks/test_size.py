@@ -19,16 +19,16 @@ BUDGET = {
     "quantities/agnostic": 3929,
     "quantities/credal": 6705,
     "quantities/ece": 3249,
-    "quantities/pu_ece": 6122,
+    "quantities/pu_ece": 6190,
     "quantities/ssme": 5819,
     "quantities/temperature": 5062,
     "report": 3128,
-    "results": 6366,
+    "results": 6375,
     "workflow": 2726,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_615
+TEST_LINES = 49_670
 
 
 def lines(path: Path) -> int:
