@@ -32,7 +32,7 @@ CLASS_PRIOR_POWER: Final = 0.2
 _GRID = np.linspace(-LAST, LAST, 1301)
 # Larger differences between knots of NUTS, which are far apart, would shift a sharp peak.
 _MOST = 30.0
-TEMPERED: Final = 12.0
+TEMPERED: Final = 20.0
 """Class priors that the evidence makes less likely than this allows for stay out of reach."""
 
 
