@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_670
+TEST_LINES = 49_672
 
 
 def lines(path: Path) -> int:

@@ -27,13 +27,13 @@ from bayescal.quantities.pu_ece.models.moving_gaussian import NEGLIGIBLE, Moving
 from bayescal.quantities.pu_ece.priors import KNOTS, LAST, Cubic
 
 CLASS_PRIOR_POWER: Final = 0.2
-"""Power of the evidence in the posterior of the class prior."""
+"""Power of the evidence in the posterior of the class prior, chosen on development data."""
 # Where what counts is tabulated.
 _GRID = np.linspace(-LAST, LAST, 1301)
 # Larger differences between knots of NUTS, which are far apart, would shift a sharp peak.
 _MOST = 30.0
 TEMPERED: Final = 20.0
-"""Class priors that the evidence makes less likely than this allows for stay out of reach."""
+"""Most that the log density gains, in nats: class priors ruled out by far more stay so."""
 
 
 @dataclass(frozen=True, eq=False)
