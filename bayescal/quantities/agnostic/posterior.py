@@ -78,6 +78,7 @@ type Values = dict[str, np.ndarray]
 PRIOR_DRAWS = 1000
 # Cells of the scores 0 and 1, and the ends of ROC curves.
 _MORE_POINTS = 4
+_LEAST_RATE, _MOST_RATE = 1e-300, np.nextafter(1.0, 0.0)
 # For the weights of the descriptions.
 EVIDENCE_DRAWS = 2000
 MONITORED = ("c", "ks", "auc")
@@ -288,7 +289,8 @@ class AgnosticCase:
         self, drawn: CurvePosterior, mass: Floats, rng: np.random.Generator
     ) -> Values:
         """Costs and ROC curves of cells of these masses, and of the unlabelled rows."""
-        rate = self._rate(drawn)
+        # A rate that rounds to 0 or 1 everywhere would leave no ROC curve.
+        rate = np.clip(self._rate(drawn), _LEAST_RATE, _MOST_RATE)
         positive = mass * rate
         found = self._costs_and_curves(positive, mass - positive)
         if n := self.problem.figures.n_unlabeled:

@@ -77,6 +77,14 @@ def test_constant_scores_and_one_label_class_give_numbers():
         assert np.isfinite(found["posterior"]["cost"]).all()
 
 
+def test_rates_that_round_to_1_leave_a_roc_curve():
+    scores = bc.Scores(y_true=[1], y_prob=[1 - 1e-12], classes=[0, 1])
+    found = bc.fit(bc.agnostic, scores, method="direct", draws=500, chains=1, seed=1)
+    assert (found["curve"]["rate"] == 1).mean() > 0.5
+    for name in ("auc", "fpr", "tpr"):
+        assert np.isfinite(found["posterior"][name]).all()
+
+
 def test_groups_of_variables_need_what_they_are_of():
     found = bc.fit(bc.agnostic, rows(n_unlabeled=0), method="direct", draws=300, seed=1)
     assert not [name for name in found["posterior"].data_vars if "cost" in str(name)]
