@@ -176,8 +176,9 @@ class SegmentsByClassPrior:
             found = self._draw(tilt, number, rng)
         if found.weighted.ess < number / 4:
             found = self._draw(tilt, _MORE * number, rng)
-        places = found.weighted.resampled_places(number, rng)
-        return {name: one[places] for name, one in found.draws.items()}, found.weighted
+        weighted = found.weighted.smoothed()
+        places = weighted.resampled_places(number, rng)
+        return {name: one[places] for name, one in found.draws.items()}, weighted
 
     def _step(self, found: _Drawn, tilt: float) -> float:
         """Newton's step to the tilt under which the expected number has the mean that it needs."""
