@@ -456,12 +456,14 @@ def _row_weights(weights: ArrayLike | None, n_obs: int) -> tuple[Floats, bool]:
             "Pass one weight for each row."
         )
     rows = np.atleast_2d(values)
-    if not (rows.min() >= 0 and rows.sum(axis=1).min() > 0 and np.isfinite(rows).all()):
+    if not (rows.min() >= 0 and rows.max(axis=1).min() > 0 and np.isfinite(rows).all()):
         raise InputError(
             "weights must be finite, at least 0 and not all 0; got others. "
             "Pass one positive weight for each row."
         )
-    return rows, values.ndim == 2
+    # By a power of two, so that products of sums neither overflow nor vanish.
+    largest = np.frexp(rows.max(axis=1, keepdims=True))[1]
+    return np.ldexp(rows, 1 - largest), values.ndim == 2
 
 
 def _common_draws(n_labels: int, n_weights: int) -> int:
