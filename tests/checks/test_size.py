@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6705,
     "quantities/ece": 3249,
     "quantities/pu_ece": 6190,
-    "quantities/ssme": 5819,
+    "quantities/ssme": 5850,
     "quantities/temperature": 5062,
     "report": 3128,
     "results": 6375,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_672
+TEST_LINES = 49_766
 
 
 def lines(path: Path) -> int:

@@ -29,7 +29,15 @@ from bayescal.quantities.ssme.imputed_labels import (
     majority_vote,
     pseudo_labeled,
 )
-from bayescal.quantities.ssme.metrics import ROW_MEANS, Metrics, measured, metrics, row_values
+from bayescal.quantities.ssme.metrics import (
+    ROW_MEANS,
+    Metrics,
+    block_sizes,
+    join,
+    measured,
+    metrics,
+    row_values,
+)
 
 __all__ = [
     "ActiveTest",
@@ -167,9 +175,12 @@ def labeled_interval(
     matrix = score_matrix(scores)
     check_labels(matrix, "Labeled's interval", classes=2)
     probs, one_hot = matrix.probs[:, matrix.labeled], matrix.known
-    n = len(one_hot)
-    counts = generator(seed).multinomial(n, np.full(n, 1 / n), size=n_boot)
-    found = metrics(probs, one_hot, counts.astype(np.float64))
+    n, rng = len(one_hot), generator(seed)
+    parts = [
+        metrics(probs, one_hot, rng.multinomial(n, np.full(n, 1 / n), size).astype(np.float64))
+        for size in block_sizes(n_boot, n)
+    ]
+    found = join(parts, np.concatenate)
     tail = (1 - prob) / 2
 
     def end(level: float) -> Metrics:

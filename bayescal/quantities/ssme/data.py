@@ -178,6 +178,11 @@ class Problem:
         return cls(matrix.take(rows), (weight * matrix.row_weight)[rows], labeling)
 
     @property
+    def weighted(self) -> ScoreMatrix:
+        """The rows, each with the weight of those that it stands for."""
+        return self.matrix if (self.weight == 1).all() else replace(self.matrix, weight=self.weight)
+
+    @property
     def rows(self) -> NDArray[np.intp]:
         """Places of the labelled rows, (label,)."""
         return np.flatnonzero(self.matrix.labeled)

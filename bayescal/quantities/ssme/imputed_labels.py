@@ -85,6 +85,8 @@ def mean_score(matrix: ScoreMatrix) -> Floats:
 
 
 VOTES: Final = ("most-probable", "threshold")
+# A score of 1 / K in float32, of which rows are made to sum to 1.
+_ROUNDING: Final = 1e-5
 
 
 def majority_vote(
@@ -156,7 +158,7 @@ def vote_shares(matrix: ScoreMatrix, votes: str = "most-probable") -> Floats:
         )
     given = np.eye(matrix.n_classes)[vote]
     if votes == "threshold":
-        above = (matrix.probs > 1 / matrix.n_classes).astype(np.float64)
+        above = (matrix.probs * matrix.n_classes > 1 + _ROUNDING).astype(np.float64)
         # Only equal probabilities leave none above.
         given = np.where(above.any(axis=2, keepdims=True), above, given)
     total = np.tensordot(weight, given, axes=1)

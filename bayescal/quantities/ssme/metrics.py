@@ -98,8 +98,8 @@ def binned_errors(
 _BLOCK, _LEAST_DRAWS = 1 << 17, 32
 _SUM_TOLERANCE = 1e-6
 ROW_MEANS = ("accuracy", "log_loss", "brier")
-# Labels held at once: 256 MB, as sorting the scores anew for each block costs more than drawing.
-_LABELS_AT_ONCE = 1 << 25
+# Numbers held at once: 256 MB, as sorting the scores anew for each block costs more than drawing.
+_NUMBERS_AT_ONCE = 1 << 25
 
 
 class Metrics(NamedTuple):
@@ -456,12 +456,14 @@ def _row_weights(weights: ArrayLike | None, n_obs: int) -> tuple[Floats, bool]:
             "Pass one weight for each row."
         )
     rows = np.atleast_2d(values)
-    if not (rows.min() >= 0 and rows.sum(axis=1).min() > 0 and np.isfinite(rows).all()):
+    if not (rows.min() >= 0 and rows.max(axis=1).min() > 0 and np.isfinite(rows).all()):
         raise InputError(
             "weights must be finite, at least 0 and not all 0; got others. "
             "Pass one positive weight for each row."
         )
-    return rows, values.ndim == 2
+    # By a power of two, so that products of sums neither overflow nor vanish.
+    largest = np.frexp(rows.max(axis=1, keepdims=True))[1]
+    return np.ldexp(rows, 1 - largest), values.ndim == 2
 
 
 def _common_draws(n_labels: int, n_weights: int) -> int:
@@ -556,13 +558,17 @@ def expected_metrics(
     check_draws(n_draws)
     if n_draws is None:
         return measured(matrix, prob_label, ece=ece, by_group=by_group)
-    size = max(1, _LABELS_AT_ONCE // prob_label.size)
-    counts = [min(size, n_draws - start) for start in range(0, n_draws, size)]
     parts = [
         measured(matrix, draw_labels(prob_label, count, rng), ece=ece, by_group=by_group)
-        for count in counts
+        for count in block_sizes(n_draws, prob_label.size)
     ]
     return mean_over_draws(join(parts, np.concatenate))
+
+
+def block_sizes(n_draws: int, numbers: int) -> list[int]:
+    """Cut draws of so many numbers each into blocks that are held at once."""
+    size = max(1, _NUMBERS_AT_ONCE // numbers)
+    return [min(size, n_draws - start) for start in range(0, n_draws, size)]
 
 
 type Measure = Callable[[Floats, Floats, Floats], Metrics]

@@ -138,7 +138,13 @@ class MixtureModel(BaseModel):
                 "a mixture knows components by their labels, so that every class needs one; "
                 f"without any: {listing(bare)}. Label a row of each class, or use Tilt."
             )
-        return cls(problem, prior, power, _whitened(alr(matrix.probs)))
+        score = _whitened(alr(matrix.probs))
+        if not score.size:
+            raise InputError(
+                "a mixture tells classes by their scores, which must differ; got the same in all "
+                f"{matrix.n_obs} rows. Check the columns of scores, or use Tilt."
+            )
+        return cls(problem, prior, power, score)
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
@@ -258,5 +264,6 @@ def _whitened(score: Floats) -> Floats:
     """Uncorrelated coordinates of variance 1; directions without any spread are left out."""
     centred = score - score.mean(axis=0)
     left, size, _ = np.linalg.svd(centred, full_matrices=False)
-    kept = size > 1e-8 * size.max()
+    # Equal scores differ from their mean by rounding.
+    kept = size > 1e-8 * max(size.max(), np.sqrt(len(score)))
     return np.asarray(left[:, kept] * np.sqrt(len(score)))

@@ -397,7 +397,7 @@ METHODS: Final = ("ensemble", "labeled")
 
 def kde_estimate(problem: Problem, ece: str | None) -> Estimate:
     """Estimate metrics by SSME-KDE."""
-    matrix = problem.matrix
+    matrix = problem.weighted
     return (estimate_by_group if matrix.groups else estimate)(matrix, ece=ece)
 
 
@@ -409,7 +409,7 @@ def point_estimate(problem: Problem, ece: str | None) -> dict[str, Any]:
 
 def reference_estimates(problem: Problem, ece: str | None) -> dict[str, Floats]:
     """Estimate metrics without any model, (method, classifier) or (method, classifier, group)."""
-    matrix = problem.matrix
+    matrix = problem.weighted
     of_ensemble = measured(matrix, mean_score(matrix), ece=ece)
     if matrix.n_labeled:
         of_labels = measured(matrix.take(matrix.labeled), matrix.known, ece=ece)

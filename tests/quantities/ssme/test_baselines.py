@@ -8,6 +8,7 @@ from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 
 import bayescal as bc
 from bayescal.core.errors import InputError
+from bayescal.quantities.ssme import baselines
 from bayescal.quantities.ssme.baselines import (
     acquire,
     active_testing,
@@ -74,6 +75,25 @@ def test_interval_is_that_of_resampled_rows():
     np.testing.assert_allclose(
         [found.lower.auc[0], found.upper.auc[0]], np.quantile(auc, [0.05, 0.95]), atol=0.015
     )
+
+
+def test_resamples_of_many_rows_are_not_held_at_once(monkeypatch):
+    """A thousand resamples of a million rows are 16 GB; in blocks they are the same resamples."""
+    scores, _ = simulated(n_labeled=30)
+    whole = labeled_interval(scores, n_boot=100)
+    held = []
+
+    def multinomial(self, n, pvals, size):
+        held.append(size)
+        return np.random.Generator.multinomial(self, n, pvals, size)
+
+    watched = type("Watched", (np.random.Generator,), {"multinomial": multinomial})
+    monkeypatch.setattr(baselines, "generator", lambda seed: watched(np.random.PCG64(seed)))
+    monkeypatch.setitem(metrics.__globals__, "_NUMBERS_AT_ONCE", 30 * 7)
+    parts = labeled_interval(scores, n_boot=100)
+    assert (max(held), sum(held)) == (7, 100)
+    for one, two in zip((*whole.lower, *whole.upper), (*parts.lower, *parts.upper), strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-12)
 
 
 def grouped(group):

@@ -192,7 +192,7 @@ def test_draws_average_to_the_sum_over_all_labels(made_matrix):
 
 def test_draws_in_blocks_are_the_same_draws(made_matrix, monkeypatch):
     whole = expected_metrics(made_matrix, PROB, 100, np.random.default_rng(2))
-    monkeypatch.setitem(expected_metrics.__globals__, "_LABELS_AT_ONCE", 70)
+    monkeypatch.setitem(expected_metrics.__globals__, "_NUMBERS_AT_ONCE", 70)
     parts = expected_metrics(made_matrix, PROB, 100, np.random.default_rng(2))
     for one, two in zip(whole, parts, strict=True):
         np.testing.assert_allclose(one, two, rtol=0, atol=1e-12)

@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+import bayescal as bc
 from bayescal.quantities.ssme import posterior as module
+from bayescal.quantities.ssme.data import Problem, weighted_matrix
 from bayescal.quantities.ssme.metrics import Metrics, metrics
-from bayescal.quantities.ssme.posterior import METHODS, evaluate, reference_estimates
+from bayescal.quantities.ssme.posterior import (
+    METHODS,
+    evaluate,
+    kde_estimate,
+    reference_estimates,
+)
 from tests.quantities.ssme.made import grouped, in_chains, many_classes, model, problem
 
 
@@ -196,3 +203,32 @@ def test_without_labels_the_labels_say_nothing():
     found = reference_estimates(none, None)
     assert all(np.isnan(values[1]).all() for values in found.values())
     assert all(np.isfinite(values[0]).all() for values in found.values())
+
+
+def part_of(monkeypatch, scores, most):
+    """A problem that takes so many of the rows without a label."""
+    monkeypatch.setattr("bayescal.quantities.ssme.data.MOST_UNLABELED", most)
+    return Problem.of(weighted_matrix(scores), "random")
+
+
+@pytest.mark.parametrize("weight", [None, 2.0])
+def test_rows_that_stand_for_others_count_as_these(monkeypatch, weight):
+    """Of 1,000 rows 100 are labelled, none of them right, and the others are with .9."""
+    weights = None if weight is None else np.full(1000, weight)
+    label = [0] * 100 + [None] * 900
+    scores = bc.Scores(y_true=label, y_prob=np.full(1000, 0.9), sample_weight=weights)
+    found = reference_estimates(part_of(monkeypatch, scores, 200), None)
+    np.testing.assert_allclose(found["accuracy"][:, 0], [0.81, 0], atol=1e-12)
+
+
+def test_the_papers_estimate_of_a_part_is_that_of_all_rows(monkeypatch):
+    """The part's own rows, half of them labelled, give .066 less; sampling .01 or so."""
+    rng = np.random.default_rng(1)
+    score = rng.beta(0.3, 0.3, 4000)
+    right = rng.random(4000) < 0.5 + 0.4 * (score - 0.5)
+    label = [int(y) if i < 800 else None for i, y in enumerate(right)]
+    other = np.clip(score + rng.normal(0, 0.1, 4000), 0, 1)
+    scores = bc.Scores.stack({"a": score, "b": other}, y_true=label)
+    expected = bc.ssme.estimate(scores).accuracy
+    found = kde_estimate(part_of(monkeypatch, scores, 800), None).accuracy
+    np.testing.assert_allclose(found, expected, atol=0.03)

@@ -157,6 +157,15 @@ def test_votes_by_threshold_are_for_every_class_above_its_share():
         majority_vote(stacked(probs, [0, None]), votes="all")
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("k", [6, 7, 11, 12, 20])
+def test_a_score_of_its_share_is_not_above_it(k, dtype):
+    """1 / 6 is .166666666667 in twelve decimals, 1 / 7 above itself in single precision."""
+    probs = np.array([[1 / k, 1 / k, 1 - 2 / k, *[0] * (k - 3)]] * 2, dtype)
+    matrix = score_matrix(stacked([probs], [2, None]))
+    np.testing.assert_array_equal(vote_shares(matrix, "threshold"), np.eye(k)[[2, 2]])
+
+
 def test_weights_that_are_all_zero_are_refused():
     with pytest.raises(InputError, match="got 0 for all 2 on 2 rows"):
         majority_vote(stacked(two_classes([[0.9, 0.1, 0.5]] * 2), [0, 1, None]))

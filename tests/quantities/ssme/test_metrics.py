@@ -210,6 +210,18 @@ def test_probabilities_of_exactly_0_and_1():
     assert found.auc[0] == 0.75
 
 
+@pytest.mark.parametrize("exponent", [-1000, -530, 530, 1000])
+def test_weights_count_up_to_a_factor(exponent):
+    """A power of two changes no digit; the product of two such sums is no number of float64."""
+    probs, _ = made(n=60)
+    rng = np.random.default_rng(3)
+    q, weights = rng.dirichlet(np.ones(2), (5, 60)), rng.exponential(size=(5, 60))
+    for one, two in zip(
+        metrics(probs, q, weights), metrics(probs, q, np.ldexp(weights, exponent)), strict=True
+    ):
+        np.testing.assert_array_equal(one, two)
+
+
 @pytest.mark.parametrize("by_group", [False, True])
 def test_calibration_errors_of_other_probabilities_than_the_rest(by_group):
     probs, _ = made(n=60)

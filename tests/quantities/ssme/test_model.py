@@ -148,3 +148,12 @@ def test_a_class_without_label_is_refused_by_name():
     y = np.where(made.matrix.y == 1, -1, made.matrix.y).astype("i4")
     with pytest.raises(bc.InputError, match=r"without any: 1\. Label a row of each class"):
         model(replace(made, matrix=replace(made.matrix, y=y)), KINDS["normal"])
+
+
+@pytest.mark.parametrize("score", [0.5, 0.3])
+def test_a_mixture_of_equal_scores_is_refused(score):
+    """.3 differs from the mean of 60 of it by rounding."""
+    scores = bc.Scores(y_true=[0, 1] * 10 + [None] * 40, y_prob=np.full(60, score))
+    priors = bc.ssme.Priors(label=KINDS["normal"])
+    with pytest.raises(bc.InputError, match=r"must differ; got the same in all 60 rows\. Check"):
+        bc.ssme.build_model(scores, priors)
