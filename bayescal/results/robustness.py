@@ -455,17 +455,16 @@ def check_question(quantity: Quantity, var: Any, threshold: float | None) -> Non
     every = {one.name: one for one in quantity.VARIABLES}
     known = {name: one for name, one in every.items() if "/" not in name and one.role != UNDRAWN}
     main = next(iter(known.values()))
-    if var is None or (isinstance(var, str) and var in known):
-        one = main if var is None else known[var]
-        if one is not main and var not in measures():
-            check_one_number(one.name, one.dims)
-    else:
+    one = main if var is None else known.get(var) if isinstance(var, str) else None
+    if one is None:
         of_curve = measures() if f"{schema.CURVE}/rate" in every else ()
         if isinstance(var, str) or not of_curve:
             word = var.partition(":")[0] if isinstance(var, str) else var
             where = f"a result of {quantity.NAME}"
             check_known(word, (*known, *of_curve), "variable or measure", where)
         one = as_variable(resolve(var), None)
+    elif one is not main and var not in measures():
+        check_one_number(one.name, one.dims)
     _check_threshold(one, main, threshold)
 
 

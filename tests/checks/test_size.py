@@ -12,23 +12,23 @@ BUDGET = {
     "quantities": 223,
     "cli": 2191,
     "core": 9185,
-    "curves": 2351,
+    "curves": 2353,
     "inference": 1614,
     "measures": 850,
-    "plots": 3318,
-    "quantities/agnostic": 3929,
+    "plots": 3323,
+    "quantities/agnostic": 3931,
     "quantities/credal": 6705,
     "quantities/ece": 3249,
     "quantities/pu_ece": 6190,
     "quantities/ssme": 5819,
     "quantities/temperature": 5062,
     "report": 3128,
-    "results": 6375,
+    "results": 6399,
     "workflow": 2726,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_672
+TEST_LINES = 49_745
 
 
 def lines(path: Path) -> int:
