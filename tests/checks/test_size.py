@@ -11,7 +11,7 @@ BUDGET = {
     "": 102,
     "quantities": 223,
     "cli": 2191,
-    "core": 9185,
+    "core": 9188,
     "curves": 2353,
     "inference": 1614,
     "measures": 850,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_757
+TEST_LINES = 49_768
 
 
 def lines(path: Path) -> int:
