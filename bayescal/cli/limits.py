@@ -290,7 +290,7 @@ def _judged(tree: DataTree, condition: Condition, required: float) -> Iterator[d
     from bayescal.results.robustness import check_one_number
 
     tree, var = with_measure(tree, condition.var)
-    check_one_number(access.variable(tree, schema.POSTERIOR, var))
+    check_one_number(var, access.variable(tree, schema.POSTERIOR, var).dims)
     # A draw at the limit keeps to it: AUC may be exactly 1.
     beyond = (prob_above if condition.relation == _AT_MOST else prob_below)(
         tree, var, condition.limit

@@ -328,5 +328,5 @@ def _cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.4f}"
+        return "–" if math.isnan(value) else f"{value:,.{4 if abs(value) < 100 else 1}f}"
     return str(value)

@@ -304,7 +304,7 @@ def _estimates(quantity: Quantity, given: Given, files: Sequence[Path]) -> int:
             say(sentence)
     say_written(files, err=given["json"])
     for sentence in found.warnings:
-        warn(sentence)
+        warn(as_options(sentence, command.options))
     return OK
 
 

@@ -221,7 +221,10 @@ POS_LABEL = Option(
     phrases={"and pos_label": "and --pos-label"},
 )
 FROM_LOGITS = Option(
-    flags=("--from-logits",), is_flag=True, help="The scores are logits, not probabilities."
+    flags=("--from-logits",),
+    is_flag=True,
+    help="The scores are logits, not probabilities.",
+    phrases={"eave from_logits out": "eave --from-logits out"},
 )
 ONE_CLASSIFIER = Option(
     flags=("--multiclass",),

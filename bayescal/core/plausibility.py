@@ -185,8 +185,8 @@ def _logits(log_ratio: float) -> list[Sign]:
     ]
 
 
-def contradiction(seen: float | Floats, drawn: Floats) -> list[str]:
-    """Say so where an estimate is hardly possible under the posterior."""
+def contradiction(seen: float | Floats, drawn: Floats, over: str = "") -> list[str]:
+    """Say so where an estimate (`over` what) is hardly possible under the posterior."""
     gap = drawn - seen
     below, above = float((gap <= _EQUAL).mean()), float((gap >= -_EQUAL).mean())
     if min(below, above) >= _FAR:
@@ -199,6 +199,6 @@ def contradiction(seen: float | Floats, drawn: Floats) -> list[str]:
             "independent; take rows that the scores have not seen."
         )
     return [
-        f"the plug-in estimate, {seen:.4f}, and the posterior contradict each other: "
+        f"the plug-in estimate{over}, {seen:.4f}, and the posterior contradict each other: "
         f"data drawn from the posterior give {low:.4f} to {high:.4f} (90%). {why}"
     ]

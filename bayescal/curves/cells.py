@@ -60,11 +60,13 @@ def draw_masses(
 def draw_positives(cells: BinCounts, rates: Floats, rng: np.random.Generator) -> NDArray[Any]:
     """Draw the rows of each cell where the event happens, (..., cell).
 
-    Weighted rows of a cell are drawn as if they weighed alike, and scaled to its effective rows.
+    Of weighted rows these are effective ones, of which the last may be a part of one.
     """
-    if cells.rows is None:
-        return np.asarray(rng.binomial(cells.count, rates))
-    return np.asarray(rng.binomial(cells.rows, rates) * (cells.count / np.maximum(cells.rows, 1)))
+    whole = np.floor(cells.count).astype(np.int64)
+    drawn = rng.binomial(whole, rates)
+    if cells.weighted:
+        drawn = drawn + (cells.count - whole) * (rng.random(drawn.shape) < rates)
+    return np.asarray(drawn)
 
 
 def error_draws(problem: Problem, rates: Floats, mass: Floats) -> dict[str, Floats]:

@@ -175,19 +175,17 @@ def rate_intervals(tree: xr.DataTree, case: ResultSlice, prob: float) -> tuple[F
 
 def _draw_points(ax: Axes, marks: Marks, entries: dict[str, Artist]) -> None:
     """One mark a bin, or score, its area in proportion to its rows."""
-    ax.scatter(
-        marks.score,
-        marks.rate,
-        s=np.maximum(70 * marks.rows / max(marks.rows.max(initial=1), 1), 5),
-        facecolor=style.paper(),
-        edgecolor=style.VERMILLION,
-        lw=1.3,
-        zorder=3,
-        clip_on=False,
-    )
-    entries[f"{marks.noun}s, area by rows"] = style.mark(
-        marker="o", color=style.paper(), mec=style.VERMILLION
-    )
+    area = np.maximum(70 * marks.rows / max(marks.rows.max(initial=1), 1), 5)
+    look: Any = {"facecolor": style.paper(), "edgecolor": style.VERMILLION, "lw": 1.3, "zorder": 3}
+    # Of positive and unlabelled rows an estimate may exceed every share.
+    above = marks.rate > 1
+    for held, marker, words in ((~above, "o", ", area by rows"), (above, "^", " above 1")):
+        if held.any() or marker == "o":
+            at = marks.score[held], np.minimum(marks.rate, 1)[held], area[held]
+            ax.scatter(*at, marker=marker, clip_on=False, **look)
+            entries[f"{marks.noun}s{words}"] = style.mark(
+                marker=marker, color=style.paper(), mec=style.VERMILLION
+            )
 
 
 def _marks(tree: xr.DataTree, case: ResultSlice) -> Marks:

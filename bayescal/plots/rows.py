@@ -163,6 +163,9 @@ def _one_panel(
 def _draw_curve(ax: Axes, rows: Rows, k: int) -> None:
     order = np.argsort(rows.score[:, k], kind="stable")
     x = rows.score[order, k]
+    if x[0] == x[-1]:
+        # A band of one score would have no width.
+        order, x = order[[0, 0]], x[0] + np.array([-0.01, 0.01])
     ax.fill_between(x, rows.lower[order, k], rows.upper[order, k], **style.BAND)
     ax.plot(x, rows.mean[order, k], color=style.BLUE, lw=1.7, zorder=4)
     for values, dash in ((rows.p0, "-"), (rows.p1, (0, (3, 1.2)))):

@@ -172,7 +172,6 @@ def plot_class_reliability(
         ax.set_ylabel("accuracy")
     for ax in axes[-min(len(names), _CLASS_COLUMNS) :]:
         ax.set_xlabel("confidence")
-        ax.tick_params(labelbottom=True)
     entries["perfect calibration"] = style.diagonal()
     return style.legend(figure, entries)
 

@@ -227,6 +227,9 @@ def panels(figure: Ground, n: int, columns: int, **kwargs: Any) -> list[Axes]:
     axes = list(figure.subplots(-(-n // columns), columns, squeeze=False, **kwargs).flat)
     for spare in axes[n:]:
         spare.remove()
+    for lowest in axes[n - columns : n]:
+        # Of a shared axis only the last row has labels, and of a column it may be empty.
+        lowest.tick_params(labelbottom=True)
     return axes[:n]
 
 

@@ -345,7 +345,7 @@ class View:
     @property
     def paired(self) -> bool:
         """Whether the result knows how the errors of classifiers correlate."""
-        return schema.ERROR_CORRELATION in self.tree.children
+        return not {schema.ERROR_CORRELATION, schema.SHARED_ROWS}.isdisjoint(self.tree.children)
 
     @property
     def described(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,11 +10,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_is, check_number, checked_words
+from bayescal.core.checks import check_is, check_known, check_number, checked_words
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import ERROR, ROW
+from bayescal.core.quantity import DATA as UNDRAWN
+from bayescal.core.quantity import ERROR, ROW, Quantity, Variable
 from bayescal.core.text import UNRELIABLE, percent, several
-from bayescal.measures.registry import range_of
+from bayescal.measures.measure import as_variable
+from bayescal.measures.registry import measures, range_of, resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.densities import Values, pooled, totals
@@ -442,29 +444,53 @@ def conclusions(
     tree, var = with_measure(tree, var)
     name = main.name if var is None else var
     check_is(name, str, "var", "Pass the name of a variable of the result.")
-    if threshold is not None:
-        check_number(threshold, "threshold", range_of(name), "Pass no percent.")
     if main.role != ROW or name != main.name:
         return [*_conclude(tree, name, prob, threshold)]
-    if threshold is not None:
+    _check_threshold(main, main, threshold)
+    return [*row_conclusions(tree, prob)]
+
+
+def check_question(quantity: Quantity, var: Any, threshold: float | None) -> None:
+    """Refuse a variable that no result of the quantity has, or a threshold that does not fit."""
+    every = {one.name: one for one in quantity.VARIABLES}
+    known = {name: one for name, one in every.items() if "/" not in name and one.role != UNDRAWN}
+    main = next(iter(known.values()))
+    one = main if var is None else known.get(var) if isinstance(var, str) else None
+    if one is None:
+        of_curve = measures() if f"{schema.CURVE}/rate" in every else ()
+        if isinstance(var, str) or not of_curve:
+            word = var.partition(":")[0] if isinstance(var, str) else var
+            where = f"a result of {quantity.NAME}"
+            check_known(word, (*known, *of_curve), "variable or measure", where)
+        one = as_variable(resolve(var), None)
+    elif one is not main and var not in measures():
+        check_one_number(one.name, one.dims)
+    _check_threshold(one, main, threshold)
+
+
+def _check_threshold(one: Variable, main: Variable, threshold: float | None) -> None:
+    if threshold is None:
+        if one.role != ERROR and main.role == ERROR:
+            raise InputError(
+                f"threshold must be given for {one.name!r}: only calibration errors have a value, "
+                "0, that stands for perfect calibration. Pass the value that matters."
+            )
+        return
+    check_number(threshold, "threshold", range_of(one.name), "Pass no percent.")
+    if one.role == ROW:
         raise InputError(
             f"threshold must be left out for rows; got {threshold}. Their classes are compared "
             "with each other."
         )
-    return [*row_conclusions(tree, prob)]
 
 
 def _conclude(
     tree: xr.DataTree, var: str, prob: float, threshold: float | None
 ) -> list[Conclusion]:
     """Compare errors with perfect calibration or a threshold, others with a threshold or none."""
-    check_one_number(access.variable(tree, schema.POSTERIOR, var))
+    check_one_number(var, access.variable(tree, schema.POSTERIOR, var).dims)
     one = access.described(tree, var)
-    if threshold is None and one.role != ERROR and access.main(tree).role == ERROR:
-        raise InputError(
-            f"threshold must be given for {var!r}: only calibration errors have a value, 0, that "
-            "stands for perfect calibration. Pass the value that matters."
-        )
+    _check_threshold(one, access.main(tree), threshold)
     asked = Conclusion("", var, prob, threshold, (), one.full or one.title)
     bounds = interval(tree, var, prob)
     sided = one.role == ERROR or threshold is not None
@@ -481,13 +507,11 @@ def _conclude(
     return [_conclusion(tree, asked, cases, bounds, sided) for cases in known]
 
 
-def check_one_number(draws: xr.DataArray) -> None:
+def check_one_number(var: str, dims: Sequence[Hashable]) -> None:
     """Refuse variables with several numbers a case."""
-    if set(draws.dims) - {*schema.DRAW_DIMS, *schema.CASE_DIMS}:
-        raise InputError(
-            f"var must have one number a case; {str(draws.name)!r} has dims {draws.dims[2:]}. "
-            "Choose another."
-        )
+    if set(dims) - {*schema.DRAW_DIMS, *schema.CASE_DIMS}:
+        own = tuple(dim for dim in dims if dim not in schema.DRAW_DIMS)
+        raise InputError(f"var must have one number a case; {var!r} has dims {own}. Name another.")
 
 
 def _conclusion(

@@ -17,17 +17,16 @@ import xarray as xr
 
 from bayescal._version import __version__
 from bayescal.core.binning import BINNING_FIELDS, Binning
-from bayescal.core.checks import check_call, check_flag, check_number, class_name, listing
+from bayescal.core.checks import check_call, check_flag, class_name, listing
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ignored
 from bayescal.core.plausibility import Sign
 from bayescal.core.quantity import Case, CaseArrays, Plan, Quantity
 from bayescal.core.shown import Progress, progress_bar
-from bayescal.measures.registry import range_of
 from bayescal.quantities import quantity_named
 from bayescal.results.access import gather, in_words
 from bayescal.results.assemble import assemble, combine
 from bayescal.results.measure import with_measure
-from bayescal.results.robustness import conclusions
+from bayescal.results.robustness import check_question, conclusions
 from bayescal.results.schema import WARNINGS, problems, remedy
 from bayescal.workflow.sampling import Settings, fit_case, one_blas_thread, tuned_on
 from bayescal.workflow.store import Checkpoint
@@ -389,9 +388,7 @@ def prior_sensitivity(
     quantity = quantity_named(quantity)
     chosen = _checked(quantity, priors)
     check_call(progress, "progress")
-    if threshold is not None:
-        name = str(var or quantity.VARIABLES[0].name)
-        check_number(threshold, "threshold", range_of(name), "Pass no percent.")
+    check_question(quantity, var, threshold)
     number = Settings(seed=seed).seed
     trees = {}
     with progress_bar("Fitting", progress) as update:
@@ -426,7 +423,7 @@ def _checked(quantity: Quantity, priors: Any) -> dict[str, Any]:
     for name in priors:
         if not isinstance(name, str) or not name.strip():
             raise InputError(f"every prior must have a name; got {name!r}. Pass a word or two.")
-    return dict(priors)
+    return {name: priors_of(quantity, one) for name, one in priors.items()}
 
 
 def _within(progress: Progress | None, name: str, place: int, number: int) -> Progress | None:

@@ -11,24 +11,24 @@ BUDGET = {
     "": 102,
     "quantities": 223,
     "cli": 2191,
-    "core": 9185,
-    "curves": 2351,
+    "core": 9188,
+    "curves": 2350,
     "inference": 1614,
     "measures": 850,
-    "plots": 3318,
-    "quantities/agnostic": 3929,
+    "plots": 3321,
+    "quantities/agnostic": 3931,
     "quantities/credal": 6705,
     "quantities/ece": 3249,
-    "quantities/pu_ece": 6190,
+    "quantities/pu_ece": 6191,
     "quantities/ssme": 5850,
     "quantities/temperature": 5062,
     "report": 3128,
-    "results": 6375,
-    "workflow": 2726,
+    "results": 6399,
+    "workflow": 2723,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_766
+TEST_LINES = 49_854
 
 
 def lines(path: Path) -> int:

@@ -190,6 +190,17 @@ def test_a_fit_shows_rows_and_effective_rows(file: Path, streamed, monkeypatch, 
     assert f"(effective number {effective})" in page.read_text()
 
 
+def test_warnings_of_estimates_are_in_terms_of_options(tmp_path: Path) -> None:
+    score = np.linspace(0.01, 0.99, 200)
+    path = tmp_path / "reversed.parquet"
+    columns = {"y": (score < 0.5).astype(int), "p": score, "honest": 1 - score}
+    parquet.write_table(pa.table(columns), path)
+    given = ["ece", path, "--label", "y", "--estimate-only"]
+    assert "the labels and --pos-label" in run_weighted(*given, "--score", "p").stderr
+    logits = run_weighted(*given, "--score", "honest", "--from-logits").stderr
+    assert "Leave --from-logits out." in logits
+
+
 def test_patterns_leave_the_column_of_weights_out(file: Path) -> None:
     every = ["--label", "y", "--score", "?", "--weight", "w"]
     result = run_weighted("ece", file, *every, "--estimate-only")

@@ -303,6 +303,11 @@ def test_estimates_say_how_many_rows_they_leave_out(capsys) -> None:
     assert "and 3 more rows" in out
 
 
+def test_large_numbers_of_a_table_have_no_needless_decimals(capsys) -> None:
+    print_estimates(Estimates([{"case": "c", "rows": 74778.21}], {"case": "", "rows": "effective"}))
+    assert "74,778.2\n" in capsys.readouterr().out
+
+
 def test_a_good_result_ends_with_0(capsys) -> None:
     assert status_code(Result("ok", "true"), []) == 0
     assert capsys.readouterr().err == ""

@@ -60,6 +60,12 @@ def test_panels_have_one_scale_and_are_not_endless() -> None:
     assert [text.get_text() for text in figure.axes[-1].get_xticklabels()] == ORDER
 
 
+def test_the_lowest_panel_of_each_column_names_the_windows() -> None:
+    axes = draw_windows([SERIES._replace(name=name) for name in "abc"], ORDER, 0.9).axes
+    named = [ax.xaxis.get_tick_params()["labelbottom"] for ax in axes]
+    assert named == [False, True, True]
+
+
 def test_windows_have_their_probabilities_and_alarms_are_marked() -> None:
     change = bc.change(windows(0.10, 0.11, 0.15))
     figure = plot_change(change)

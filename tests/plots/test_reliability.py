@@ -34,6 +34,18 @@ def test_points_are_the_bins_with_rows_and_their_area_is_the_count() -> None:
     np.testing.assert_allclose(area[large] / count[large], area.max() / count.max())
 
 
+def test_estimates_above_1_lie_at_the_edge_and_not_over_the_title() -> None:
+    """Of positive and unlabelled rows they may: pi times the density ratio has no bound."""
+    tree = make_result(("a",), draws=20)
+    rate = tree["point_estimate"]["label_rate"]
+    rate[..., -1] = 1.4
+    figure = plot_reliability(tree)
+    inside, above = (one for one in figure.axes[0].collections if isinstance(one, PathCollection))
+    assert above.get_offsets()[:, 1].tolist() == [1]
+    np.testing.assert_allclose(inside.get_offsets()[:, 1], rate.values.ravel()[:-1])
+    assert "bins above 1" in words(figure)
+
+
 def test_the_bands_are_those_of_the_curve_and_of_each_point() -> None:
     tree = make_result(("vit",))
     top = plot_reliability(tree, prob=0.8).axes[0]

@@ -42,6 +42,15 @@ def test_the_band_is_that_of_the_table(binary: xr.DataTree) -> None:
     assert "Venn-Abers p0, p1 (no interval)" in said
 
 
+def test_rows_of_one_score_have_a_band_that_is_seen(binary: xr.DataTree) -> None:
+    tree = binary.sel(obs=binary["posterior"].obs[:1])
+    (row,) = bc.row_table(tree, prob=0.8).itertuples()
+    band = plots.plot_probability(tree, prob=0.8).axes[0].collections[0].get_paths()[0].vertices
+    assert np.ptp(band[:, 0]) == pytest.approx(0.02)
+    assert band[:, 0].mean() == pytest.approx(row.score, abs=0.01)
+    assert [band[:, 1].min(), band[:, 1].max()] == pytest.approx([row.lower, row.upper])
+
+
 def test_marks_are_label_rates_of_the_calibration_rows(binary: xr.DataTree) -> None:
     figure = plots.plot_probability(binary)
     marks = figure.axes[0].collections[-1]

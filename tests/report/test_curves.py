@@ -163,6 +163,18 @@ def result() -> xr.DataTree:
     return bc.fit(bc.ece, bc.Scores.stack(SCORES, y_true=LABEL), **QUICK)
 
 
+def test_classifiers_are_compared_class_by_class() -> None:
+    """These results hold the rows that classifiers share, and no correlation of errors."""
+    shares = {name: RNG.dirichlet(np.ones(3), 100) for name in "ab"}
+    data = bc.Scores.stack(shares, y_true=np.arange(100) % 3)
+    tree = bc.fit(bc.ece, data, multiclass="class-wise", **QUICK)
+    pairs = {name: bc.difference(tree, "a", "b", class_=name) for name in "012"}
+    found = {row[0]: row[3] for row in rows(View(tree, 0.9))}
+    assert found == {
+        name: f"{-abs(pair.mean):.3f}".replace("-", "−") for name, pair in pairs.items()
+    }
+
+
 def test_thresholds_of_the_measures_have_a_row_each(result: xr.DataTree) -> None:
     added = with_measures(result, ["net_benefit:.4", "e90", "net_benefit:.2"])
     text = str(decisions(View(added, 0.8)))

@@ -501,6 +501,25 @@ def test_finished_fits_outlast_an_interruption(tmp_path, grid):
         xr.testing.assert_equal(again[group].dataset, grid[group].dataset)
 
 
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"var": "e9"}, "no variable or measure 'e9'; did you mean 'e90'"),
+        ({"var": "label_rate"}, "one number a case; 'label_rate' has dims .'bin',."),
+        ({"var": "slope"}, "threshold must be given for 'slope'"),
+        ({"var": "auc", "threshold": 70}, r"threshold must be a number in \[0, 1\]; got 70"),
+        ({"var": "net_benefit"}, "net_benefit needs a threshold"),
+        ({"priors": {"a": bc.ece.Priors(), "b": 3}}, "must be ece.Priors; got int"),
+    ],
+)
+def test_what_no_result_would_answer_is_refused_before_a_fit(asked, words, monkeypatch):
+    monkeypatch.setattr("bayescal.workflow.fit.fit", None)
+    with pytest.raises(bc.InputError, match=words):
+        compare(**asked)
+    with pytest.raises(bc.InputError, match="ssme has no variable or measure 'e90'"):
+        bc.prior_sensitivity(bc.ssme, scores(60), var="e90")
+
+
 @pytest.mark.slow
 def test_without_a_seed_all_priors_share_one_that_is_kept():
     two = {name: SEVERAL[name] for name in ("tight", "jeffreys")}

@@ -308,7 +308,7 @@ def contradiction_warnings(problem: Problem, replicated: NDArray[Any]) -> list[s
     """
     cells = problem.cells
     drawn, seen = (_plug_in(cells, found) for found in (replicated, cells.positives))
-    return contradiction(seen, drawn)
+    return contradiction(seen, drawn, "" if cells is problem.bins else " over cells of scores")
 
 
 def _plug_in(cells: BinCounts, positives: NDArray[Any]) -> Floats:

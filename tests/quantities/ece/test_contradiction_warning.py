@@ -31,6 +31,8 @@ def warnings_of(scores, prior, draws=1000):
 def test_a_smooth_curve_misses_leaves():
     (sentence,) = warnings_of(of_leaves(), SmoothCurve())
     assert "compare priors" in sentence
+    # It is not the ECE that summaries show.
+    assert sentence.startswith("the plug-in estimate over cells of scores, 0.")
 
 
 def test_the_average_does_not_miss_them():
