@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5819,
     "quantities/temperature": 5062,
     "report": 3128,
-    "results": 6375,
+    "results": 6393,
     "workflow": 2726,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_672
+TEST_LINES = 49_711
 
 
 def lines(path: Path) -> int:
