@@ -17,7 +17,7 @@ BUDGET = {
     "measures": 850,
     "plots": 3318,
     "quantities/agnostic": 3929,
-    "quantities/credal": 6705,
+    "quantities/credal": 6706,
     "quantities/ece": 3249,
     "quantities/pu_ece": 6190,
     "quantities/ssme": 5819,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_711
+TEST_LINES = 49_718
 
 
 def lines(path: Path) -> int:
