@@ -21,7 +21,7 @@ from bayescal.core.text import distinct, fixed, percent
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.curves import has_roc, labeled_roc, roc_band
+from bayescal.results.curves import has_roc, has_unlabeled_roc, labeled_roc, roc_band
 from bayescal.results.intervals import tail
 
 _COLUMNS: Final = 3
@@ -42,7 +42,7 @@ def plot_roc(
         Posterior probability of the bands.
     unlabeled : bool, optional
         Whether the curves are those of the unlabelled rows, or of the population; by default the
-        former where the result has such rows.
+        former where the result has such rows, of both labels in some draw.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on, where there is one panel; those of a new figure by default.
 
@@ -62,10 +62,9 @@ def plot_roc(
         raise InputError(
             f"the result of {tree.attrs['quantity']} holds no ROC curves. Fit bayescal.agnostic."
         )
-    held = access.has_variable(tree, schema.POSTERIOR, "unlabeled_tpr")
     if unlabeled is not None:
         check_flag(unlabeled, "unlabeled")
-    of_unlabeled = held if unlabeled is None else unlabeled
+    of_unlabeled = has_unlabeled_roc(tree) if unlabeled is None else unlabeled
     cases = access.cases(tree)
     columns = min(len(cases), _COLUMNS)
     rows = -(-len(cases) // columns)

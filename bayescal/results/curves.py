@@ -349,6 +349,17 @@ def has_roc(result: xr.DataTree) -> bool:
     return access.has_variable(result, schema.CONSTANT_DATA, schema.ROC_THRESHOLD)
 
 
+def has_unlabeled_roc(result: xr.DataTree) -> bool:
+    """Whether the unlabelled rows of each case are of both labels in some draw."""
+    names = [f"{schema.UNLABELED}{name}" for name in (schema.FPR, schema.TPR)]
+    if not access.has_variable(result, schema.POSTERIOR, *names):
+        return False
+    # The first point is (0, 0) without rows, too.
+    fpr, tpr = (result[schema.POSTERIOR].dataset[name].isel(threshold=1) for name in names)
+    known = (fpr + tpr).notnull()
+    return bool(known.any([dim for dim in schema.DRAW_DIMS if dim in known.dims]).all())
+
+
 def labeled_roc(result: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats] | None:
     """Rates of the labelled rows at the thresholds, (threshold,) each; None if all are alike."""
     names = (schema.NEGATIVE_ABOVE, schema.POSITIVE_ABOVE)
@@ -387,6 +398,11 @@ class _Held:
         )
         # Without a row of one label there is no curve.
         known = ~(np.isnan(fpr).any(axis=1) | np.isnan(tpr).any(axis=1))
+        if not known.any():
+            raise InputError(
+                "an ROC curve needs rows of both labels; the unlabelled rows are of one in every "
+                "draw. Pass unlabeled=False, or fit more unlabelled rows."
+            )
         return cls(fpr[known], tpr[known], threshold, straight, Above(*counts))
 
     def boxes(self, band_of: Callable[[Floats, float], Band], prob: float) -> RocRegion:

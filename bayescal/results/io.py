@@ -161,8 +161,9 @@ _NUMBERS: Final = "biuf"
 
 def check_draws(tree: xr.DataTree) -> None:
     """Check the draws of a posterior, which come from a file."""
-    # A metric may be undefined, as an AUC is in draws of labels that are all of one class.
-    undefined = {one.name for one in access.of_role(tree, METRIC)}
+    # A metric may be undefined, as an AUC is in draws of labels that are all of one class, and so
+    # are the rates of its ROC curve.
+    undefined = {one.name for one in access.of_role(tree, METRIC)} | schema.RATES
     for name, draws in tree[schema.POSTERIOR].dataset.data_vars.items():
         if draws.dtype.kind not in _NUMBERS:
             raise InputError(

@@ -173,6 +173,7 @@ TARGET_SCORE: Final = "target_score"
 FPR: Final = "fpr"
 TPR: Final = "tpr"
 UNLABELED: Final = "unlabeled_"
+RATES: Final = {f"{prefix}{name}" for prefix in ("", UNLABELED) for name in (FPR, TPR)}
 ROC_THRESHOLD: Final = "roc_threshold"
 ROC_STRAIGHT: Final = "roc_straight"
 POSITIVE_ABOVE: Final = "positive_above"

@@ -15,20 +15,20 @@ BUDGET = {
     "curves": 2350,
     "inference": 1614,
     "measures": 850,
-    "plots": 3321,
-    "quantities/agnostic": 3931,
-    "quantities/credal": 6705,
+    "plots": 3320,
+    "quantities/agnostic": 3929,
+    "quantities/credal": 6706,
     "quantities/ece": 3249,
     "quantities/pu_ece": 6191,
     "quantities/ssme": 5850,
     "quantities/temperature": 5062,
     "report": 3128,
-    "results": 6399,
+    "results": 6417,
     "workflow": 2723,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_854
+TEST_LINES = 49_892
 
 
 def lines(path: Path) -> int:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import bayescal as bc
 from bayescal import plots
@@ -53,3 +54,19 @@ def test_a_result_without_curves_is_refused():
     found = bc.fit(bc.agnostic, alone, method="direct", draws=200, seed=1)
     with pytest.raises(InputError, match="no unlabelled rows"):
         plots.plot_roc(found, unlabeled=True)
+
+
+def test_few_unlabelled_rows_may_be_of_one_label_in_some_draws_or_in_all(tmp_path):
+    labeled = bc.Scores(y_true=[0, 1] * 20, y_prob=[0.2, 0.4, 0.6, 0.8] * 10)
+    for rows, of in (([0.5], "the population"), ([0.2, 0.5, 0.6], "the unlabelled rows")):
+        found = bc.fit(bc.agnostic, labeled, unlabeled=rows, method="direct", draws=200, seed=1)
+        draws = found["posterior"].dataset
+        rates = draws["unlabeled_fpr"].values + draws["unlabeled_tpr"].values
+        # One row has one label; three have both in most draws, not in all.
+        assert np.isnan(rates).any()
+        assert np.isnan(rates[..., 1]).all() == (len(rows) == 1)
+        xr.testing.assert_identical(bc.load(bc.save(found, tmp_path / "found.nc")), found)
+        assert f"ROC curve of {of}" in words(plots.plot_roc(found))
+    alone = bc.fit(bc.agnostic, labeled, unlabeled=[0.5], method="direct", draws=200, seed=1)
+    with pytest.raises(InputError, match="the unlabelled rows are of one in every draw"):
+        bc.agnostic.roc_boxes(alone, unlabeled=True)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from bayescal.core.checks import check_is, check_number, check_same_length, check_unique, listing
 from bayescal.core.columns import Whole, to_numpy
 from bayescal.core.errors import InputError
-from bayescal.core.intake import to_probabilities
+from bayescal.core.intake import round_scores, to_probabilities
 from bayescal.core.quantity import Bound, Floats
 from bayescal.quantities.agnostic.bounds import bounds, check_delta, uniform_deviation
 from bayescal.quantities.agnostic.estimator import (
@@ -184,15 +184,13 @@ class DecisionRule:
 def at_ends[Score: np.floating](
     score: NDArray[Score], ends: Sequence[float], dtype: DTypeLike | None = None
 ) -> NDArray[Score] | Floats:
-    """Scores of which those that a narrower type holds for an end, just above it, are that end."""
+    """Scores of which those above an end by what it is rounded by, as scores are, are that end."""
     narrow = score.astype(dtype or score.dtype, copy=False)
     found: NDArray[Any] = score
-    for end in ends:
+    for end, most in zip(ends, round_scores(np.asarray(ends, np.float64)), strict=True):
         # NumPy rounds the end to the type of the scores.
-        if (
-            narrow.dtype.kind == "f"
-            and (above := (narrow == end) & (score > np.float64(end))).any()
-        ):
+        same = (narrow == end) & (narrow.dtype.kind == "f")
+        if (above := (same | (score <= most)) & (score > np.float64(end))).any():
             found = found.astype(np.float64)
             found[above] = end
     return found

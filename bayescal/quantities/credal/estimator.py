@@ -264,8 +264,9 @@ def maximin(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Whole:
     """
     low, high = proper(lower, upper)
     table = _actions(cost, low.shape[-1])
-    chosen = expectation(table, low, high).upper.argmin(axis=-1)
-    return np.asarray(chosen)
+    worst = expectation(table, low, high).upper
+    slack = ROUNDING * np.abs(table).max()
+    return np.asarray((worst <= worst.min(axis=-1, keepdims=True) + slack).argmax(axis=-1))
 
 
 def interval_dominance(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Booleans:

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescal.core.errors import InputError
+from bayescal.core.scores import Scores
+from bayescal.quantities import agnostic
 from bayescal.quantities.agnostic.decisions import (
     Action,
     DecisionRule,
@@ -20,6 +22,7 @@ from bayescal.quantities.agnostic.decisions import (
     expected_cost,
 )
 from bayescal.quantities.agnostic.estimator import interval_measure
+from bayescal.workflow.fit import fit
 
 COSTS = {"keep": (5, 0), "review": (1, 1), "remove": (0, 3)}
 
@@ -229,3 +232,14 @@ def test_without_set_up_it_is_the_bayes_rule():
 def test_too_many_actions():
     with pytest.raises(InputError, match="15 actions at most"):
         best_rule({str(k): (k, 20 - k) for k in range(16)}, [0.5])
+
+
+def test_a_score_at_a_threshold_of_two_thirds_costs_the_same_in_rows_and_in_a_fit():
+    rule = DecisionRule(COSTS, {"review": (0, 2 / 3), "remove": (2 / 3, 1)})
+    score, label = [0, 1 / 3, 2 / 3, 1], [0, 0, 0, 1]
+    # Scores are rounded to 12 decimals, .666666666667 is the threshold; the cost is by hand.
+    rows = Scores(y_true=label * 5, y_prob=score * 5)
+    assert rule.action_of(rows.y_prob[0][:4]).tolist() == [0, 0, 0, 1]
+    found = fit(agnostic, rows, decision=rule, method="direct", seed=20)
+    assert float(found["point_estimate"]["cost"]) == 0.75
+    assert actual_cost(rule, score, label=label) == 0.75

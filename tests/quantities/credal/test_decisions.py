@@ -119,3 +119,10 @@ def test_levels_and_results_are_checked():
     )
     with pytest.raises(bc.InputError, match="got one of ece"):
         credible_sets(other)
+
+
+def test_of_equally_good_actions_maximin_takes_the_first():
+    """The least probability of the classes 1, 2 and 5 is .08, others may take up all the rest."""
+    lower, upper = [0.01, 0.08, 0.08, 0.01, 0.06, 0.08], [0.87, 0.88, 0.23, 0.99, 1.0, 0.23]
+    assert maximin(zero_one(6), lower, upper) == 1
+    assert maximin(1e-9 * zero_one(6), lower, upper) == 1
