@@ -13,7 +13,7 @@ BUDGET = {
     "cli": 2191,
     "core": 9188,
     "curves": 2350,
-    "inference": 1614,
+    "inference": 1621,
     "measures": 850,
     "plots": 3320,
     "quantities/agnostic": 3929,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
-from scipy.linalg import cholesky, inv
+from scipy.linalg import cholesky
 from scipy.special import logsumexp
 
 from bayescal.core.functionals import log_binomial_coefficient, sigmoid
@@ -26,6 +26,7 @@ from bayescal.inference.direct import (
     choose,
     importance_sample,
     laplace_evidence,
+    triangular_inverse,
     variational_gaussian,
 )
 from bayescal.quantities.pu_ece.models.case_control import LOWEST, CaseControlCells, SampleSizes
@@ -240,9 +241,8 @@ class CurveAndClassPrior:
             less = np.square(np.matvec(across, reach)) / known[..., None]
             spread = np.sqrt(np.maximum(before - less, 0))
         outer = reach[..., :, None] * reach[..., None, :] / variance[..., None, None]
-        narrower = cholesky(np.eye(mean.shape[-1]) + outer, lower=True)
-        thinner = inv(narrower, assume_a="lower triangular")
-        return Gaussian(mean, own.root @ np.swapaxes(thinner, -1, -2))
+        narrower = cholesky(np.eye(mean.shape[-1]) + outer)
+        return Gaussian(mean, own.root @ triangular_inverse(narrower))
 
     def _off(
         self, cells: CaseControlCells, mean: Floats, spread: Floats
