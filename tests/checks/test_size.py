@@ -14,21 +14,21 @@ BUDGET = {
     "core": 9188,
     "curves": 2350,
     "inference": 1614,
-    "measures": 850,
+    "measures": 867,
     "plots": 3320,
     "quantities/agnostic": 3929,
     "quantities/credal": 6706,
     "quantities/ece": 3249,
     "quantities/pu_ece": 6191,
     "quantities/ssme": 5850,
-    "quantities/temperature": 5062,
+    "quantities/temperature": 5065,
     "report": 3128,
-    "results": 6417,
+    "results": 6427,
     "workflow": 2723,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_892
+TEST_LINES = 49_939
 
 
 def lines(path: Path) -> int:
