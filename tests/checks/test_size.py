@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "bayescal"
 # Lines of .py and .pyi. What a change adds to one folder it takes from there or says why not.
 BUDGET = {
-    "": 102,
+    "": 111,
     "quantities": 223,
     "cli": 2191,
     "core": 9188,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_939
+TEST_LINES = 49_957
 
 
 def lines(path: Path) -> int:
