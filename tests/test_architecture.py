@@ -98,3 +98,9 @@ def test_functions_that_use_the_package_reach_worker_processes() -> None:
     assert said.stdout.decode().strip() == bc.ece.TITLE
     for module in (bc, bc.ece, bc.pu_ece, bc.credal):
         assert pickle.loads(dumps(module)) is module
+
+
+def test_the_package_runs_without_docstrings() -> None:
+    code = "import bayescal as bc; assert 0; print([bc.summary, *bc.measures.measures()])"
+    run = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True)
+    assert "'brier'" in run.stdout, run.stderr

@@ -72,7 +72,7 @@ def _measure(
     options: tuple[str, ...] = (),
 ) -> Measure:
     """A measure that has the name of its function, and the first line of its docstring."""
-    name, meaning = function.__name__, (function.__doc__ or "").strip().splitlines()[0]
+    name, meaning = function.__name__, (function.__doc__ or "").strip().partition("\n")[0]
     return Measure(
         name, title, function, meaning, better, components, options, undefined, reference, True
     )
