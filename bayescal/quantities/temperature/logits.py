@@ -51,21 +51,21 @@ def _checked(values: Any, name: str) -> Floats:
             "Pass a logit for each class."
         )
     check_rows(len(found), name)
-    alone = found.ndim < 2 or found.shape[1] == 1
-    if alone:
-        found = np.column_stack([np.zeros(len(found)), found])
-    # The largest logit of a row beside which others are masks, -inf; NaN where it holds one.
-    top = found.max(axis=1)
-    if not (known := np.isfinite(top)).all():
-        row = int(known.argmin())
-        got = "NaN" if np.isnan(top[row]) else top[row]
-        more = ", or take the largest finite logit of the classifier" if got == np.inf else ""
-        raise InputError(
-            f"{name} must hold finite logits; got {got} at row {row}. Drop the row{more}."
-        )
-    if not alone:
+    bad = ~np.isfinite(found)
+    if bad.any():
+        row = int(bad.reshape(len(bad), -1).any(axis=1).argmax())
+        value = np.atleast_1d(found[row])[np.atleast_1d(bad[row])][0]
+        got, remedy = "NaN", "Drop the row."
+        if np.isinf(value):
+            got = value
+        if value == np.inf:
+            remedy = "Drop the row, or take the largest finite logit of the classifier."
+        raise InputError(f"{name} must hold finite logits; got {got} at row {row}. {remedy}")
+    if found.ndim == 2 and found.shape[1] > 1:
         _warn_of_probabilities(found, name)
-    return finite_logits(found)
+        return found
+    column = found.reshape(-1)
+    return np.column_stack([np.zeros_like(column), column])
 
 
 def _warn_of_probabilities(found: Floats, name: str) -> None:
@@ -125,14 +125,12 @@ def log_probabilities(prob: NDArray[np.floating]) -> Floats:
 def warn_of_zeros(logits: Floats, label: Integers, scale: str) -> None:
     """Say so where the probability of a label is 0, which no number changes."""
     ends = [np.log(np.finfo(dtype).tiny, dtype=np.float64) for dtype in (np.float32, np.float64)]
-    own = logits[np.arange(len(label)), label]
-    masked = own <= logits.max(axis=1) + _LEAST
-    zero = np.isin(own, ends) if scale == "probabilities" else masked
-    if zero.any():
+    zero = np.isin(logits[np.arange(len(label)), label], ends)
+    if scale == "probabilities" and zero.any():
         warn_caller(
             f"the label of a row should have a probability above 0; it is 0 at row "
             f"{int(zero.argmax())} ({int(zero.sum())} such rows), which flattens all others. Clip "
-            f"{scale} from below, near the least other one."
+            "probabilities from below, as by half of the least other one."
         )
 
 

@@ -94,7 +94,7 @@ def calibrate(
         Logits or probabilities of the classifier, whichever the result was fitted to. Columns of a
         table are taken by their names, in any order; those of an array are in the order of the
         result's classes, unless `classes` says otherwise. One column is that of the second of two
-        classes. A logit of -inf is a mask, a probability of 0.
+        classes.
     classifier : str, optional
         Which of several classifiers of the result.
     classes : sequence of labels, optional

@@ -445,20 +445,6 @@ def test_confidences_are_the_probabilities_of_the_predicted_class():
     np.testing.assert_allclose(found.at[3], softmax(alpha[:, None] * logits, axis=1)[at, predicted])
 
 
-def test_a_masked_class_has_the_probability_0_and_the_others_are_those_without_it():
-    rng = np.random.default_rng(0)
-    logits = rng.normal(0, 2, (300, 3))
-    logits[::5, 2] = -np.inf
-    label = (softmax(logits, axis=1).cumsum(axis=1) < rng.random((300, 1))).sum(axis=1)
-    scores = bc.Scores(y_true=label, y_prob=logits, from_logits=True)
-    result = bc.fit(bc.temperature, scores, method="direct", draws=200, priors=Priors(vector=0))
-    found = bc.temperature.calibrate(result, [[0.5, -np.inf, 0.0]])
-    assert found[0, 1] < 1e-100
-    # A third class far below changes nothing: the mask is as good as any such number.
-    far = bc.temperature.calibrate(result, [[0.5, -600.0, 0.0]])
-    np.testing.assert_allclose(found, far, rtol=1e-12, atol=1e-100)
-
-
 def test_the_rows_are_left_as_they_are():
     # Columns that lie one behind the other in memory are rows of the transposed array.
     logits = np.asfortranarray(np.random.default_rng(0).normal(size=(50, 3)))
