@@ -5,6 +5,15 @@ Names load on first use, so that ``import bayescal`` costs nothing and the arith
 ``__init__.pyi``.
 """
 
+import copyreg
+import importlib
+import sys
+
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+# lazy_loader gives packages a type of its own, which joblib and Dask cannot send to workers.
+copyreg.pickle(
+    type(sys.modules[__name__]), lambda module: (importlib.import_module, (module.__name__,))
+)

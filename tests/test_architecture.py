@@ -80,3 +80,27 @@ def test_every_public_name_loads_and_the_rest_is_refused() -> None:
         assert getattr(bc, name) is not None
     with pytest.raises(AttributeError, match="eec"):
         bc.eec  # noqa: B018  # looking it up raises
+
+
+def test_functions_that_use_the_package_reach_worker_processes() -> None:
+    import pickle
+
+    from cloudpickle import dumps
+
+    import bayescal as bc
+
+    place = {"bc": bc, "__name__": "__main__"}
+    exec("def title(): return bc.ece.TITLE", place)
+    run = "import pickle, sys; print(pickle.loads(sys.stdin.buffer.read())())"
+    said = subprocess.run(
+        [sys.executable, "-c", run], input=dumps(place["title"]), check=True, capture_output=True
+    )
+    assert said.stdout.decode().strip() == bc.ece.TITLE
+    for module in (bc, bc.ece, bc.pu_ece, bc.credal):
+        assert pickle.loads(dumps(module)) is module
+
+
+def test_the_package_runs_without_docstrings() -> None:
+    code = "import bayescal as bc; assert 0; print([bc.summary, *bc.measures.measures()])"
+    run = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True)
+    assert "'brier'" in run.stdout, run.stderr

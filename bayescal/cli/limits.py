@@ -260,7 +260,7 @@ def _check(**given: Any) -> int:
     else:
         for row in rows:
             say(row["text"], indent="  ")
-    return status_code(tree, _CHECK_OPTIONS) or (OK if holds else FAILED)
+    return status_code(tree, (*_CHECK_OPTIONS, *SAMPLING)) or (OK if holds else FAILED)
 
 
 def _conditions(given: Given) -> list[Condition]:

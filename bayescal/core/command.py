@@ -362,7 +362,7 @@ def _several_with_classes(given: Given, table: Table) -> Columns:
         if set(columns) != set(classes) or len(classes) < 3:
             raise InputError(
                 "every --classifier must have the same three classes or more; "
-                f"got {', '.join(columns)} for {name}."
+                f"got {', '.join(columns)} for {name}. Mend its pattern."
             )
     return Columns({name: [found[name][k] for k in classes] for name in found}, classes)
 

@@ -18,6 +18,7 @@ from bayescal.measures import errors, scores
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, with_options
 
 ENTRY_POINTS: Final = "bayescal.measures"
+_CELLS: Final = ("rate", "score", "mass")
 
 AUSTIN: Final = (
     "P. C. Austin and E. W. Steyerberg, Statistics in Medicine 38, 2019, "
@@ -71,7 +72,7 @@ def _measure(
     options: tuple[str, ...] = (),
 ) -> Measure:
     """A measure that has the name of its function, and the first line of its docstring."""
-    name, meaning = function.__name__, (function.__doc__ or "").strip().splitlines()[0]
+    name, meaning = function.__name__, (function.__doc__ or "").strip().partition("\n")[0]
     return Measure(
         name, title, function, meaning, better, components, options, undefined, reference, True
     )
@@ -195,12 +196,28 @@ def resolve(spec: Any, **options: float) -> Measure:
                 f"a function of yours takes no options; got {listing(options)}. Pass "
                 "functools.partial(f, ...)."
             )
+        _check_takes_cells(spec, name)
     else:
         name, _, values = str(spec).partition(":")
         check_known(name, tuple(measures()), "measure", "bayescal")
         found = measures()[name]
         given = {**_options_of(found, spec, values), **options}
     return with_options(found, _checked(found, given))
+
+
+def _check_takes_cells(function: Callable[..., Any], name: str) -> None:
+    """Check that a function can be called with the three arrays of cells."""
+    try:
+        own = signature(function)
+    except ValueError:
+        return  # Compiled, without a signature.
+    try:
+        own.bind(*_CELLS)
+    except TypeError:
+        cells = ", ".join(_CELLS)
+        raise InputError(
+            f"a measure must be a function of {cells}; got {name}{own}. Define it as f({cells})."
+        ) from None
 
 
 def _options_of(found: Measure, spec: object, values: str) -> dict[str, Any]:

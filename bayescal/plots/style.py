@@ -106,7 +106,7 @@ _DRAWN_BY: Final = {
         "calibration errors",
         "plot_reliability, plot_posterior, plot_comparison, plot_prior_posterior",
     ),
-    METRIC: ("metrics", "plot_metrics, plot_ranks, plot_roc, plot_class_reliability"),
+    METRIC: ("metrics", "plot_metrics, plot_ranks"),
     ROW: ("single rows", "plot_probability, plot_decisions, plot_credal_sets"),
 }
 

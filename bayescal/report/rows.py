@@ -58,7 +58,7 @@ def _many(view: View) -> bool:
 
 def _basis(view: View) -> str:
     held, target = (int(view.tree.attrs[name]) for name in ("n_held", "n_target"))
-    shown = f"all {count(target)} target rows"
+    shown = "all " * (target > 1) + counted(target, "target row")
     if held < target:
         shown = (
             f"{count(held)} of the {count(target)} target rows, evenly spaced by score; all others "

@@ -277,6 +277,11 @@ def with_measure(tree: xr.DataTree, var: Any) -> tuple[xr.DataTree, Any]:
     if var is None or access.has_variable(tree, schema.POSTERIOR, var):
         return tree, var
     if isinstance(var, str) and var.partition(":")[0] not in measures():
+        if var in tree.children.get(schema.MODEL_AVERAGE, xr.DataTree()).dataset:
+            raise InputError(
+                f"var must have draws; {var!r} is a number without. Take "
+                f"result['{schema.MODEL_AVERAGE}/{var}'], or bayescal.summary(result)."
+            )
         if not has_curve(tree):
             return tree, var
         known = (*map(str, tree[schema.POSTERIOR].data_vars), *measures())

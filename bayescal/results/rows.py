@@ -274,14 +274,16 @@ class RowConclusion:
                 "two priors."
             )
         by_prior = "; ".join(
-            f"{row.n_open} under {row.prior} (mean width {row.width:.3f})" for row in self.rows
+            f"{row.n_open}{' stay open' * (row is self.rows[0])} under {row.prior} (mean width "
+            f"{row.width:.3f})"
+            for row in self.rows
         )
         apart = ""
         if self.n_apart:
             apart = f" In {counted(self.n_apart, 'row')} bounds under two priors do not overlap."
         return (
-            f"{'' if self.converged else UNRELIABLE}{head} Of {self.n_rows} rows stay open: "
-            f"{by_prior}.{apart}"
+            f"{'' if self.converged else UNRELIABLE}{head} Of "
+            f"{counted(self.n_rows, 'row')} {by_prior}.{apart}"
         )
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _SHOWN: Final = 4
 """Metrics that fit a terminal; JSON and the report have all."""
 _MOST_FITS: Final = 30
+_COUNTS: Final = ("n", "n_target", "n_rows", "divergences")
 _KEY: Final = "Dot: posterior mean; band: interval."
 
 
@@ -133,7 +134,9 @@ def tabulate(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> pd
     form = {ERROR: _of_errors, ROW: _of_rows}.get(access.main(tree).role, _of_metrics)
     lines = form(tree, measures, prob)
     index = pd.Index([case.label for case, _ in lines], name="case")
-    return pd.DataFrame([line for _, line in lines], index=index)
+    found = pd.DataFrame([line for _, line in lines], index=index)
+    counts = [name for name in _COUNTS if name in found and found[name].notna().all()]
+    return found.astype(dict.fromkeys(counts, "int64"))
 
 
 def finest(tree: xr.DataTree, prob: float) -> pd.DataFrame:
@@ -408,8 +411,8 @@ def _of_rows(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _L
         line = {
             **case.coords,
             "n": scalar(schema.POINT_ESTIMATE, "n"),
-            "n_target": float(tree.attrs["n_target"]),
-            "n_rows": float(len(found.row)),
+            "n_target": tree.attrs["n_target"],
+            "n_rows": len(found.row),
             "width": float(found.width.mean()),
             "ivap_width": float((found.p1 - found.p0).mean()),
             "open_share": float((found.n_open > 1).mean()),
@@ -429,7 +432,7 @@ def _row_table(tree: xr.DataTree, prob: float) -> Table:
     lines = [_row_cells(row) for row in found]
     held, target = (round(found[0][name]) for name in ("n_rows", "n_target"))
     of = f"{text.count(held)} of the {text.count(target)}" if held < target else f"{held:,}"
-    note = f"Widths and decisions are of {of} target rows"
+    note = f"Widths and decisions are of {of} target row{'s' * (target > 1)}"
     some = ", evenly spaced by score; -o rows.csv (in Python write_rows) has all."
     note += some if held < target else "."
     spare = ("improper", *_sound(lines), "p0 to p1", "open", "calibration rows")

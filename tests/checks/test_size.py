@@ -8,27 +8,27 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "bayescal"
 # Lines of .py and .pyi. What a change adds to one folder it takes from there or says why not.
 BUDGET = {
-    "": 102,
+    "": 111,
     "quantities": 223,
     "cli": 2191,
     "core": 9188,
     "curves": 2350,
     "inference": 1621,
-    "measures": 850,
+    "measures": 867,
     "plots": 3320,
     "quantities/agnostic": 3929,
     "quantities/credal": 6706,
     "quantities/ece": 3249,
     "quantities/pu_ece": 6191,
     "quantities/ssme": 5850,
-    "quantities/temperature": 5062,
+    "quantities/temperature": 5063,
     "report": 3128,
-    "results": 6417,
+    "results": 6427,
     "workflow": 2723,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_892
+TEST_LINES = 49_945
 
 
 def lines(path: Path) -> int:

@@ -96,11 +96,15 @@ def test_marginal_judges_and_names_each_class(tmp_path: Path) -> None:
 
 def test_what_has_not_converged_ends_with_3(tmp_path: Path) -> None:
     path = tmp_path / "a.nc"
-    bc.save(make_result(("vit",), converged=False), path)
+    tree = make_result(("vit",), converged=False)
+    tree.attrs["status"] = "vit: sample longer: draws=2000, tune=1000; or sample by method='nuts'."
+    bc.save(tree, path)
     code, printed, said = run("check", path, "--max", "tce=.9")
     assert code == 3
     assert printed.startswith("pass")
     assert "NOT CONVERGED" in said
+    # Options of the command that made the result: check itself has no --tune.
+    assert said.endswith("sample longer: --draws 2000 --tune 1000; or leave out --quick.\n")
 
 
 @pytest.mark.parametrize(

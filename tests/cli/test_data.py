@@ -96,7 +96,7 @@ def test_several_classifiers_with_several_classes(tmp_path: Path) -> None:
     [
         (("vit",), "must be NAME=PATTERN; got 'vit'"),
         (("a=p_*", "a=p_*"), "'a' twice"),
-        (("a=p_*", "b=q_*"), "the same three classes"),
+        (("a=p_*", "b=q_*"), "the same three classes or more; got cat for b. Mend its pattern"),
         (("a=r_*",), "no column that matches 'r_"),
     ],
 )

@@ -47,6 +47,11 @@ def test_the_labelled_rows_are_their_empirical_curve(tree):
     np.testing.assert_allclose(np.interp(expected.fpr[1:-1], x, y), expected.tpr[1:-1], atol=1e-9)
 
 
+def test_only_what_draws_all_metrics_is_named_for_a_result_of_metrics():
+    with pytest.raises(InputError, match=r"bayescal.plots: plot_metrics, plot_ranks\.$"):
+        plots.plot_reliability(make_panel_result(draws=20))
+
+
 def test_a_result_without_curves_is_refused():
     with pytest.raises(InputError, match="holds no ROC curves"):
         plots.plot_roc(make_panel_result(draws=20))

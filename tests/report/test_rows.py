@@ -5,6 +5,7 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.report.page import page
+from bayescal.results.summary import table
 from tests.report.pages import Page, sections, words
 from tests.synthetic_credal import make_credal_grid, make_credal_result
 
@@ -40,6 +41,13 @@ def test_how_many_rows_are_decided_comes_first(binary: xr.DataTree, parsed: Page
         assert f"{alone} for {name}" in said
     width = (frame["upper"] - frame["lower"]).mean()
     assert f"The 80% bounds are {width:.3f} wide on average." in said
+
+
+def test_one_target_row_is_said_in_the_singular() -> None:
+    tree = make_credal_result(target=1)
+    said = words(read(tree).section("answer").text)
+    assert "Data: 150 labelled calibration rows, and 1 target row." in said
+    assert table(tree, 0.9).notes == ("Widths and decisions are of 1 target row.",)
 
 
 def test_the_section_says_what_intervals_are_and_are_not(binary: xr.DataTree, parsed: Page) -> None:

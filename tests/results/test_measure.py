@@ -260,6 +260,8 @@ def tce(rate: Any, score: Any, mass: Any) -> Any:
         (undefined, "undefined must be a finite number in every draw; it is not for plain"),
         (tce, "name of its own among the variables of a result; 'tce' is taken"),
         (3, "no measure '3'"),
+        (lambda rate: rate, r"of rate, score, mass; got <lambda>\(rate\). Define it as f\(rate, s"),
+        ("p_calibrated", r"without. Take result\['model_average/p_calibrated'\]"),
     ],
 )
 def test_what_is_no_measure(spec: Any, message: str) -> None:

@@ -39,6 +39,15 @@ def test_one_row_a_classifier_with_the_documented_columns() -> None:
     assert list(table.columns) == COLUMNS
 
 
+@pytest.mark.parametrize("make", [make_result, make_credal_result])
+def test_numbers_of_rows_are_whole(make) -> None:
+    found = summary(make())
+    whole = found.columns.intersection(["n", "n_target", "n_rows", "divergences"])
+    assert {"n", "divergences"} <= set(whole)
+    assert (found[whole].dtypes == "int64").all()
+    assert all(isinstance(row["n"], int) for row in records(make(), 0.9))
+
+
 def test_classes_and_groups_get_columns() -> None:
     table = summary(make_result(("vit", "gbm"), classes=("cat", "dog")))
     assert list(table["class"]) == ["cat", "dog", "cat", "dog"]

@@ -57,8 +57,9 @@ def _checked(values: Any, name: str) -> Floats:
         value = np.atleast_1d(found[row])[np.atleast_1d(bad[row])][0]
         got, remedy = "NaN", "Drop the row."
         if np.isinf(value):
-            got, which = value, "largest" if value > 0 else "least"
-            remedy = f"Drop the row, or take the {which} finite logit of the classifier."
+            got = value
+        if value == np.inf:
+            remedy = "Drop the row, or take the largest finite logit of the classifier."
         raise InputError(f"{name} must hold finite logits; got {got} at row {row}. {remedy}")
     if found.ndim == 2 and found.shape[1] > 1:
         _warn_of_probabilities(found, name)
