@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3929,
     "quantities/credal": 6706,
     "quantities/ece": 3249,
-    "quantities/pu_ece": 6191,
+    "quantities/pu_ece": 6202,
     "quantities/ssme": 5850,
     "quantities/temperature": 5063,
     "report": 3128,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_945
+TEST_LINES = 49_964
 
 
 def lines(path: Path) -> int:

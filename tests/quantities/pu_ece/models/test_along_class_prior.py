@@ -113,3 +113,22 @@ def test_all_components_count_under_a_flat_class_prior() -> None:
     """Without the sizes, calibrated scores would be sought where the tempering is largest."""
     model = average(bc.Beta(1, 1), problem("near", (150, 600)), CurveAverage(), 0.5)
     assert model.direct_draws(1000, np.random.default_rng(1)).ess > 1000
+
+
+def test_a_flat_class_prior_is_known_near_one() -> None:
+    # Nearly all rows are events there, and rates far from linear in the curve: three steps to the
+    # sample sizes left the evidence at .98 three nats too small, and draws about .98 too many.
+    model = average(bc.Beta(1, 1), of_counts([4, 9, 20], [60, 40, 50], [0.2, 0.5, 0.8]))
+    # 2 in 100 of the prior are below, and 1 in 1000 above.
+    normal = np.linspace(-2, 3, 26)
+    class_prior = model.class_prior(normal)[0]
+    expected = log_evidence(model, class_prior, draws=200_000)
+    found = np.interp(normal, model.along.knots, model.along.evidence["smooth"])
+    near = (class_prior > 0.4) & (class_prior < 0.99)
+    # Laplace's approximation of a skewed posterior.
+    assert np.ptp((found - expected)[near]) < 1.2
+    weight = norm.pdf(normal) * np.exp(0.2 * expected)
+    share = weight[class_prior > 0.9].sum() / weight.sum()
+    drawn = model.population(model.direct_posterior(4000, np.random.default_rng(2))).class_prior
+    # The former, to the power .8, and points of the sum that are .2 apart.
+    assert (drawn > 0.9).mean() == pytest.approx(share, abs=0.03)

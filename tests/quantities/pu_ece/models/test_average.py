@@ -164,7 +164,7 @@ def test_scores_of_0_and_1_are_taken_into_account() -> None:
 def test_few_effective_draws_of_the_direct_method_are_not_passed_off() -> None:
     # Nearly all draws are smooth curves, of which few satisfy the sizes at this class prior.
     data = truth("calibrated").scores((100, 1000), seed=1)
-    priors = bc.pu_ece.Priors(0.9)
+    priors = bc.pu_ece.Priors(0.95)
     with pytest.warns(bc.ConvergenceWarning, match="effective sample size .* method='nuts'"):
         found = bc.fit(bc.pu_ece, data, priors=priors, seed=1, method="direct")
     assert not found["diagnostics"]["converged"].item()
