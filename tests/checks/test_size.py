@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3929,
     "quantities/credal": 6706,
     "quantities/ece": 3249,
-    "quantities/pu_ece": 6202,
+    "quantities/pu_ece": 6196,
     "quantities/ssme": 5850,
     "quantities/temperature": 5063,
     "report": 3128,

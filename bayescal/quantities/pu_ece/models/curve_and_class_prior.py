@@ -84,9 +84,8 @@ _NEWTON_STEPS = 8
 # From a Gaussian nearby fewer do. Whole steps would go back and forth.
 _FEW_STEPS, _SHARE = 3, 0.7
 # Where label rates come near 1 three are too few: the evidence would be up to 15 nats too small.
-_SIZES_STEPS, _MOST_SIZES_STEPS = 3, 8
-# Standard deviations of the curve that a last step may move its mean.
-_CLOSE = 0.1
+# The last one moves the curve's mean by few standard deviations.
+_SIZES_STEPS, _CLOSE = 8, 0.1
 # The class prior has longer tails than a Gaussian, where few positives bound it.
 _WIDER = 1.3
 # Under an uncertain class prior the sizes leave NUTS a narrow bent ridge. Of so much more variance
@@ -234,22 +233,17 @@ class CurveAndClassPrior:
         cells, design = self._given_cells(normal), self.regression.design
         across = design @ own.root
         before, mean = np.square(across).sum(axis=-1), own.mean
-        spread, pull, reach = np.sqrt(before), np.zeros_like(mean), np.zeros_like(mean)
-        variance, moving = np.ones(mean.shape[:-1]), np.ones(mean.shape[:-1], dtype=bool)
-        for step in range(1, _MOST_SIZES_STEPS + 1):
-            off, by_logit, found = self._off(cells, mean, spread)
-            variance = np.where(moving, found, variance)
-            reach = np.where(moving[..., None], np.vecmat(by_logit, across), reach)
+        spread, pull = np.sqrt(before), np.zeros_like(mean)
+        for _ in range(_SIZES_STEPS):
+            off, by_logit, variance = self._off(cells, mean, spread)
+            reach = np.vecmat(by_logit, across)
             known = variance + np.vecdot(reach, reach)
             missing = off + np.vecdot(own.mean - mean, np.vecmat(by_logit, design))
-            last = pull
-            pull = np.where(moving[..., None], reach * (missing / known)[..., None], pull)
+            pull, last = reach * (missing / known)[..., None], pull
             mean = own.mean - np.matvec(own.root, pull)
             less = np.square(np.matvec(across, reach)) / known[..., None]
             spread = np.sqrt(np.maximum(before - less, 0))
-            if step >= _SIZES_STEPS:
-                moving &= np.linalg.norm(pull - last, axis=-1) >= _CLOSE
-            if not moving.any():
+            if np.linalg.norm(pull - last, axis=-1).max() < _CLOSE:
                 break
         outer = reach[..., :, None] * reach[..., None, :] / variance[..., None, None]
         narrower = cholesky(np.eye(mean.shape[-1]) + outer)
