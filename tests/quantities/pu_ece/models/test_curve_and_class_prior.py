@@ -175,8 +175,10 @@ def test_rough_gaussians_of_all_nodes_are_those_of_one_after_the_other() -> None
     for node in (0, 6, 12):
         alone = model.rough_joint[node].follow(smooth.quantiles.normal, guide[:, node])
         together = model.rough_gaussians[node].gaussians
-        np.testing.assert_allclose(together.mean, alone.mean, atol=1e-6)
-        np.testing.assert_allclose(together.root, alone.root, atol=1e-6)
+        # The search for the sizes ends where none moves by a tenth of a standard deviation, of all
+        # nodes at another step than of one.
+        np.testing.assert_allclose(together.mean, alone.mean, atol=0.03)
+        np.testing.assert_allclose(together.root, alone.root, atol=0.03)
 
 
 def test_a_start_nearby_leads_to_the_same_gaussians() -> None:
