@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
 from bayescal.core.checks import check_choice
-from bayescal.core.columns import Whole, to_doubles
+from bayescal.core.columns import Whole, to_doubles, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import ROUNDING, Interval, discounted, holds_any, tightened
 from bayescal.core.quantity import Floats
@@ -166,7 +166,7 @@ def probability(event: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Interva
     (0.6, 0.7)
     """
     low, high = proper(lower, upper)
-    chosen = np.asarray(event)
+    chosen = to_numpy(event, "event")
     if chosen.dtype != np.bool_ or chosen.shape != low.shape[-1:]:
         raise InputError(
             f"event must hold true or false for each of the {low.shape[-1]} classes; got "

@@ -141,5 +141,7 @@ def test_costs_and_events_that_are_none():
         decisions.maximin([1, 2], low, high)
     with pytest.raises(InputError, match="event must hold true or false for each of the 2 classes"):
         credal_sets.probability([1, 0], low, high)
+    with pytest.raises(InputError, match="event must be a column of values, or rows of one length"):
+        credal_sets.probability([True, [False]], low, high)
     with pytest.raises(InputError, match="n_classes must be a whole number >= 2; got 1"):
         decisions.zero_one(1)
