@@ -16,6 +16,7 @@ from bayescal.inference.direct import (
     Weighted,
     choose,
     importance_sample,
+    triangular_inverse,
     variational_gaussian,
 )
 from tests.regressions import binomial_regression
@@ -292,3 +293,10 @@ def test_choices_come_as_often_as_their_weights():
     found = choose(weights, 1001, np.random.default_rng(1))
     assert (np.abs(np.bincount(found, minlength=4) - 1001 * weights) <= 1).all()
     assert (np.diff(found) < 0).any()
+
+
+def test_inverses_of_a_stack_of_cholesky_factors():
+    rng = np.random.default_rng(5)
+    factor = np.triu(rng.normal(size=(2, 3, 6, 6))) + 3 * np.eye(6)
+    product = factor @ triangular_inverse(factor)
+    np.testing.assert_allclose(product, np.broadcast_to(np.eye(6), product.shape), atol=1e-12)

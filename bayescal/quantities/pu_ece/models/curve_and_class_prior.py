@@ -84,7 +84,7 @@ _NEWTON_STEPS = 8
 # From a Gaussian nearby fewer do. Whole steps would go back and forth.
 _FEW_STEPS, _SHARE = 3, 0.7
 # Where label rates come near 1 three are too few: the evidence would be up to 15 nats too small.
-# The last one moves the curve's mean by few standard deviations.
+# They end where none moves the curve by more than a tenth of a standard deviation.
 _SIZES_STEPS, _CLOSE = 8, 0.1
 # The class prior has longer tails than a Gaussian, where few positives bound it.
 _WIDER = 1.3
