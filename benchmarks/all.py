@@ -24,6 +24,7 @@ from _common import print_table
 from _results import RESULTS, commit
 
 HERE = Path(__file__).parent
+PU_AGAIN = "worst_again.py --data {data} --resamples 40 --of pu_real_coverage_report"
 PU_REAL = "pu_real_coverage.py --bank report --data {data} --resamples 20 --draws 1000"
 # By section of docs/benchmarks.md: arguments and hours. {data} is a folder of data
 # of others, {scratch} one for 1 GB of simulated rows.
@@ -38,6 +39,8 @@ RUNS = {
         ),
         ("real_coverage.py --bank rates --data {data} --resamples 20 --draws 1000", 0.3),
         ("real_coverage.py --bank report --data {data} --resamples 25 --draws 1000", 0.3),
+        ("worst_again.py --of real_coverage_rates --bank rates --data {data}", 0.1),
+        ("worst_again.py --of real_coverage_report --data {data}", 0.2),
         ("weighted_coverage.py", 0.5),
     ],
     "pu_ece": [
@@ -46,6 +49,9 @@ RUNS = {
         (PU_REAL, 0.4),
         (PU_REAL + " --spread .05 --label spread_05", 0.4),
         (PU_REAL + " --spread .11 --label spread_11", 0.4),
+        (PU_AGAIN + " --spread .005", 0.1),
+        (PU_AGAIN + "_spread_05 --spread .05", 0.1),
+        (PU_AGAIN + "_spread_11 --spread .11", 0.1),
         ("pu_acceptance.py --data {data}", 0.1),
         ("pu_figures.py", 0.1),
         ("pu_wide.py", 0.2),
