@@ -7,7 +7,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from io import TextIOWrapper
@@ -285,7 +285,8 @@ class ParquetTable(Table):
         for file in self.files:
             with _open_parquet(file) as opened:
                 parts.append(opened.read(columns=columns))
-        return pa.concat_tables(parts, promote_options="permissive")
+        with reading(self.path, self.kind):
+            return pa.concat_tables(map(_without_codes, parts), promote_options="permissive")
 
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
         """Cut the table into parts of whole row groups that can be read by threads."""
@@ -310,6 +311,17 @@ class ParquetTable(Table):
                 if rows := metadata.row_group(number).num_rows:
                     yield _RowGroup(file, number, first)
                 first += rows
+
+
+def _without_codes(table: Any) -> Any:
+    """A table whose dictionaries are written out, as those of another file may be none."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            values = table.column(place).cast(field.type.value_type)
+            table = table.set_column(place, field.name, values)
+    return table
 
 
 class _RowGroup(NamedTuple):
@@ -386,17 +398,19 @@ class CsvTable(Table):
         return [numbered(_arrays(self._batches(names), names, batch_rows))]
 
     def _batches(self, columns: list[str]) -> Iterator[Any]:
+        import pyarrow as pa
         from pyarrow import csv
 
         first, as_words = 0, self._as_words()
         with self.files[0].opened(self.kind) as path:
             with csv.open_csv(path, **_csv_options(self.delimiter, columns, as_words)) as reader:
                 types = _streaming_types(reader)
+                empty = [one.name for one in reader.schema if one.type == pa.null()]
             with csv.open_csv(path, **_csv_options(self.delimiter, columns, types)) as reader:
                 for batch in reader:
                     self._check_names(batch, columns, first)
                     first += batch.num_rows
-                    yield batch
+                    yield _read_by(batch, empty)
 
     def _as_words(self) -> dict[str, Any]:
         import pyarrow as pa
@@ -431,6 +445,19 @@ def _csv_options(
             strings_can_be_null=True,
         ),
     }
+
+
+def _read_by(batch: Any, names: Iterable[str]) -> Any:
+    """A batch with the numbers and truth values that words of columns stand for, where all do."""
+    import pyarrow as pa
+
+    for name in names:
+        place = batch.schema.get_field_index(name)
+        for kind in (pa.int64(), pa.float64(), pa.bool_()):
+            with suppress(pa.ArrowInvalid):
+                batch = batch.set_column(place, name, batch.column(place).cast(kind))
+                break
+    return batch
 
 
 def _streaming_types(reader: Any) -> dict[str, Any]:

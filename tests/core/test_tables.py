@@ -128,6 +128,20 @@ def test_a_stream_of_text_takes_fractions_after_whole_numbers(tmp_path):
     assert batches[-1]["site"][-1] == "b"
 
 
+@pytest.mark.parametrize("labels", [("1", "0"), ("1.0", "0.0"), ("true", "false"), ("on", "off")])
+def test_labels_behind_rows_without_are_what_they_are_in_the_whole(tmp_path, labels):
+    path = tmp_path / "late.csv"
+    padding = "0" * 4000
+    lines = [f",0.5,{padding}"] * 3000 + [f"{label},0.5,{padding}" for label in labels]
+    path.write_text("y,p,padding\n" + "\n".join(lines) + "\n")
+    batches = batches_of(open_table(path), ["y"])
+    assert len(batches) > 1, "the labels have to come in a later block"
+    whole = open_table(path).read(["y"])["y"].tolist()
+    assert batches[-1]["y"][-2:].tolist() == whole[-2:]
+    counts = bc.count_rows(path, label="y", score="p", pos_label=whole[-2])
+    assert counts["p"].classes == (whole[-1], whole[-2])
+
+
 def test_a_stream_that_turns_from_numbers_to_words_says_so(tmp_path):
     path = tmp_path / "late.csv"
     padding = "0" * 4000
