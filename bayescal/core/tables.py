@@ -7,7 +7,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from io import TextIOWrapper
@@ -20,7 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.checks import check_columns, check_known, checked_scores, listing
-from bayescal.core.columns import arrow_to_numpy, inexact, not_a_label
+from bayescal.core.columns import (
+    arrow_to_numpy,
+    inexact,
+    not_a_label,
+    read_words,
+    without_codes,
+)
 from bayescal.core.errors import InputError
 from bayescal.core.intake import collect_columns
 from bayescal.core.scores import Scores, from_parts
@@ -286,7 +292,7 @@ class ParquetTable(Table):
             with _open_parquet(file) as opened:
                 parts.append(opened.read(columns=columns))
         with reading(self.path, self.kind):
-            return pa.concat_tables(map(_without_codes, parts), promote_options="permissive")
+            return pa.concat_tables(map(without_codes, parts), promote_options="permissive")
 
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
         """Cut the table into parts of whole row groups that can be read by threads."""
@@ -311,17 +317,6 @@ class ParquetTable(Table):
                 if rows := metadata.row_group(number).num_rows:
                     yield _RowGroup(file, number, first)
                 first += rows
-
-
-def _without_codes(table: Any) -> Any:
-    """A table whose dictionaries are written out, as those of another file may be none."""
-    import pyarrow as pa
-
-    for place, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            values = table.column(place).cast(field.type.value_type)
-            table = table.set_column(place, field.name, values)
-    return table
 
 
 class _RowGroup(NamedTuple):
@@ -388,6 +383,7 @@ class CsvTable(Table):
         from pyarrow import csv
 
         with self.files[0].opened(self.kind) as path:
+            self._check_closed(path)
             table = csv.read_csv(path, **_csv_options(self.delimiter, columns, self._as_words()))
         self._check_names(table, columns, 0)
         return table
@@ -403,6 +399,7 @@ class CsvTable(Table):
 
         first, as_words = 0, self._as_words()
         with self.files[0].opened(self.kind) as path:
+            self._check_closed(path)
             with csv.open_csv(path, **_csv_options(self.delimiter, columns, as_words)) as reader:
                 types = _streaming_types(reader)
                 empty = [one.name for one in reader.schema if one.type == pa.null()]
@@ -410,7 +407,31 @@ class CsvTable(Table):
                 for batch in reader:
                     self._check_names(batch, columns, first)
                     first += batch.num_rows
-                    yield _read_by(batch, empty)
+                    yield read_words(batch, empty)
+
+    def _check_closed(self, path: Path) -> None:
+        """Refuse a text that ends within quotes, where Arrow takes the lines behind for a value."""
+        import pyarrow as pa
+        from pyarrow import csv
+
+        quotes, end, last = 0, b"", self.columns[-1]
+        with pa.input_stream(path, compression="detect") as stream:
+            while block := stream.read(_CSV_BLOCK_BYTES):
+                quotes, end = quotes + block.count(b'"'), block[-4:]
+        if quotes % 2 == 0 or end.rstrip().endswith(b'"') or self.columns.count(last) > 1:
+            return
+        n, value = 0, ""
+        with csv.open_csv(
+            path, **_csv_options(self.delimiter, [last], {last: pa.string()})
+        ) as reader:
+            for batch in reader:
+                if batch.num_rows:
+                    n, value = n + batch.num_rows, batch.column(0)[-1].as_py() or ""
+        if "\n" in value or "\r" in value:
+            raise InputError(
+                f"{path.name} must not end within quotes; those of column {last!r} in row {n - 1} "
+                "are never closed, and take in all lines behind. Close them, or leave them out."
+            )
 
     def _as_words(self) -> dict[str, Any]:
         import pyarrow as pa
@@ -445,19 +466,6 @@ def _csv_options(
             strings_can_be_null=True,
         ),
     }
-
-
-def _read_by(batch: Any, names: Iterable[str]) -> Any:
-    """A batch with the numbers and truth values that words of columns stand for, where all do."""
-    import pyarrow as pa
-
-    for name in names:
-        place = batch.schema.get_field_index(name)
-        for kind in (pa.int64(), pa.float64(), pa.bool_()):
-            with suppress(pa.ArrowInvalid):
-                batch = batch.set_column(place, name, batch.column(place).cast(kind))
-                break
-    return batch
 
 
 def _streaming_types(reader: Any) -> dict[str, Any]:
