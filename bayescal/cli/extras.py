@@ -316,6 +316,11 @@ _SQL_OPTIONS: Final = (
 def _sql(table: tuple[str, ...], pos_label: str, neg_label: str | None, **given: Any) -> None:
     from bayescal.core.counts_sql import counts_sql
 
+    if pattern := next((name for name in given["score"] if "*" in name), None):
+        raise InputError(
+            f"--score of count-sql must name one column, as TABLE is not read; got {pattern!r}. "
+            "Repeat --score for each."
+        )
     positive, negative = _label(pos_label), _label(neg_label)
     with in_terms_of((shared.LABEL, *_SQL_OPTIONS)):
         query = counts_sql(table, pos_label=positive, neg_label=negative, **given)

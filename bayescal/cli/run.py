@@ -152,6 +152,9 @@ def _several(command: Command, given: Given, data: Any) -> Any:
     """Priors under the words they were given in; one alone is what a grid is made around."""
     option = command.prior
     texts = [" ".join(text.split()) for text in given[option.name]] or [option.default]
+    folded = [text.casefold() for text in texts]
+    if twice := next((one for one in folded if folded.count(one) > 1), None):
+        raise InputError(f"{option.flag} must name each prior once; got {twice!r} twice.")
     named = {text: command.priors_of({**given, option.name: text}, data) for text in texts}
     return named if len(named) > 1 else named[texts[0]]
 

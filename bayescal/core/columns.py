@@ -262,6 +262,30 @@ def arrow_to_numpy(column: Any) -> NDArray[Any]:
     return np.fromiter(_values(column), dtype=object, count=len(column))
 
 
+def without_codes(table: Any) -> Any:
+    """A table whose dictionaries are written out, as those of another file may be none."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            values = table.column(place).cast(field.type.value_type)
+            table = table.set_column(place, field.name, values)
+    return table
+
+
+def read_words(batch: Any, names: Iterable[str]) -> Any:
+    """A batch with the numbers and truth values that words of columns stand for, where all do."""
+    import pyarrow as pa
+
+    for name in names:
+        place = batch.schema.get_field_index(name)
+        for kind in (pa.int64(), pa.float64(), pa.bool_()):
+            with suppress(pa.ArrowInvalid):
+                batch = batch.set_column(place, name, batch.column(place).cast(kind))
+                break
+    return batch
+
+
 def _values(column: Any) -> list[Any]:
     """Values of an Arrow array; words are bytes where some are not UTF-8."""
     import pyarrow as pa

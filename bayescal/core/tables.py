@@ -20,7 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.checks import check_columns, check_known, checked_scores, listing
-from bayescal.core.columns import arrow_to_numpy, inexact, not_a_label
+from bayescal.core.columns import (
+    arrow_to_numpy,
+    inexact,
+    not_a_label,
+    read_words,
+    without_codes,
+)
 from bayescal.core.errors import InputError
 from bayescal.core.intake import collect_columns
 from bayescal.core.scores import Scores, from_parts
@@ -285,7 +291,8 @@ class ParquetTable(Table):
         for file in self.files:
             with _open_parquet(file) as opened:
                 parts.append(opened.read(columns=columns))
-        return pa.concat_tables(parts, promote_options="permissive")
+        with reading(self.path, self.kind):
+            return pa.concat_tables(map(without_codes, parts), promote_options="permissive")
 
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
         """Cut the table into parts of whole row groups that can be read by threads."""
@@ -376,6 +383,7 @@ class CsvTable(Table):
         from pyarrow import csv
 
         with self.files[0].opened(self.kind) as path:
+            self._check_closed(path)
             table = csv.read_csv(path, **_csv_options(self.delimiter, columns, self._as_words()))
         self._check_names(table, columns, 0)
         return table
@@ -386,17 +394,44 @@ class CsvTable(Table):
         return [numbered(_arrays(self._batches(names), names, batch_rows))]
 
     def _batches(self, columns: list[str]) -> Iterator[Any]:
+        import pyarrow as pa
         from pyarrow import csv
 
         first, as_words = 0, self._as_words()
         with self.files[0].opened(self.kind) as path:
+            self._check_closed(path)
             with csv.open_csv(path, **_csv_options(self.delimiter, columns, as_words)) as reader:
                 types = _streaming_types(reader)
+                empty = [one.name for one in reader.schema if one.type == pa.null()]
             with csv.open_csv(path, **_csv_options(self.delimiter, columns, types)) as reader:
                 for batch in reader:
                     self._check_names(batch, columns, first)
                     first += batch.num_rows
-                    yield batch
+                    yield read_words(batch, empty)
+
+    def _check_closed(self, path: Path) -> None:
+        """Refuse a text that ends within quotes, where Arrow takes the lines behind for a value."""
+        import pyarrow as pa
+        from pyarrow import csv
+
+        quotes, end, last = 0, b"", self.columns[-1]
+        with pa.input_stream(path, compression="detect") as stream:
+            while block := stream.read(_CSV_BLOCK_BYTES):
+                quotes, end = quotes + block.count(b'"'), block[-4:]
+        if quotes % 2 == 0 or end.rstrip().endswith(b'"') or self.columns.count(last) > 1:
+            return
+        n, value = 0, ""
+        with csv.open_csv(
+            path, **_csv_options(self.delimiter, [last], {last: pa.string()})
+        ) as reader:
+            for batch in reader:
+                if batch.num_rows:
+                    n, value = n + batch.num_rows, batch.column(0)[-1].as_py() or ""
+        if "\n" in value or "\r" in value:
+            raise InputError(
+                f"{path.name} must not end within quotes; those of column {last!r} in row {n - 1} "
+                "are never closed, and take in all lines behind. Close them, or leave them out."
+            )
 
     def _as_words(self) -> dict[str, Any]:
         import pyarrow as pa

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -18,6 +20,8 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NUMBER: Final = count()
 # Names may have 255 bytes, of which a character takes up to four.
 _SHOWN: Final = 40
+# Seconds after which a draft that nobody writes to is of a process that was killed.
+_STALE: Final = 3600
 
 
 def checked_path(path: str | os.PathLike[str], name: str = "path") -> Path:
@@ -48,6 +52,7 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
         # Permission bits do not tell of read-only mounts; making a file does.
         with tempfile.TemporaryFile(dir=target.parent):
             pass
+        _clear_drafts(target)
     if target.exists() and not os.access(target, os.W_OK):
         raise OutputError(f"{target} cannot be written: it is write-protected. {_ELSEWHERE}")
     return target
@@ -58,6 +63,15 @@ def _check_replaceable(target: Path) -> None:
     if target.exists() and not target.is_file():
         what = "a directory. Add" if target.is_dir() else "a device or a pipe. Choose"
         raise OutputError(f"{target} cannot be written: it is {what} a file name.")
+
+
+def _clear_drafts(target: Path) -> None:
+    """Remove what killed processes left unfinished of a file."""
+    own = re.compile(re.escape(f".{target.name[:_SHOWN]}.") + r"\d+-\d+\.part")
+    for path in target.parent.glob(".*.part"):
+        with suppress(OSError):  # another process may be first
+            if own.fullmatch(path.name) and time.time() - path.stat().st_mtime > _STALE:
+                path.unlink()
 
 
 @contextmanager

@@ -454,7 +454,7 @@ def correlation(influences: Sequence[Floats], number: Floats | None = None) -> F
     estimates are to first order weighted sums of the rows' influences. Their correlation is then
     that of the influences over the rows, each `number` times, so nothing has to be resampled.
     """
-    covariance = np.atleast_2d(np.cov(np.stack(influences), aweights=number))
+    covariance = np.atleast_2d(np.cov(np.stack(influences), ddof=0, aweights=number))
     scale = np.sqrt(np.diag(covariance))
     with np.errstate(invalid="ignore", divide="ignore"):
         found = np.clip(covariance / scale / scale[:, None], -1, 1)

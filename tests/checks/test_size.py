@@ -10,8 +10,8 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2191,
-    "core": 9188,
+    "cli": 2199,
+    "core": 9261,
     "curves": 2350,
     "inference": 1621,
     "measures": 867,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_976
+TEST_LINES = 50_049
 
 
 def lines(path: Path) -> int:

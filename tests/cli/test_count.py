@@ -138,6 +138,7 @@ def test_weights_groups_and_pairs_are_kept(parts, tmp_path):
         ("count one.parquet --label y --score nothing -o a.counts", "no column 'nothing'"),
         ("count one.parquet --label region --score bold -o a.counts", "one.parquet: "),
         ("count-sql t --label y --score p --pos-label yes", "--neg-label must be given"),
+        ("count-sql t --label y --score p_*", "must name one column, as TABLE is not read"),
     ],
 )
 def test_what_does_not_go_together(parts, monkeypatch, line, said):

@@ -113,6 +113,7 @@ def test_without_several_priors_there_is_a_grid(files: Path) -> None:
     [
         (prior("curve", "curve:wide"), "--prior must be curve or smooth"),
         (prior("curve", "curve:-1"), "scale must be"),
+        (prior("curve", " Curve"), "--prior must name each prior once; got 'curve' twice."),
         ([*prior("curve", "flat"), "-o", "grid.txt"], "must end in .nc"),
         (["--threshold", "5"], "--threshold for tce must be a number in [0, 1]; got 5.0. Divide"),
     ],

@@ -289,6 +289,21 @@ def test_files_of_other_columns_are_refused(tmp_path):
         rows_of(tmp_path)
 
 
+def test_files_whose_dictionaries_differ_are_one_table(tmp_path):
+    words = pa.array(np.where(LABEL == 1, "yes", "no"))
+    for name, column in {"a": words, "b": words.dictionary_encode()}.items():
+        pq.write_table(pa.table({"y": column, "p": SCORE}), tmp_path / f"{name}.parquet")
+    found = rows_of(tmp_path).read(["y"])["y"]
+    assert found.tolist() == 2 * words.to_pylist()
+
+
+def test_files_of_types_that_have_none_in_common_are_refused(tmp_path):
+    for name, column in {"a": LABEL, "b": list(map(str, LABEL))}.items():
+        pq.write_table(pa.table({"y": column, "p": SCORE}), tmp_path / f"{name}.parquet")
+    with pytest.raises(InputError, match=r"Field y has incompatible types: .* vs string"):
+        rows_of(tmp_path).read(["y", "p"])
+
+
 @pytest.mark.parametrize("data", [None, [1, 2], {}, {"p": SCORE}])
 def test_what_holds_no_rows_is_refused(data):
     with pytest.raises(InputError, match="must be the path"):

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -126,6 +127,42 @@ def test_a_stream_of_text_takes_fractions_after_whole_numbers(tmp_path):
     score = np.concatenate([batch["score"] for batch in batches])
     np.testing.assert_array_equal(score, [1.0] * rows + [0.5])
     assert batches[-1]["site"][-1] == "b"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_lines_behind_quotes_that_are_never_closed_are_not_lost(tmp_path, ending):
+    lines = ["y,p,note", '1,0.5,"a"', '0,0.25,"b', "1,0.75,c", "0,0.1,d", ""]
+    path = tmp_path / "open.csv"
+    path.write_text(ending.join(lines), newline="")
+    with pytest.raises(pd.errors.ParserError, match="EOF inside string"):
+        pd.read_csv(path)
+    said = "open.csv must not end within quotes; those of column 'note' in row 1 are never closed"
+    for read in (read_scores, bc.count_rows):
+        with pytest.raises(InputError, match=said):
+            read(path, label="y", score="p")
+
+
+@pytest.mark.parametrize("value", ['5" pipe', '"a\nb"', 'c" and\n0,0.25,"a\nb"', "d"])
+def test_a_quote_within_a_value_and_lines_within_quotes_are_read(tmp_path, value):
+    path = tmp_path / "quotes.csv"
+    path.write_text(f"y,p,note\n0,0.25,a\n1,0.5,{value}\n")
+    expected = pd.read_csv(path)["p"].to_numpy()
+    np.testing.assert_array_equal(read_scores(path, label="y", score="p").y_prob[0], expected)
+    assert bc.count_rows(path, label="y", score="p").n_obs == len(expected)
+
+
+@pytest.mark.parametrize("labels", [("1", "0"), ("1.0", "0.0"), ("true", "false"), ("on", "off")])
+def test_labels_behind_rows_without_are_what_they_are_in_the_whole(tmp_path, labels):
+    path = tmp_path / "late.csv"
+    padding = "0" * 4000
+    lines = [f",0.5,{padding}"] * 3000 + [f"{label},0.5,{padding}" for label in labels]
+    path.write_text("y,p,padding\n" + "\n".join(lines) + "\n")
+    batches = batches_of(open_table(path), ["y"])
+    assert len(batches) > 1, "the labels have to come in a later block"
+    whole = open_table(path).read(["y"])["y"].tolist()
+    assert batches[-1]["y"][-2:].tolist() == whole[-2:]
+    counts = bc.count_rows(path, label="y", score="p", pos_label=whole[-2])
+    assert counts["p"].classes == (whole[-1], whole[-2])
 
 
 def test_a_stream_that_turns_from_numbers_to_words_says_so(tmp_path):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,16 @@ def test_checking_leaves_an_existing_file_alone(tmp_path: Path) -> None:
     writing.check_writable(path)
     assert path.read_text() == "precious"
     assert [path.name for path in tmp_path.iterdir()] == ["result.nc"]
+
+
+def test_drafts_that_a_killed_process_left_are_cleared_and_no_others(tmp_path: Path) -> None:
+    stale, kept = ".result.nc.4711-0.part", [".result.nc.4712-0.part", ".other.nc.1-0.part"]
+    for name in (stale, *kept):
+        (tmp_path / name).write_text("half")
+    for name in (stale, ".other.nc.1-0.part"):
+        os.utime(tmp_path / name, (0, time.time() - 7200))
+    writing.check_writable(tmp_path / "result.nc")
+    assert {path.name for path in tmp_path.iterdir()} == set(kept)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a" * 300, "\ud800"])

@@ -17,6 +17,9 @@ from bayescal.quantities.ece.simulator import sample_panel
 from bayescal.results import access
 from bayescal.results.bootstrap import Cells
 from bayescal.results.measure import (
+    correlation as correlate,
+)
+from bayescal.results.measure import (
     measure_correlation,
     slopes,
     values_of,
@@ -451,6 +454,11 @@ def test_that_of_the_calibration_error_is_near_the_stored_one(tree: xr.DataTree)
 def test_what_does_not_vary_has_no_correlation(tree: xr.DataTree) -> None:
     found = measure_correlation(tree, lambda rate, s, w: 0 * rate[..., 0], access.cases(tree))
     np.testing.assert_array_equal(found, np.eye(3))
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_one_row_has_no_correlation_and_no_warning() -> None:
+    np.testing.assert_array_equal(correlate([np.ones(1), np.zeros(1)]), np.eye(2))
 
 
 def test_a_weight_of_two_is_a_row_twice() -> None:
