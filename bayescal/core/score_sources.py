@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_columns, check_known, check_unique, checked_scores, listing
 from bayescal.core.columns import MISSING, factorize, frame_columns
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, Parts, collect, collect_columns
+from bayescal.core.intake import Column, Parts, check_one_order, collect, collect_columns
 
 
 class ScoreSources:
@@ -193,6 +193,7 @@ class ScoreSources:
         """
         named = estimator if isinstance(estimator, Mapping) else {"classifier": estimator}
         classes = _shared_classes(named)
+        check_one_order(Column("X", X), Column("y", y))
         y_prob = {name: one.predict_proba(X) for name, one in named.items()}
         return cls.stack(
             y_prob,
@@ -267,6 +268,7 @@ class ScoreSources:
         <Scores: classifiers 'lr'; n_obs 4, n_labeled 4; classes 'no', 'yes'>
         """
         named = models if isinstance(models, Mapping) else {"classifier": models}
+        check_one_order(Column("X", X), Column("y", y))
         labels = _known_labels(y)
         classes = np.unique(labels).tolist()
         return cls.stack(

@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2191,
-    "core": 9188,
+    "core": 9219,
     "curves": 2350,
     "inference": 1621,
     "measures": 867,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_976
+TEST_LINES = 50_100
 
 
 def lines(path: Path) -> int:
