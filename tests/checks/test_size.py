@@ -23,7 +23,7 @@ BUDGET = {
     "quantities/ssme": 5850,
     "quantities/temperature": 5063,
     "report": 3128,
-    "results": 6427,
+    "results": 6429,
     "workflow": 2723,
 }
 MOST_FILES = 210
