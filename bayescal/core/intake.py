@@ -313,8 +313,8 @@ def check_order(column: Column, classes: Sequence[Label]) -> None:
 
 def check_one_order(*columns: Column | None) -> None:
     """Check that columns of pandas do not have the same rows in another order than the first."""
-    given = [(one.name, getattr(one.values, "index", None)) for one in columns if one is not None]
-    indexed = [(name, index) for name, index in given if hasattr(index, "equals")]
+    held = [one for one in columns if one is not None and hasattr(one.values, "index")]
+    indexed = [(one.name, one.values.index) for one in held if hasattr(one.values.index, "equals")]
     for name, index in indexed[1:]:
         known, first = indexed[0]
         if len(index) != len(first) or index.nlevels != first.nlevels or index.equals(first):

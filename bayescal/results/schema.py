@@ -221,7 +221,7 @@ def check_result(tree: object) -> None:
     lost = [dim for dim in DRAW_DIMS if dim not in held]
     if lost:
         raise InputError(f"posterior must have dims chain and draw; {lost} missing. {_REMAKE}")
-    if tree[POSTERIOR].chunks:
+    if tree[POSTERIOR].dataset.chunks:
         raise InputError("a result must be in memory; got one in chunks. Pass result.compute().")
     empty = [str(dim) for dim, size in tree[POSTERIOR].sizes.items() if size == 0]
     if gone := [dim for dim in (*DRAW_DIMS, *CASE_DIMS) if dim in empty]:
