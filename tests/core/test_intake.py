@@ -478,6 +478,9 @@ def test_features_in_another_order_than_labels_are_refused():
         lambda: Scores.from_estimator(LogisticRegression().fit(x, [0, 1] * 3), x, y),
         lambda: Scores.from_cv(LogisticRegression(), x, y, cv=2),
         lambda: Counts.from_arrays(y, x.x / 6),
+        lambda: bc.agnostic.interval_measure(label=y, score=x.x / 6),
+        lambda: bc.credal.fit_ivap(x.x / 6, label=y),
+        lambda: bc.credal.fit_one_vs_rest(x.assign(z=1 - x.x / 5, x=x.x / 5), label=y),
     ):
         with pytest.raises(InputError, match=r"in another one, \d for \d at row 0"):
             call()
