@@ -125,7 +125,7 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
     ) -> tuple[Any, NDArray[Any], Floats | None]:
         """Check the classifier, features, labels and weights; leave out rows of weight 0."""
         estimator = self.chosen_estimator()
-        if not hasattr(estimator, "fit"):
+        if not hasattr(estimator, "fit") or isinstance(estimator, type):
             raise InputError(
                 f"estimator must be a classifier; got {shown(self.estimator)}. Pass "
                 "LogisticRegression(), say."

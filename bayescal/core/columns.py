@@ -168,6 +168,11 @@ def frame_columns(frame: Any, remedy: str) -> dict[str, Any]:
         return {name: frame[name] for name in words_of(frame)}
     import narwhals as nw
 
+    if type(frame).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        frame = pa.table(frame)
+
     try:
         table = nw.from_native(frame)
         whole = table.collect() if isinstance(table, nw.LazyFrame) else table

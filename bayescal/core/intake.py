@@ -20,6 +20,7 @@ from bayescal.core.checks import (
     check_weights,
     clean_probabilities,
     listing,
+    shown,
 )
 from bayescal.core.columns import (
     MISSING,
@@ -259,6 +260,7 @@ def collect(
         if (factorize(classes, "classes")[0] == MISSING).any():
             raise InputError("classes must not be missing; got None or NaN. Name every class.")
         positive = 0 if len(classes) == 2 and same_label(classes[0], pos_label) else 1
+    check_one_order(label, *scores.values(), group, weight)
     checked = logits if from_logits else probabilities
     arrays = [checked(column, positive=positive) for column in scores.values()]
     first = next(iter(scores.values()))
@@ -307,6 +309,23 @@ def check_order(column: Column, classes: Sequence[Label]) -> None:
             f"{listing(known)}; got {listing(names)}. Put them in order, or name the class of each "
             "column: classes=[...]."
         )
+
+
+def check_one_order(*columns: Column | None) -> None:
+    """Check that columns of pandas do not have the same rows in another order than the first."""
+    held = [one for one in columns if one is not None and hasattr(one.values, "index")]
+    indexed = [(one.name, one.values.index) for one in held if hasattr(one.values.index, "equals")]
+    for name, index in indexed[1:]:
+        known, first = indexed[0]
+        if len(index) != len(first) or index.nlevels != first.nlevels or index.equals(first):
+            continue
+        if index.isin(first).all() and first.isin(index).all():
+            row = next(row for row in range(len(index)) if index[row] != first[row])
+            raise InputError(
+                f"{name} must have its rows in the order of {known}; their indexes hold the same "
+                f"in another one, {shown(index[row])} for {shown(first[row])} at row {row}. Rows "
+                "are matched by place: sort both alike, or pass to_numpy() where places are right."
+            )
 
 
 def collect_columns(

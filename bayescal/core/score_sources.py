@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_columns, check_known, check_unique, checked_scores, listing
 from bayescal.core.columns import MISSING, factorize, frame_columns
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, Parts, collect, collect_columns
+from bayescal.core.intake import Column, Parts, check_one_order, collect, collect_columns
 
 
 class ScoreSources:
@@ -181,7 +181,8 @@ class ScoreSources:
         Raises
         ------
         InputError
-            If an estimator is not fitted or has no ``predict_proba``, or their classes differ.
+            If an estimator is not fitted, has no ``predict_proba`` or refuses `X`, or their classes
+            differ.
 
         Examples
         --------
@@ -193,7 +194,8 @@ class ScoreSources:
         """
         named = estimator if isinstance(estimator, Mapping) else {"classifier": estimator}
         classes = _shared_classes(named)
-        y_prob = {name: one.predict_proba(X) for name, one in named.items()}
+        check_one_order(Column("X", X), Column("y", y))
+        y_prob = {name: _scored(name, one, X) for name, one in named.items()}
         return cls.stack(
             y_prob,
             y_true=[None] * len(next(iter(y_prob.values()))) if y is None else y,
@@ -246,7 +248,7 @@ class ScoreSources:
         ------
         InputError
             If a model has no ``predict_proba`` or cannot be trained, a label is missing, there are
-            fewer than two, or the folds do not test every row once.
+            fewer than two, or the folds do not test every row once and train on every class.
 
         Notes
         -----
@@ -267,6 +269,7 @@ class ScoreSources:
         <Scores: classifiers 'lr'; n_obs 4, n_labeled 4; classes 'no', 'yes'>
         """
         named = models if isinstance(models, Mapping) else {"classifier": models}
+        check_one_order(Column("X", X), Column("y", y))
         labels = _known_labels(y)
         classes = np.unique(labels).tolist()
         return cls.stack(
@@ -323,6 +326,18 @@ def _shared_classes(estimators: Mapping[str, Any]) -> list[Any]:
     return shared
 
 
+def _scored(name: str, estimator: Any, X: Any) -> Any:
+    """Scores of rows; what a classifier says of rows that it refuses is passed on."""
+    try:
+        return estimator.predict_proba(X)
+    except ValueError as error:
+        said = " ".join(str(error).split()).partition(". ")[0].rstrip(".")
+        raise InputError(
+            f"X must hold rows that estimator {name!r} can score; it says: {said}. Pass the "
+            "features that it was fitted to."
+        ) from error
+
+
 def _known_labels(y: Any) -> NDArray[Any]:
     """Labels that classifiers can be trained on."""
     codes, values = factorize(y, "y")
@@ -354,16 +369,31 @@ def _out_of_fold(
             )
     try:
         folds = list(check_cv(cv, labels, classifier=True).split(X, labels))
+        _check_folds(folds, labels)
         return {
             name: cross_val_predict(model, X, labels, cv=folds, method="predict_proba")
             for name, model in models.items()
         }
+    except InputError:
+        raise
     except (ValueError, TypeError, IndexError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
         raise InputError(
             f"models must be trainable on X and y in the folds of cv; scikit-learn says: {reason}."
             " Correct X, y or cv."
         ) from error
+
+
+def _check_folds(folds: Sequence[tuple[Any, Any]], labels: NDArray[Any]) -> None:
+    """Check that each classifier is trained on all classes; scikit-learn scores others 0."""
+    classes = np.unique(labels)
+    for number, (train, _) in enumerate(folds):
+        if len(absent := np.setdiff1d(classes, labels[train])):
+            raise InputError(
+                f"each fold of cv must leave every class to train on; fold {number} leaves none of "
+                f"class {absent[0].item()!r}. Pass StratifiedKFold(5, shuffle=True), or leave out "
+                "rows of a class that is too rare."
+            )
 
 
 # The fields of `Parts`, in their order, as `Scores` names them.

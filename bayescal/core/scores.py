@@ -84,6 +84,8 @@ class Scores(ScoreSources, Showing):
     Scores are rounded to 12 decimals (below 0.0001 to 12 significant digits), so that ties do not
     depend on the last bit of a computation; float32 scores, which are coarser, are not rounded.
 
+    Rows are matched by their places, as in scikit-learn, not by an index of pandas.
+
     Arrays are read-only. Logits and a float32 array are not copied: do not change them afterwards.
     The probabilities of logits are worked out when they are first needed, and kept.
 

@@ -16,7 +16,14 @@ from bayescal.core.checks import check_same_length
 from bayescal.core.columns import MISSING, Floats, Label, Whole, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import sigmoid
-from bayescal.core.intake import Column, checked_label, position, probabilities, weights
+from bayescal.core.intake import (
+    Column,
+    check_one_order,
+    checked_label,
+    position,
+    probabilities,
+    weights,
+)
 from bayescal.core.scores import Task
 from bayescal.core.shown import Progress, progress_bar
 from bayescal.core.streams import stream
@@ -301,6 +308,7 @@ class CountedColumns:
 
     def add(self, label: Column, score: Column, weight: Column | None, from_logits: bool) -> None:
         """Check a batch, and take in its rows of weight above 0."""
+        check_one_order(label, score, weight)
         code, labels = factorize(label.values, label.name)
         self._labels |= dict.fromkeys(labels)
         positive = position(self._pos_label, labels)

@@ -91,7 +91,7 @@ def plot_reliability(
     if lies_on_curve(tree, case):
         band = _draw_curve(top, tree, case, prob, entries)
         _draw_descriptions(top, tree, case, entries)
-    limits = _limits(seen, band)
+    limits = _limits(np.append(seen, _most_rows(tree, case, marks)), band)
     _draw_points(top, marks, entries)
     style.draw_diagonal(top)
     weight = description_weights(tree, case).get(schema.CALIBRATED, 0)
@@ -226,6 +226,15 @@ def _limits(seen: Floats, band: tuple[float, float]) -> tuple[float, float]:
     low = max(0.0, float(seen.min()) - 0.25 * span)
     high = min(1.0, float(seen.max()) + 0.25 * span)
     return (min(low, max(band[0], low - 0.5 * span)), max(high, min(band[1], high + 0.5 * span)))
+
+
+def _most_rows(tree: xr.DataTree, case: ResultSlice, marks: Marks) -> Floats:
+    """Scores between which nine rows in ten lie: one bin of all rows has but one mark."""
+    if marks.noun == "score" or not lies_on_curve(tree, case):
+        return np.empty(0)
+    ends, count, _ = _cells(tree, case)
+    share = np.append(0, np.cumsum(count)) / count.sum()
+    return np.asarray(np.interp((0.05, 0.95), share, ends))
 
 
 def _draw_scores(

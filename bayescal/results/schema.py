@@ -221,6 +221,8 @@ def check_result(tree: object) -> None:
     lost = [dim for dim in DRAW_DIMS if dim not in held]
     if lost:
         raise InputError(f"posterior must have dims chain and draw; {lost} missing. {_REMAKE}")
+    if tree[POSTERIOR].dataset.chunks:
+        raise InputError("a result must be in memory; got one in chunks. Pass result.compute().")
     empty = [str(dim) for dim, size in tree[POSTERIOR].sizes.items() if size == 0]
     if gone := [dim for dim in (*DRAW_DIMS, *CASE_DIMS) if dim in empty]:
         raise InputError(f"a result must have a {gone[0]}; this selection has none. Select some.")

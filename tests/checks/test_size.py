@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2199,
-    "core": 9261,
+    "core": 9325,
     "curves": 2350,
     "inference": 1621,
     "measures": 867,
-    "plots": 3320,
-    "quantities/agnostic": 3929,
-    "quantities/credal": 6706,
+    "plots": 3329,
+    "quantities/agnostic": 3930,
+    "quantities/credal": 6708,
     "quantities/ece": 3249,
     "quantities/pu_ece": 6196,
     "quantities/ssme": 5850,
     "quantities/temperature": 5063,
     "report": 3128,
-    "results": 6427,
+    "results": 6429,
     "workflow": 2723,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_049
+TEST_LINES = 50_135
 
 
 def lines(path: Path) -> int:

@@ -194,3 +194,9 @@ def test_too_few_iterations_are_reported():
 def test_settings_out_of_range_are_refused(settings):
     with pytest.raises(InputError, match="must be a"):
         check_settings(*settings)
+
+
+@pytest.mark.parametrize("calibrated", CALIBRATED)
+def test_a_class_in_place_of_a_classifier_is_refused(calibrated):
+    with pytest.raises(InputError, match="estimator must be a classifier; got"):
+        calibrated(GaussianNB).fit(np.arange(8.0)[:, None], [0, 1] * 4)

@@ -1,10 +1,12 @@
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
 
 import bayescal as bc
 from bayescal.core import intake
@@ -442,3 +444,43 @@ def test_samples_of_two_types_give_what_those_of_one_give(types):
     assert found.count.tolist() == found.positive_count.tolist()
     plan = bc.agnostic.plan(Scores([0, 0, 1, 1], first), bc.agnostic.Priors(), unlabeled=second)
     assert plan.cases[0].problem.cells.count.tolist() == [2, 4, 2]
+
+
+SHUFFLED = [3, 0, 4, 1, 2]
+
+
+@pytest.mark.parametrize("argument", ["y_prob", "group", "sample_weight"])
+@pytest.mark.parametrize(
+    "index", [range(5), list("abcde"), pd.MultiIndex.from_product([[1], list("abcde")])]
+)
+def test_columns_whose_indexes_are_in_another_order_are_refused(argument, index):
+    frame = pd.DataFrame({"y": [0, 0, 1, 1, 1], "p": [0.1, 0.2, 0.6, 0.7, 0.9]}, index=index)
+    columns = {"y_true": frame.y, "y_prob": frame.p, "group": frame.y, "sample_weight": frame.p}
+    right = Scores(**columns)
+    moved = {name: one.iloc[SHUFFLED] for name, one in columns.items()}
+    with pytest.raises(InputError, match=f"{argument} must have its rows in the order of y_true"):
+        Scores(**columns | {argument: moved[argument]})
+    np.testing.assert_array_equal(Scores(**moved).y_prob, right.y_prob[:, SHUFFLED])
+
+
+def test_rows_of_other_indexes_are_matched_by_place():
+    y, p = pd.Series([0, 1, 1], index=[7, 2, 5]), pd.Series([0.2, 0.6, 0.9])
+    same = pd.Series([0, 1, 1], index=[0, 0, 0])
+    for labels, values in ((y, p), (same, p), (same, p.set_axis(same.index)), (p > 0.5, [*p])):
+        np.testing.assert_array_equal(Scores(labels, values).y_prob, [p])
+        np.testing.assert_array_equal(Scores(labels, values).y_true, [0, 1, 1])
+
+
+def test_features_in_another_order_than_labels_are_refused():
+    x = pd.DataFrame({"x": np.arange(6.0)})
+    y = pd.Series([0, 1, 0, 1, 0, 1]).iloc[::-1]
+    for call in (
+        lambda: Scores.from_estimator(LogisticRegression().fit(x, [0, 1] * 3), x, y),
+        lambda: Scores.from_cv(LogisticRegression(), x, y, cv=2),
+        lambda: Counts.from_arrays(y, x.x / 6),
+        lambda: bc.agnostic.interval_measure(label=y, score=x.x / 6),
+        lambda: bc.credal.fit_ivap(x.x / 6, label=y),
+        lambda: bc.credal.fit_one_vs_rest(x.assign(z=1 - x.x / 5, x=x.x / 5), label=y),
+    ):
+        with pytest.raises(InputError, match=r"in another one, \d for \d at row 0"):
+            call()

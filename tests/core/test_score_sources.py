@@ -31,6 +31,7 @@ FRAMES = {
     "polars": pl.DataFrame,
     "lazy polars": pl.LazyFrame,
     "Arrow": pa.table,
+    "a batch of Arrow": pa.record_batch,
 }
 
 
@@ -150,6 +151,8 @@ def test_one_model_the_other_class_and_three_classes():
         ({"y": Y[:50]}, "inconsistent numbers of samples"),
         ({"X": X[:50]}, "inconsistent numbers of samples"),
         ({"cv": 1}, "cross-validation requires at least one train/test split"),
+        ({"y": [2, *Y[1:]], "cv": KFold(4)}, "fold 0 leaves none of class 2. Pass StratifiedKFold"),
+        ({"y": np.sort(Y), "cv": KFold(2)}, "fold 1 leaves none of class 1"),
         ({"cv": "five"}, "Expected `cv` as an integer"),
         ({"cv": ShuffleSplit(2)}, "only works for partitions"),
         ({"pos_label": 2}, "pos_label must be one of the labels"),
@@ -160,3 +163,16 @@ def test_one_model_the_other_class_and_three_classes():
 def test_what_cannot_be_cross_validated(given, message):
     with pytest.raises(InputError, match=message):
         Scores.from_cv(**{"models": GaussianNB(), "X": X, "y": Y} | given)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (X[:, :4], "estimator 'nb' can score; it says: X has 4 features, but GaussianNB is"),
+        (np.where(X > 15, np.nan, X), "it says: Input X contains NaN"),
+        (X[:0], r"it says: Found array with 0 sample\(s\)"),
+    ],
+)
+def test_rows_that_a_classifier_refuses(rows, message):
+    with pytest.raises(InputError, match=message):
+        Scores.from_estimator({"nb": GaussianNB().fit(X, Y)}, rows, Y[: len(rows)])

@@ -126,6 +126,19 @@ def test_a_narrow_range_of_scores_fills_the_picture() -> None:
     assert figure.axes[0].get_ylim() == (low, high)
 
 
+@pytest.mark.parametrize("n_bins", [1, 2])
+def test_few_bins_do_not_cut_off_the_rows(n_bins: int) -> None:
+    rng = np.random.default_rng(1)
+    score = rng.uniform(0.2, 0.95, 200)
+    scores = bc.Scores(rng.random(200) < score, score)
+    result = bc.fit(bc.ece, scores, n_bins=n_bins, method="direct", seed=1)
+    top = plot_reliability(result).axes[0]
+    low, high = top.get_xlim()
+    # Nine in ten, within a cell of the histogram.
+    assert low <= np.quantile(score, 0.06)
+    assert high >= np.quantile(score, 0.94)
+
+
 def test_only_the_case_shown_is_warned_of() -> None:
     tree = make_result(("vit", "gbm"), converged=False)
     assert "NOT CONVERGED" in " ".join(words(plot_reliability(tree, "vit")))

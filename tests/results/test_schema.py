@@ -141,3 +141,12 @@ def test_draws_without_chains_have_no_r_hat_to_miss():
 )
 def test_the_remedy_is_one_of_the_problem(rhat, word):
     assert word in remedy({**GOOD, "rhat_max": rhat, "ebfmi_min": 0.2})
+
+
+def test_a_result_in_chunks_is_refused_and_loads() -> None:
+    pytest.importorskip("dask")
+    tree = make_result()
+    chunked = tree.chunk()
+    with pytest.raises(InputError, match=r"must be in memory.*Pass result.compute\(\)"):
+        bc.summary(chunked)
+    assert bc.summary(chunked.compute()).equals(bc.summary(tree))

@@ -21,7 +21,7 @@ from bayescal.core.checks import (
 from bayescal.core.columns import Floats, to_doubles, to_numpy
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, weights
+from bayescal.core.intake import Column, check_one_order, weights
 from bayescal.core.many_rows import count_rows as count_rows
 from bayescal.core.many_rows import counted
 from bayescal.core.scores import Scores, Task
@@ -161,6 +161,7 @@ class IntervalStream:
 
 def checked_rows(score: ArrayLike, label: ArrayLike) -> tuple[NDArray[np.floating], Events]:
     """Scores as floats in [0, 1], and labels as 0 and 1."""
+    check_one_order(Column("label", label), Column("score", score))
     scores = checked_scores(score, "score")
     return scores, checked_labels(label, len(scores))
 

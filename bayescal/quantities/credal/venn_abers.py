@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import check_choice, check_rows, check_same_length
 from bayescal.core.columns import Whole, to_doubles, to_numpy
 from bayescal.core.errors import InputError
-from bayescal.core.intake import round_scores
+from bayescal.core.intake import Column, check_one_order, round_scores
 from bayescal.core.quantity import Floats
 
 type Numbers = NDArray[Any]  # of rows, whole or not
@@ -116,6 +116,7 @@ def fit_ivap(
     >>> p0.round(3).tolist(), p1.round(3).tolist()
     ([0.0, 0.0, 0.667], [0.333, 1.0, 1.0])
     """
+    check_one_order(Column("label", label), Column("score", score))
     scores = _scores(score)
     labels = _column(
         label,
@@ -416,6 +417,7 @@ def fit_one_vs_rest(
     >>> lower.tolist(), upper.tolist()
     ([[0.5, 0.0, 0.0]], [[1.0, 0.5, 0.3333333333333333]])
     """
+    check_one_order(Column("label", label), Column("score", score))
     values = _table(score)
     codes = to_numpy(label, "label")
     check_rows(len(values), "score")
