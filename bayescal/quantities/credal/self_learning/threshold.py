@@ -104,7 +104,7 @@ class OneVsAllNetworks:
 
     def scores(self, x: Floats) -> Floats:
         """Probabilities of each class against the rest, above 0; they need not sum to 1."""
-        return np.maximum(expit(self._forward(x)[1]), np.finfo(float).tiny)
+        return np.asarray(np.maximum(expit(self._forward(x)[1]), np.finfo(float).tiny))
 
     def predict_proba(self, x: Floats) -> Floats:
         """Probabilities of the classes: the scores over their sum, also where all round to 0."""
