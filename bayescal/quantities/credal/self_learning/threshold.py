@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, log_expit, softmax
 
 from bayescal.core.checks import (
     MOST_DRAWN,
@@ -90,8 +90,8 @@ class OneVsAllNetworks:
 
     def _step(self, x: Floats, label: Floats) -> None:
         """One step of gradient descent on the mean loss of a batch."""
-        inner, score = self._forward(x)
-        slope = ((score - label) / len(x)).T[:, :, None]
+        inner, logit = self._forward(x)
+        slope = ((expit(logit) - label) / len(x)).T[:, :, None]
         by_inner = slope * np.swapaxes(self._weights[2], 1, 2) * (1 - inner**2)
         gradients = (
             x.T @ by_inner,
@@ -103,19 +103,18 @@ class OneVsAllNetworks:
             weights -= self._settings.learning_rate * gradient
 
     def scores(self, x: Floats) -> Floats:
-        """Probabilities of each class against the rest; they need not sum to 1."""
-        return self._forward(x)[1]
+        """Probabilities of each class against the rest, above 0; they need not sum to 1."""
+        return np.asarray(np.maximum(expit(self._forward(x)[1]), np.finfo(float).tiny))
 
     def predict_proba(self, x: Floats) -> Floats:
-        """Probabilities of the classes: the scores over their sum."""
-        score = self.scores(x)
-        return np.asarray(score / score.sum(axis=1, keepdims=True))
+        """Probabilities of the classes: the scores over their sum, also where all round to 0."""
+        return np.asarray(softmax(log_expit(self._forward(x)[1]), axis=1))
 
     def _forward(self, x: Floats) -> tuple[Floats, Floats]:
-        """Hidden units (class, obs, hidden) and scores (obs, class)."""
+        """Hidden units (class, obs, hidden) and logits of the scores (obs, class)."""
         first, first_intercept, last, last_intercept = self._weights
         inner = np.tanh(x @ first + first_intercept)
-        return inner, expit((inner @ last + last_intercept)[..., 0].T)
+        return inner, (inner @ last + last_intercept)[..., 0].T
 
 
 NETWORKS: Final = ("fresh", "warm")
@@ -349,4 +348,4 @@ def _by_projection(
     sets = credal_labels(
         score, calibration, calibration_label=parts.calibration_label, relation=relation
     )
-    return sets.nearest(score)
+    return sets.nearest(networks.predict_proba(x))

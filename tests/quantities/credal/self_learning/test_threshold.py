@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
-from scipy.special import xlogy
+from scipy.special import expit, xlogy
 
 import bayescal as bc
 from bayescal.quantities.credal.self_learning import SelfLearningRows
@@ -60,6 +60,21 @@ def test_separable_classes_are_learned_and_probabilities_sum_to_one():
     prob = found.predict_proba(x)
     np.testing.assert_allclose(prob.sum(axis=1), 1)
     assert (prob.argmax(axis=1) == right).mean() > 0.95
+
+
+def test_scores_that_all_round_to_zero_keep_their_ratio():
+    found = networks()
+    for weights, value in zip(found._weights, (0, 0, 0, [[[-800.0]], [[-801.0]]]), strict=True):
+        weights[:] = value
+    # exp(-800) and exp(-801), over their sum: the sigmoid of 1 and of -1.
+    np.testing.assert_allclose(found.predict_proba(np.ones((1, 3))), [expit([1, -1])], rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["hard", "soft", "credal"])
+def test_steps_far_too_long_give_probabilities_all_the_same(method):
+    settings = ThresholdSettings(method, 0.5, iterations=3)
+    found = self_learn_by_threshold(rows(), settings, SgdSettings(learning_rate=1e4)).target_prob
+    np.testing.assert_allclose(found.sum(axis=-1), 1)
 
 
 NETWORK = SgdSettings(hidden=4, epochs=40)
