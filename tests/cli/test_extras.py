@@ -65,7 +65,11 @@ def test_other_results_and_endings_are_refused(files, tmp_path, capsys):
     assert main(["calibrate", str(folder / "r.nc"), rows, "--score", "z_*", "-o", "p.html"]) == 2
     assert "must end in .csv or .parquet" in capsys.readouterr().err
     other = bc.fit(
-        bc.ece, bc.datasets.ece.truth("over").scores(500, seed=1), method="direct", seed=1
+        bc.ece,
+        bc.datasets.ece.truth("over").scores(500, seed=1),
+        method="direct",
+        seed=1,
+        draws=150,
     )
     bc.save(other, tmp_path / "e.nc")
     given = [str(tmp_path / "e.nc"), rows, "--score", "z_*", "-o", str(tmp_path / "p.csv")]
