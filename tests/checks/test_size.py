@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_976
+TEST_LINES = 49_996
 
 
 def lines(path: Path) -> int:

@@ -47,10 +47,7 @@ def parsed(html: str) -> Page:
 
 @pytest.fixture(scope="module")
 def hostile() -> Page:
-    """One report of every form of answer, with names that would break a careless page.
-
-    Its figures are those that `test_browser.py` looks at.
-    """
+    """One report of every form of answer, with names that would break a careless page."""
     result = make_result(HOSTILE[:2], draws=50)
     result.attrs["title"] = HOSTILE[0]
     result.attrs["prior_text"] = HOSTILE[0]
