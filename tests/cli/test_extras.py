@@ -64,9 +64,8 @@ def test_other_results_and_endings_are_refused(files, tmp_path, capsys):
     rows = str(folder / "rows.csv")
     assert main(["calibrate", str(folder / "r.nc"), rows, "--score", "z_*", "-o", "p.html"]) == 2
     assert "must end in .csv or .parquet" in capsys.readouterr().err
-    other = bc.fit(
-        bc.ece, bc.datasets.ece.truth("over").scores(500, seed=1), method="direct", seed=1
-    )
+    scores = bc.datasets.ece.truth("over").scores(500, seed=1)
+    other = bc.fit(bc.ece, scores, method="direct", seed=1, draws=150)
     bc.save(other, tmp_path / "e.nc")
     given = [str(tmp_path / "e.nc"), rows, "--score", "z_*", "-o", str(tmp_path / "p.csv")]
     assert main(["calibrate", *given]) == 2

@@ -29,7 +29,7 @@ QUICK: dict[str, Any] = {"method": "direct", "seed": 20}
 
 @pytest.fixture(scope="module")
 def two() -> xr.DataTree:
-    return bc.fit(bc.ece, bc.Scores.stack(SCORES, y_true=LABEL), **QUICK)
+    return bc.fit(bc.ece, bc.Scores.stack(SCORES, y_true=LABEL), draws=250, **QUICK)
 
 
 @pytest.fixture(scope="module")
@@ -166,11 +166,11 @@ def test_the_sentence_names_ranges_of_thresholds(two: xr.DataTree) -> None:
 def test_classes_are_taken_one_at_a_time() -> None:
     prob = np.random.default_rng(3).dirichlet(np.ones(3), 90)
     rows = bc.Scores.stack({"a": prob, "b": prob[:, [0, 2, 1]]}, y_true=np.arange(90) % 3)
-    by_class = bc.fit(bc.ece, rows, multiclass="class-wise", draws=500, **QUICK)
+    by_class = bc.fit(bc.ece, rows, multiclass="class-wise", draws=150, **QUICK)
     found = bc.decision_curve(by_class, [0.3], class_="1").table
     draws = bc.measure(by_class.sel({"class": "1"}), "net_benefit", threshold=0.3)
     np.testing.assert_allclose(found["mean"], draws.mean(("chain", "draw")))
-    top = bc.fit(bc.ece, rows, multiclass="top-label", draws=500, **QUICK)
+    top = bc.fit(bc.ece, rows, multiclass="top-label", draws=150, **QUICK)
     with pytest.raises(bc.InputError, match="for one event"):
         bc.decision_curve(top, [0.3])
 
@@ -203,7 +203,7 @@ def test_bad_input(two: xr.DataTree, message: str) -> None:
 
 def test_groups_must_be_named() -> None:
     scores = bc.Scores.stack(SCORES, y_true=LABEL, group=np.arange(600) % 2)
-    result = bc.fit(bc.ece, scores, draws=500, **QUICK)
+    result = bc.fit(bc.ece, scores, draws=150, **QUICK)
     with pytest.raises(bc.InputError, match="group must be one of the result's"):
         bc.decision_curve(result)
     assert len(bc.decision_curve(result, [0.2], group="1").table) == 2

@@ -256,7 +256,7 @@ def test_pooling_of_nuts_is_that_of_importance_sampling(sampled, weighted):
 def test_pooling_of_many_like_groups_reaches_into_the_tail_of_its_prior(monkeypatch):
     """Against steps four times as fine."""
     found = case([1000] * 12, [0.6] * 12, seed=9)
-    coarse = np.log(found.model.direct_draws(2000, np.random.default_rng(1)).draws["pooling"])
+    coarse = np.log(found.model.direct_draws(500, np.random.default_rng(1)).draws["pooling"])
     monkeypatch.setattr(pooled_curves, "_POOLING_NODES", np.linspace(-5, 5, 51))
     fine = np.log(found.model.direct_draws(500, np.random.default_rng(1)).draws["pooling"])
     # Importance weights leave an error of some 0.01 in either.

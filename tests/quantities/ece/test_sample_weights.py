@@ -238,21 +238,24 @@ MEANS = {
 }
 
 
-@pytest.mark.parametrize("name", MEANS)
-@pytest.mark.parametrize("several", [False, True])
-def test_measures_of_rows_drawn_by_their_label_spread_as_in_the_bootstrap(name, several):
+@pytest.fixture(scope="module")
+def by_label():
+    """Fits of one classifier and of two to rows drawn by their label."""
     label, score, weight = drawn_by_label(8000)
-    scores = bc.Scores(y_true=label, y_prob=score, sample_weight=weight)
-    if several:
-        both = {"a": score, "b": score[::-1]}
-        scores = bc.Scores.stack(both, y_true=label, sample_weight=weight)
-    result = bc.fit("ece", scores, method="direct", draws=1000, seed=1)
-    draws = bc.measure(result, name)
-    found = draws.sel(classifier="a") if several else draws
-    expected = bootstrap_spread(label, score, weight, MEANS[name])
+    one = bc.Scores(y_true=label, y_prob=score, sample_weight=weight)
+    both = {"a": score, "b": score[::-1]}
+    two = bc.Scores.stack(both, y_true=label, sample_weight=weight)
+    return [bc.fit("ece", data, method="direct", draws=1000, seed=1) for data in (one, two)]
+
+
+@pytest.mark.parametrize("name", MEANS)
+def test_measures_of_rows_drawn_by_their_label_spread_as_in_the_bootstrap(by_label, name):
+    one, two = (bc.measure(result, name) for result in by_label)
+    expected = bootstrap_spread(*drawn_by_label(8000), MEANS[name])
     # Three standard errors of two standard deviations are .09; a mean gap is drawn as if rates and
     # masses of cells were independent, which takes a tenth off its spread here.
-    assert found.std().item() == pytest.approx(expected, rel=0.1 if name != "mean_gap" else 0.2)
+    for draws in (one, two.sel(classifier="a")):
+        assert draws.std().item() == pytest.approx(expected, rel=0.1 if name != "mean_gap" else 0.2)
 
 
 def test_the_debiased_error_of_calibrated_rows_drawn_by_their_label_is_as_often_0():

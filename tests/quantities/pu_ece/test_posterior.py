@@ -9,7 +9,6 @@ import xarray as xr
 from matplotlib import pyplot as plt
 
 import bayescal as bc
-from bayescal.quantities.pu_ece import class_prior
 from bayescal.quantities.pu_ece.posterior import plan
 from bayescal.quantities.pu_ece.simulator import truth
 from bayescal.workflow.simulation import sbc
@@ -126,6 +125,7 @@ def test_the_class_prior_curve_stays_in_its_envelope_and_agrees_with_a_refit(dir
 
 
 @pytest.mark.mcmc
+@pytest.mark.usefixtures("one_class_prior")
 def test_a_classifier_far_from_calibrated_is_not_drawn_to_calibration() -> None:
     """Of a naive Bayes whose scores are mostly 0 and 1: a third of those at 1 are events."""
     rng = np.random.default_rng(0)
@@ -138,14 +138,13 @@ def test_a_classifier_far_from_calibrated_is_not_drawn_to_calibration() -> None:
     mean, spread = event.mean(), 0.11
     number = mean * (1 - mean) / spread**2 - 1
     priors = bc.pu_ece.Priors(bc.Beta(mean * number, (1 - mean) * number))
-    result = bc.fit(bc.pu_ece, rows, priors=priors, method="direct", draws=1000, seed=0)
+    result = bc.fit(bc.pu_ece, rows, priors=priors, method="direct", draws=400, seed=0)
     low, high = np.quantile(result.posterior["tce"], [0.05, 0.95])
     assert low < np.abs(rate - score).mean() < high
 
 
-def test_ranks_of_the_truth_are_uniform(monkeypatch) -> None:
-    # The posteriors at other class priors are no part of what is ranked, and most of the time.
-    monkeypatch.setattr(class_prior, "_posterior", lambda *given: {})
+@pytest.mark.usefixtures("one_class_prior")
+def test_ranks_of_the_truth_are_uniform() -> None:
     found = sbc(
         bc.pu_ece,
         data(size=(80, 400)),
@@ -197,6 +196,7 @@ def check_replicated(tree: xr.DataTree) -> None:
     plt.close("all")
 
 
+@pytest.mark.usefixtures("one_class_prior")
 def test_replicated_positives_are_counts_that_arviz_compares() -> None:
     data = truth("less").scores((300, 2000), seed=1)
     priors = bc.pu_ece.Priors(bc.Beta(50, 50))

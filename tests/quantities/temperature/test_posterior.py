@@ -18,6 +18,8 @@ from bayescal.quantities.temperature.posterior import (
 from bayescal.quantities.temperature.priors import MODELS, Priors
 from tests.quantities.temperature.made import rows
 
+QUICK = {"method": "direct", "draws": 250, "seed": 1}
+
 
 def test_one_case_a_classifier():
     logits = np.random.default_rng(0).normal(size=(30, 3))
@@ -78,7 +80,7 @@ def result():
 
 def test_many_rows_find_the_truth():
     truth = bc.datasets.temperature.truth("heterogeneous")
-    fitted = bc.fit(bc.temperature, truth.scores(40_000, seed=2), method="direct", seed=1)
+    fitted = bc.fit(bc.temperature, truth.scores(40_000, seed=2), **QUICK)
     draws = fitted["posterior"]["log_alpha"]
     apart = (draws.mean(("chain", "draw")) - np.log(truth.alpha)) / draws.std(("chain", "draw"))
     # Ten standard normal values.
@@ -94,7 +96,7 @@ def test_errors_before_calibration_are_those_of_the_truth():
     prob = np.exp(logits - logits.max(axis=1, keepdims=True))
     top = (prob / prob.sum(axis=1, keepdims=True)).max(axis=1)
     ece, each = truth.class_errors(logits, top, bc.Binning(15, "uniform"))
-    fitted = bc.fit(bc.temperature, truth.scores(5000, seed=2), method="direct", seed=1)
+    fitted = bc.fit(bc.temperature, truth.scores(5000, seed=2), **QUICK)
     for name, value in (
         ("ece", ece),
         ("max_ece", np.nanmax(each)),
@@ -106,7 +108,7 @@ def test_errors_before_calibration_are_those_of_the_truth():
 
 def test_a_pool_without_labels_narrows_nothing_but_counts():
     scores = bc.datasets.temperature.truth("homogeneous").scores(300, seed=1, n_unlabeled=3000)
-    fitted = bc.fit(bc.temperature, scores, method="direct", seed=1)
+    fitted = bc.fit(bc.temperature, scores, **QUICK)
     assert fitted.attrs["n_labeled"] == 300
     assert int(fitted["observed_data"]["labels"].sum()) == 300
     labeled = bc.datasets.temperature.truth("homogeneous").scores(300, seed=1)
