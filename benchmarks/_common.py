@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 from collections.abc import Callable, Sequence
@@ -69,3 +70,9 @@ def time_best(task: Callable[[], object], repeat: int = 1) -> Timing:
         task()
         times.append(Timing(perf_counter() - wall, process_time() - cpu))
     return Timing(min(t.wall for t in times), min(t.cpu for t in times))
+
+
+def raw_parser(description: str | None) -> argparse.ArgumentParser:
+    """A parser of arguments whose help shows the description line by line."""
+    kind = argparse.RawTextHelpFormatter
+    return argparse.ArgumentParser(description=description, formatter_class=kind)

@@ -9,14 +9,13 @@ bayescal is, and with OMP_NUM_THREADS=1 for the whole process; the former must n
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
 import statistics
 import subprocess
 import sys
 
-from _common import print_machine, print_table
+from _common import print_machine, print_table, raw_parser
 
 FIT = """
 import time
@@ -55,9 +54,7 @@ def _spin() -> None:
 
 def main() -> None:
     """Measure with and without a busy process."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = raw_parser(__doc__)
     parser.add_argument("--repeat", type=int, default=3, help="processes of each kind (default 3)")
     repeat = parser.parse_args().repeat
     print_machine("nutpie", "threadpoolctl")

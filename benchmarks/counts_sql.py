@@ -9,37 +9,21 @@ turns. The files are read once before the first, so that all find them in the sy
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
-import resource
 import statistics
 from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter
 
 import _results
 import numpy as np
-from _common import print_table
+from _common import print_table, raw_parser
+from _parquet import generate, in_turns
 
-FILE_ROWS = 10_000_000
 
-
-def generate(folder: Path, rows: int) -> None:
-    """Write overconfident scores and labels, unless they are there."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, start in enumerate(range(0, rows, FILE_ROWS)):
-        path = folder / f"{number:04d}.parquet"
-        if path.exists():
-            continue
-        rng = np.random.default_rng(number)
-        score = rng.beta(0.8, 1.2, min(FILE_ROWS, rows - start)).astype(np.float32)
-        label = (rng.random(len(score)) < score**1.3).astype(np.int8)
-        partial = path.with_suffix(".partial")
-        table = pa.table({"label": label, "score": score})
-        pq.write_table(table, partial, row_group_size=1 << 20, use_dictionary=False)
-        partial.rename(path)
+def rows_of_file(number: int, rows: int) -> dict[str, np.ndarray]:
+    """Overconfident scores and labels."""
+    rng = np.random.default_rng(number)
+    score = rng.beta(0.8, 1.2, rows).astype(np.float32)
+    return {"label": (rng.random(rows) < score**1.3).astype(np.int8), "score": score}
 
 
 def read(folder: Path) -> dict[str, float]:
@@ -90,32 +74,17 @@ def fitted(count) -> dict[str, float]:
 TASKS = {"read": read, "DuckDB": by_duckdb, "count_rows": by_bayescal}
 
 
-def run(task: str, folder: Path) -> dict[str, float]:
-    """Seconds, CPU seconds and peak GB of a task, and what it found."""
-    wall, cpu = perf_counter(), process_time()
-    found = TASKS[task](folder)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    times = {"seconds": perf_counter() - wall, "CPU": process_time() - cpu, "peak GB": peak}
-    return times | found
-
-
 def main() -> None:
     """Measure, print and keep."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = raw_parser(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=float, default=1e8, help="default 1e8")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each (default 3)")
     given = parser.parse_args()
     folder = given.folder / f"{given.rows:.0e}"
-    generate(folder, int(given.rows))
+    generate(folder, int(given.rows), rows_of_file, use_dictionary=False)
     read(folder)
-    runs: dict[str, list[dict[str, float]]] = {task: [] for task in TASKS}
-    for _ in range(given.repeat):
-        for task, found in runs.items():
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                found.append(pool.apply(run, (task, folder)))
+    runs = in_turns(TASKS, folder, given.repeat)
     lines = []
     for task, found in runs.items():
         lines.append([task, *(middle(found, name) for name in HEADER[1:])])

@@ -15,7 +15,7 @@ from time import process_time
 
 import _results
 import numpy as np
-from _common import print_table
+from _common import print_table, raw_parser
 
 HEADER = ["scores", "rows a day", "cells a day", "MB a day", "GB a year", "bytes a row"]
 HEADER += ["CPU s to sum", "fit"]
@@ -59,9 +59,7 @@ def year(folder: Path, kind: str, rows: int, given: argparse.Namespace) -> list[
 
 def main() -> None:
     """Measure, print and keep."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = raw_parser(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", nargs="*", type=float, default=[1e4, 1e5, 1e6])
     parser.add_argument("--classifiers", type=int, default=20)

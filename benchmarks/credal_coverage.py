@@ -17,6 +17,7 @@ import argparse
 from typing import Any
 
 import numpy as np
+from _cells import begun
 from _common import print_table
 from _credal_bounds import (
     AVERAGE,
@@ -27,7 +28,7 @@ from _credal_bounds import (
     by_posterior,
     clopper_pearson,
 )
-from _results import RESULTS, print_provenance, read, write
+from _results import print_provenance, read, write
 
 import bayescal as bc
 from bayescal.quantities.credal.simulator import TRUTHS
@@ -50,11 +51,7 @@ def cell(place: int, name: str, n: int, replications: int, seed: int) -> dict[st
 
 def run(replications: int, seed: int) -> None:
     settings = {"replications": replications, "seed": seed}
-    cells: list[dict[str, Any]] = []
-    if (RESULTS / f"{NAME}.json").exists():
-        before = read(NAME)
-        if all(before[key] == value for key, value in settings.items()):
-            cells = before["cells"]
+    cells = begun(NAME, settings)
     done = {(c["truth"], c["n"]) for c in cells}
     places = enumerate((n, name) for n in SIZES for name in TRUTHS)
     for place, (n, name) in places:

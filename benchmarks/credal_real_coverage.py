@@ -15,9 +15,10 @@ from typing import Any
 
 import _populations
 import numpy as np
+from _cells import begun
 from _common import print_table
 from _credal_bounds import AVERAGE, METHODS, Tally, all_methods, clopper_pearson
-from _results import RESULTS, print_provenance, read, write
+from _results import print_provenance, read, write
 
 import bayescal as bc
 
@@ -49,11 +50,7 @@ def cell(
 
 def run(given: argparse.Namespace) -> None:
     settings = {"resamples": given.resamples, "seed": given.seed}
-    cells: list[dict[str, Any]] = []
-    if (RESULTS / f"{NAME}.json").exists():
-        before = read(NAME)
-        if all(before[key] == value for key, value in settings.items()):
-            cells = before["cells"]
+    cells = begun(NAME, settings)
     done = {(c["population"], c["classifier"], c["n"]) for c in cells}
     for population in _populations.chosen(given):
         for classifier in given.classifiers or population.classifiers:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from _common import print_table
 from _results import print_provenance, read, write
+from _sbc import figures, print_ranks
 
 import bayescal as bc
 from bayescal.quantities.credal.simulator import truth
-from bayescal.results.schema import MAX_RHAT, MIN_ESS
 from bayescal.workflow.simulation import Sbc, sbc
 
 MODELS = {
@@ -31,7 +31,8 @@ MODELS = {
 }
 ROWS = 200
 SCORES = (np.arange(5) + 0.5) / 5
-LEVEL = 0.01
+VARIABLES = ("prob", "intercept", "weight")
+HEALTH = ("divergences", "fits_with_divergences", "rhat_max", "rhat_over", "ess_min", "unhealthy")
 # Of a fit after its compilation: rows of each size, and fits that the least is taken of.
 SIZES = (20, 1000, 100_000)
 REPEATS = 3
@@ -61,7 +62,8 @@ def run(name: str, given: argparse.Namespace) -> Iterator[dict[str, Any]]:
         parts.append(part)
         done = PART * len(parts)
         cpu = (process_time() - start) / done
-        yield figures(name, joined(parts)) | {"cpu_seconds_a_fit": cpu, "refit": seconds}
+        about = {"model": name, "replications": done}
+        yield about | figures(joined(parts)) | {"cpu_seconds_a_fit": cpu, "refit": seconds}
 
 
 def joined(parts: Sequence[Sbc]) -> Sbc:
@@ -69,28 +71,6 @@ def joined(parts: Sequence[Sbc]) -> Sbc:
     ranks = {name: np.concatenate([part.ranks[name] for part in parts]) for name in parts[0].ranks}
     health = (np.concatenate(each) for each in list(zip(*parts, strict=True))[1:])
     return Sbc(ranks, *health)
-
-
-def figures(name: str, found: Sbc) -> dict[str, Any]:
-    """What is kept of the replications."""
-    sick = (found.divergences > 0) | (found.rhat_max > MAX_RHAT) | (found.ess_min < MIN_ESS)
-    return {
-        "model": name,
-        "replications": len(sick),
-        "p_values": found.p_values(),
-        "histograms": {
-            variable: np.bincount(ranks // 5, minlength=20).tolist()
-            for variable, ranks in found.ranks.items()
-        },
-        "divergences": int(found.divergences.sum()),
-        "fits_with_divergences": int((found.divergences > 0).sum()),
-        # Of fits whose draws are all independent there is no R-hat.
-        "rhat_max": float(np.nanmax(found.rhat_max)),
-        "rhat_over": int((found.rhat_max > MAX_RHAT).sum()),
-        "ess_min": float(found.ess_min.min()),
-        "ess_under": int((found.ess_min < MIN_ESS).sum()),
-        "unhealthy": int(sick.sum()),
-    }
 
 
 def times(priors: bc.credal.Priors) -> dict[str, dict[str, float]]:
@@ -109,47 +89,17 @@ def times(priors: bc.credal.Priors) -> dict[str, dict[str, float]]:
     return found
 
 
-def least(p_values: dict[str, float], variable: str) -> float:
-    return min((p for name, p in p_values.items() if name.split("[")[0] == variable), default=1)
-
-
 def render() -> None:
     content = read("credal_sbc")
     print_provenance(content)
-    variables = ("prob", "intercept", "weight")
-    print_table(
+    print_ranks(
         f"Simulation-based calibration, replications of {content['chains']} x {content['draws']} "
         f"draws, {ROWS} rows: ranks in 20 bins, chi-square; the least p-value of each variable's "
         "elements, and the level for each of all",
-        (
-            "prior",
-            "replications",
-            *(f"p, {name}" for name in variables),
-            "level",
-            "divergences",
-            "fits with",
-            "largest R-hat",
-            "R-hat over",
-            "least ESS",
-            "fits off a mark",
-            "CPU s a fit",
-        ),
-        [
-            (
-                found["model"],
-                found["replications"],
-                *(least(found["p_values"], name) for name in variables),
-                LEVEL / len(found["p_values"]),
-                found["divergences"],
-                found["fits_with_divergences"],
-                found["rhat_max"],
-                found["rhat_over"],
-                found["ess_min"],
-                found["unhealthy"],
-                found["cpu_seconds_a_fit"],
-            )
-            for found in content["models"]
-        ],
+        {"model": "prior", "replications": "replications"},
+        {name: f"p, {name}" for name in VARIABLES},
+        (*HEALTH, "cpu_seconds_a_fit"),
+        content["models"],
     )
     print_table(
         f"Seconds of a fit after compilation, 200 rows to answer for, least of {REPEATS}",

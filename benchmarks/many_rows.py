@@ -13,43 +13,29 @@ them in the system's cache, where there is room. Dask's bins are those of
 from __future__ import annotations
 
 import argparse
-import multiprocessing
-import resource
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter, process_time
 from typing import TYPE_CHECKING
 
 import _results
 import numpy as np
-from _common import print_table
+from _common import print_table, raw_parser
+from _parquet import generate, in_turns
 
 if TYPE_CHECKING:
     from bayescal.core.sums import Batch
 
-FILE_ROWS = 10_000_000
+MEASURED = ("seconds", "CPU", "peak GB")
 WRITTEN = {"default": {}, "plain": {"use_dictionary": False}}
 
 
-def generate(folder: Path, rows: int, written: dict[str, bool]) -> None:
-    """Write scores and labels, unless they are there."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, start in enumerate(range(0, rows, FILE_ROWS)):
-        path = folder / f"{number:04d}.parquet"
-        if path.exists():
-            continue
-        rng = np.random.default_rng([10, number])
-        score = rng.beta(0.8, 1.2, min(FILE_ROWS, rows - start)).astype(np.float32)
-        label = (rng.random(len(score)) < score).astype(np.int8)
-        partial = path.with_suffix(".partial")
-        table = pa.table({"label": label, "score": score})
-        pq.write_table(table, partial, row_group_size=1 << 20, **written)
-        partial.rename(path)
+def rows_of_file(number: int, rows: int) -> dict[str, np.ndarray]:
+    """Scores and labels."""
+    rng = np.random.default_rng([10, number])
+    score = rng.beta(0.8, 1.2, rows).astype(np.float32)
+    return {"label": (rng.random(rows) < score).astype(np.int8), "score": score}
 
 
 @dataclass
@@ -97,19 +83,9 @@ def dask_bins(folder: Path) -> dict[str, float]:
 TASKS = {"read": read, "bins": bins, "bins, Dask": dask_bins}
 
 
-def run(task: str, folder: Path) -> tuple[float, float, float, dict[str, float]]:
-    """Seconds, CPU seconds and peak GB of a task."""
-    wall, cpu = perf_counter(), process_time()
-    found = TASKS[task](folder)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    return perf_counter() - wall, process_time() - cpu, peak, found
-
-
 def main() -> None:
     """Measure, print and keep."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = raw_parser(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", nargs="*", type=float, default=[1e8], help="default 1e8")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each cell (default 3)")
@@ -126,16 +102,12 @@ def main() -> None:
 def compare(rows: int, name: str, given: argparse.Namespace) -> list[list[object]]:
     """Run the tasks in turn; a line of medians each."""
     folder = given.folder / f"{rows:.0e}" / name
-    generate(folder, rows, WRITTEN[name])
+    generate(folder, rows, rows_of_file, **WRITTEN[name])
     read(folder)
-    runs = {task: [] for task in given.tasks}
-    for _ in range(given.repeat):
-        for task, found in runs.items():
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                found.append(pool.apply(run, (task, folder)))
+    runs = in_turns({task: TASKS[task] for task in given.tasks}, folder, given.repeat)
     lines = []
     for task, found in runs.items():
-        wall, cpu, peak = (statistics.median(one[place] for one in found) for place in range(3))
+        wall, cpu, peak = (statistics.median(one[figure] for one in found) for figure in MEASURED)
         lines.append([name, rows, task, wall, cpu, wall, cpu, peak])
     for line in lines:
         line[5:7] = [line[5] / lines[0][3], line[6] / lines[0][4]]

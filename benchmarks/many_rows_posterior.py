@@ -9,7 +9,6 @@ a binomial distribution. Each kind of counts is fitted once before the clock sta
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +19,8 @@ from typing import Any
 
 import _results
 import numpy as np
-from _common import print_table
+from _common import print_table, raw_parser
+from _parquet import generate
 
 import bayescal as bc
 from bayescal.core.bin_counts import BinCounts
@@ -33,6 +33,7 @@ from bayescal.quantities.temperature.model import draw_posterior
 SIZES = (10**4, 10**6, 10**8, 10**9)
 # Rows that show how scores are distributed.
 PILOT = 200_000
+FILE_ROWS = 5_000_000
 RULE = bc.DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.4), "drop": (0.4, 1)})
 
 
@@ -148,31 +149,23 @@ def posteriors() -> None:
     print_table("Posteriors of simulated counts, warm", header, content["table"])
 
 
-def write_rows(folder: Path, n: int) -> None:
-    """Write two scores, labels of which a tenth is missing, and whether a row is positive."""
+def rows_of_file(number: int, rows: int) -> dict[str, Any]:
+    """Two scores, labels of which a tenth is missing, and whether a row is positive."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, start in enumerate(range(0, n, 5_000_000)):
-        path = folder / f"{number:04d}.parquet"
-        if path.exists():
-            continue
-        rng = np.random.default_rng(number)
-        score = rng.beta(0.8, 1.2, min(5_000_000, n - start))
-        label = (rng.random(len(score)) < score**1.3).astype(np.int8)
-        missing = rng.random(len(score)) < 0.1
-        prob = rng.dirichlet(np.full(3, 0.6), len(score))
-        columns = {f"p{k}": prob[:, k] for k in range(3)}
-        of_three = (prob.cumsum(axis=1) < rng.random(len(score))[:, None]).sum(axis=1).clip(max=2)
-        table = {
-            "score": score,
-            "label": pa.array(label, mask=missing),
-            "positive": ((label == 1) & (rng.random(len(score)) < 0.3)).astype(np.int8),
-            "class": of_three.astype(np.int8),
-            **columns,
-        }
-        pq.write_table(pa.table(table), path, row_group_size=1 << 20, use_dictionary=False)
+    rng = np.random.default_rng(number)
+    score = rng.beta(0.8, 1.2, rows)
+    label = (rng.random(rows) < score**1.3).astype(np.int8)
+    missing = rng.random(rows) < 0.1
+    prob = rng.dirichlet(np.full(3, 0.6), rows)
+    of_three = (prob.cumsum(axis=1) < rng.random(rows)[:, None]).sum(axis=1).clip(max=2)
+    return {
+        "score": score,
+        "label": pa.array(label, mask=missing),
+        "positive": ((label == 1) & (rng.random(rows) < 0.3)).astype(np.int8),
+        "class": of_three.astype(np.int8),
+        **{f"p{k}": prob[:, k] for k in range(3)},
+    }
 
 
 def read(folder: Path, columns: list[str]) -> None:
@@ -193,7 +186,7 @@ def timed(task: Callable[[], Any]) -> tuple[Any, float, float]:
 
 def readings(folder: Path, n: int) -> None:
     """Time count_rows of each quantity, beside reading its columns alone."""
-    write_rows(folder, n)
+    generate(folder, n, rows_of_file, FILE_ROWS, use_dictionary=False)
     three = ["p0", "p1", "p2"]
     target = np.linspace(0, 1, 1000)
     tasks: dict[str, tuple[list[str], Callable[[], Any]]] = {
@@ -233,9 +226,7 @@ def readings(folder: Path, n: int) -> None:
 
 def main() -> None:
     """Measure, print and keep."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = raw_parser(__doc__)
     parser.add_argument("--rows", type=Path, help="directory of the data set to read")
     parser.add_argument("--n", type=float, default=1e7, help="its rows (default 1e7)")
     given = parser.parse_args()

@@ -9,7 +9,6 @@ the draws are equal. Set OMP_NUM_THREADS=1 for one thread of BLAS.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ from typing import Any
 
 import _results
 import numpy as np
-from _common import print_table, time_best
+from _common import print_table, raw_parser, time_best
 
 import bayescal as bc
 from bayescal.inference import sampler
@@ -142,9 +141,7 @@ MANY = ["chains", "one thread, s", "two threads, s", "rate to one"]
 
 def main() -> None:
     """Measure, print and keep."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = raw_parser(__doc__)
     parser.add_argument("--only", nargs="*", choices=data(), default=list(data()))
     parser.add_argument("--repeat", type=int, default=5, help="fits each way (default 5)")
     given = parser.parse_args()

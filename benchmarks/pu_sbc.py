@@ -13,14 +13,12 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-from _common import print_table
 from _results import print_provenance, read, write
+from _sbc import figures, print_ranks
 
 import bayescal as bc
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.simulator import truth
-from bayescal.results.schema import MAX_RHAT, MIN_ESS
 from bayescal.workflow.simulation import sbc
 
 BELIEF = bc.Beta(50, 50)
@@ -33,7 +31,13 @@ MODELS = {
 }
 SIZE = (300, 2000)
 N_BINS = 6
-LEVEL = 0.01
+VARIABLES = {
+    "tce": "p, tce",
+    "ece": "ece",
+    "class_prior": "class prior",
+    "label_rate": "label rates",
+}
+HEALTH = ("divergences", "rhat_max", "ess_min", "unhealthy", "seconds_a_fit")
 
 
 def exact() -> None:
@@ -61,58 +65,20 @@ def run(name: str, replications: int, seed: int, draws: int, method: str) -> dic
         draws=draws,
         n_bins=N_BINS,
     )
-    sick = (found.divergences > 0) | (found.rhat_max > MAX_RHAT) | (found.ess_min < MIN_ESS)
-    return {
-        "model": name,
-        "seconds_a_fit": (perf_counter() - start) / replications,
-        "p_values": found.p_values(),
-        "divergences": int(found.divergences.sum()),
-        # Without NUTS there is none: a classifier that is calibrated beyond doubt needs none.
-        "rhat_max": float(np.nanmax(found.rhat_max)),
-        "ess_min": float(found.ess_min.min()),
-        "unhealthy": int(sick.sum()),
-    }
-
-
-def least(p_values: dict[str, float], variable: str) -> float:
-    return min((p for name, p in p_values.items() if name.split("[")[0] == variable), default=1)
+    seconds = (perf_counter() - start) / replications
+    return {"model": name, "seconds_a_fit": seconds, **figures(found)}
 
 
 def render(file: str) -> None:
     content = read(file)
     print_provenance(content)
-    print_table(
+    print_ranks(
         f"Simulation-based calibration, {content['replications']} replications: ranks in 20 bins, "
         "chi-square; the least p-value where there are several, and the level for each of all",
-        (
-            "model",
-            "p, tce",
-            "ece",
-            "class prior",
-            "label rates",
-            "level",
-            "divergences",
-            "largest R-hat",
-            "least ESS",
-            "fits off a mark",
-            "seconds a fit",
-        ),
-        [
-            (
-                found["model"],
-                *(
-                    least(found["p_values"], name)
-                    for name in ("tce", "ece", "class_prior", "label_rate")
-                ),
-                LEVEL / len(found["p_values"]),
-                found["divergences"],
-                found["rhat_max"],
-                found["ess_min"],
-                found["unhealthy"],
-                found["seconds_a_fit"],
-            )
-            for found in content["models"]
-        ],
+        {"model": "model"},
+        VARIABLES,
+        HEALTH,
+        content["models"],
     )
 
 

@@ -12,11 +12,10 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from _common import print_table
 from _results import print_provenance, read, write
+from _sbc import figures, print_ranks
 
 import bayescal as bc
-from bayescal.results.schema import MAX_RHAT, MIN_ESS
 from bayescal.workflow.simulation import sbc
 
 FAMILIES = {
@@ -30,8 +29,8 @@ FAMILIES = {
     "hierarchical bins": bc.ece.Priors(bc.ece.HierarchicalBins()),
 }
 GROUPED = "smooth curve alone, 4 groups"
-VARIABLES = ("tce", "ece", "mce", "label_rate")
-LEVEL = 0.01
+VARIABLES = {"tce": "p, tce", "ece": "ece", "mce": "mce", "label_rate": "label rates"}
+HEALTH = ("divergences", "rhat_max", "ess_min", "unhealthy", "seconds_a_fit")
 
 
 def run(name: str, n: int, replications: int, seed: int, quick: bool) -> dict[str, Any]:
@@ -44,20 +43,15 @@ def run(name: str, n: int, replications: int, seed: int, quick: bool) -> dict[st
         replications,
         seed=seed,
         priors=FAMILIES["smooth curve alone" if name == GROUPED else name],
-        variables=VARIABLES,
+        variables=[*VARIABLES],
         method="direct" if quick else "nuts",
     )
-    sick = (found.divergences > 0) | (found.rhat_max > MAX_RHAT) | (found.ess_min < MIN_ESS)
     return {
         "family": name,
         "n": n,
         "seconds_a_fit": (perf_counter() - start) / replications,
-        "p_values": found.p_values(),
         "tce_ranks": {k: v.tolist() for k, v in found.ranks.items() if k.startswith("tce")},
-        "divergences": int(found.divergences.sum()),
-        "rhat_max": float(np.nanmax(found.rhat_max)),
-        "ess_min": float(found.ess_min.min()),
-        "unhealthy": int(sick.sum()),
+        **figures(found),
     }
 
 
@@ -73,44 +67,14 @@ def render(name: str) -> None:
     """Print the table."""
     content = read(name)
     print_provenance(content)
-    print_table(
+    print_ranks(
         f"Simulation-based calibration, {content['replications']} replications: ranks in 20 bins, "
         "chi-square; the least p-value where there are several, and the level for each of all",
-        (
-            "family",
-            "n",
-            "p, tce",
-            "ece",
-            "mce",
-            "label rates",
-            "level",
-            "divergences",
-            "largest R-hat",
-            "least ESS",
-            "fits off a mark",
-            "seconds a fit",
-        ),
-        [row(found) for found in content["families"]],
+        {"family": "family", "n": "n"},
+        VARIABLES,
+        HEALTH,
+        content["families"],
     )
-
-
-def row(found: dict[str, Any]) -> tuple[object, ...]:
-    p_values = found["p_values"]
-    return (
-        found["family"],
-        found["n"],
-        *(least(p_values, name) for name in VARIABLES),
-        LEVEL / len(p_values),
-        found["divergences"],
-        found["rhat_max"],
-        found["ess_min"],
-        found["unhealthy"],
-        found["seconds_a_fit"],
-    )
-
-
-def least(p_values: dict[str, float], variable: str) -> float:
-    return min(p for name, p in p_values.items() if name.split("[")[0] == variable)
 
 
 def main() -> None:

@@ -130,8 +130,8 @@ def load(name: str, data: Path) -> Table:
     return enough.drop(columns="class").to_numpy(float), labels
 
 
-def split(table: Table, seed: int, on_all: bool) -> tuple[SelfLearningRows, NDArray[np.int64]]:
-    """Parts of a table, features scaled by what may be seen of them, and the test labels."""
+def parted(table: Table, seed: int) -> tuple[Table, Floats, Table]:
+    """Labelled, unlabelled and test rows, features scaled by what may be seen of them."""
     x, y = table
     cut = partial(train_test_split, random_state=seed)
     x_seen, x_test, y_seen, y_test = cut(x, y, test_size=TEST, stratify=y)
@@ -139,9 +139,14 @@ def split(table: Table, seed: int, on_all: bool) -> tuple[SelfLearningRows, NDAr
     x_known, x_unlabeled, y_known, _ = cut(x_seen, y_seen, train_size=share, stratify=y_seen)
     mean, spread = x_seen.mean(axis=0), x_seen.std(axis=0)
     spread[spread == 0] = 1
-    x_known, x_unlabeled, x_test = (
-        (part - mean) / spread for part in (x_known, x_unlabeled, x_test)
-    )
+    known, unlabeled, test = ((part - mean) / spread for part in (x_known, x_unlabeled, x_test))
+    return (known, y_known), unlabeled, (test, y_test)
+
+
+def split(table: Table, seed: int, on_all: bool) -> tuple[SelfLearningRows, NDArray[np.int64]]:
+    """Parts of a table, and the test labels."""
+    (x_known, y_known), x_unlabeled, (x_test, y_test) = parted(table, seed)
+    cut = partial(train_test_split, random_state=seed)
     if on_all:
         return SelfLearningRows(x_known, y_known, x_unlabeled, x_test), y_test
     x_fit, x_held, y_fit, y_held = cut(x_known, y_known, test_size=HELD_BACK, stratify=y_known)
@@ -265,19 +270,24 @@ def curves_figure(content: dict[str, Any]) -> Figure:
             axes.plot(at, mean, c=colour, marker=marker, ls=line, ms=3.5, lw=1.3, label=words)
             if marker:
                 axes.fill_between(at, mean - error, mean + error, color=colour, alpha=0.15, lw=0)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color=GREY, alpha=0.2, linewidth=0.6)
-        if row == 0:
-            axes.set_title(name, color=INK)
-        else:
-            axes.set_xlabel("batches learned")
-            axes.set_xticks(range(0, BATCHES + 1, 2))
-            axes.set_ylim(bottom=0)
+        dress(axes, name if row == 0 else "", "batches learned")
+        axes.set_xticks(range(0, BATCHES + 1, 2))
         if column == 0:
             axes.set_ylabel(WORDS[measure])
     handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
     return figure
+
+
+def dress(axes: Axes, title: str, below: str) -> None:
+    """A panel of the upper row has the name of its data set, one of the lower row what is below."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color=GREY, alpha=0.2, linewidth=0.6)
+    if title:
+        axes.set_title(title, color=INK)
+    else:
+        axes.set_xlabel(below)
+        axes.set_ylim(bottom=0)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 from time import process_time
@@ -31,10 +30,9 @@ from _common import print_table
 from _results import RESULTS, print_provenance, read, write
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from self_learning import LABELED, STATIC, TEST, in_words, load, top_label_ece
-from sklearn.model_selection import train_test_split
+from self_learning import STATIC, dress, in_words, load, parted, top_label_ece
 
-from bayescal.plots.style import BLUE, GREY, INK, ORANGE, VERMILLION
+from bayescal.plots.style import BLUE, ORANGE, VERMILLION
 from bayescal.quantities.credal.credal_sets import discount
 from bayescal.quantities.credal.self_learning import LabelSets, SelfLearningRows
 from bayescal.quantities.credal.self_learning.threshold import (
@@ -96,14 +94,7 @@ LOOKS = {"hard": (ORANGE, "s"), "soft": (BLUE, "^"), "credal": (VERMILLION, "o")
 
 def split(name: str, data: Path, seed: int, run: Run) -> tuple[SelfLearningRows, NDArray[Any]]:
     """Parts of a table, features scaled by what may be seen of them, and the test labels."""
-    x, y = load(name, data)
-    cut = partial(train_test_split, random_state=seed)
-    x_seen, x_test, y_seen, y_test = cut(x, y, test_size=TEST, stratify=y)
-    share = LABELED / (1 - TEST)
-    x_known, x_unlabeled, y_known, _ = cut(x_seen, y_seen, train_size=share, stratify=y_seen)
-    mean, spread = x_seen.mean(axis=0), x_seen.std(axis=0)
-    spread[spread == 0] = 1
-    known, unlabeled, test = ((part - mean) / spread for part in (x_known, x_unlabeled, x_test))
+    (known, y_known), unlabeled, (test, y_test) = parted(load(name, data), seed)
     if run.method != "credal":
         return SelfLearningRows(known, y_known, unlabeled, test), y_test
     rng = np.random.default_rng(seed)
@@ -330,13 +321,7 @@ def draw(content: dict[str, Any]) -> None:
                     lw=1.3,
                     label=words,
                 )
-            axes.spines[["top", "right"]].set_visible(False)
-            axes.grid(color=GREY, alpha=0.2, linewidth=0.6)
-            if row == 0:
-                axes.set_title(name, color=INK)
-            else:
-                axes.set_xlabel("iteration")
-                axes.set_ylim(bottom=0)
+            dress(axes, name if row == 0 else "", "iteration")
             if column == 0:
                 axes.set_ylabel("accuracy" if measure == "accuracy" else "ECE")
         handles, labels = panels[0, 0].get_legend_handles_labels()

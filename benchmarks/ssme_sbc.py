@@ -10,13 +10,11 @@ import argparse
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-from _common import print_table
 from _results import print_provenance, read, write
+from _sbc import figures, print_ranks
 
 import bayescal as bc
 from bayescal.quantities.ssme.simulator import truth
-from bayescal.results.schema import MAX_RHAT, MIN_ESS
 from bayescal.workflow.simulation import sbc
 
 # Of the power only 1 is the posterior of the model that simulates.
@@ -25,7 +23,7 @@ PANELS = ("mixed",)
 SIZE = (40, 260)
 METRICS = ("accuracy", "ece", "auc", "auprc")
 COEFFICIENTS = ("intercept", "slope", "weight", "bend", "own_bend")
-LEVEL = 0.01
+HEALTH = ("divergences", "fits_with_divergences", "rhat_max", "ess_min", "unhealthy")
 
 
 def run(panel: str, given: argparse.Namespace) -> dict[str, Any]:
@@ -43,61 +41,21 @@ def run(panel: str, given: argparse.Namespace) -> dict[str, Any]:
         tune=given.tune,
         chains=given.chains,
     )
-    sick = (found.divergences > 0) | (found.rhat_max > MAX_RHAT) | (found.ess_min < MIN_ESS)
-    return {
-        "panel": panel,
-        "seconds_a_fit": (perf_counter() - start) / given.replications,
-        "p_values": found.p_values(),
-        "histograms": {
-            name: np.bincount(ranks // 5, minlength=20).tolist()
-            for name, ranks in found.ranks.items()
-        },
-        "divergences": int(found.divergences.sum()),
-        "fits_with_divergences": int((found.divergences > 0).sum()),
-        "rhat_max": float(found.rhat_max.max()),
-        "rhat_over": int((found.rhat_max > MAX_RHAT).sum()),
-        "ess_min": float(found.ess_min.min()),
-        "ess_under": int((found.ess_min < MIN_ESS).sum()),
-        "unhealthy": int(sick.sum()),
-    }
-
-
-def least(p_values: dict[str, float], variable: str) -> float:
-    return min(p for name, p in p_values.items() if name.split("[")[0] == variable)
+    seconds = (perf_counter() - start) / given.replications
+    return {"panel": panel, "seconds_a_fit": seconds, **figures(found)}
 
 
 def render() -> None:
     content = read("ssme_sbc")
     print_provenance(content)
-    print_table(
+    print_ranks(
         f"Simulation-based calibration, {content['replications']} replications of "
         f"{content['chains']} x {content['draws']} draws: ranks in 20 bins, chi-square; the least "
         "p-value of each variable's elements, and the level for each of all",
-        (
-            "panel",
-            *(f"p, {name}" for name in (*METRICS, *COEFFICIENTS)),
-            "level",
-            "divergences",
-            "fits with",
-            "largest R-hat",
-            "least ESS",
-            "fits off a mark",
-            "seconds a fit",
-        ),
-        [
-            (
-                found["panel"],
-                *(least(found["p_values"], name) for name in (*METRICS, *COEFFICIENTS)),
-                LEVEL / len(found["p_values"]),
-                found["divergences"],
-                found["fits_with_divergences"],
-                found["rhat_max"],
-                found["ess_min"],
-                found["unhealthy"],
-                found["seconds_a_fit"],
-            )
-            for found in content["panels"]
-        ],
+        {"panel": "panel"},
+        {name: f"p, {name}" for name in (*METRICS, *COEFFICIENTS)},
+        (*HEALTH, "seconds_a_fit"),
+        content["panels"],
     )
 
 
