@@ -15,20 +15,20 @@ BUDGET = {
     "curves": 2350,
     "inference": 1621,
     "measures": 867,
-    "plots": 3320,
+    "plots": 3315,
     "quantities/agnostic": 3929,
     "quantities/credal": 6706,
     "quantities/ece": 3249,
     "quantities/pu_ece": 6196,
     "quantities/ssme": 5850,
     "quantities/temperature": 5063,
-    "report": 3128,
+    "report": 3115,
     "results": 6427,
     "workflow": 2723,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 49_976
+TEST_LINES = 49_989
 
 
 def lines(path: Path) -> int:
