@@ -17,10 +17,10 @@ from importlib import import_module
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from bayescal.core.text import fitted, one_by_one, one_line, table, undirected
+from bayescal.core.text import fitted, one_by_one, one_line, percent, table, undirected
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, Template
+    from jinja2 import Environment
     from rich.console import Console, RenderableType
 
 _MARGIN: Final = 0.04
@@ -118,7 +118,8 @@ class Shown:
         return [n > 0 and all(cell[:1] in _FIGURES for cell in c) for n, c in enumerate(columns)]
 
     def _repr_html_(self) -> str:
-        return undirected(_template().render(shown=self))
+        page = templates("bayescal.core").get_template("shown.html.j2")
+        return undirected(page.render(shown=self))
 
     def __repr__(self) -> str:
         return self.text()
@@ -175,17 +176,15 @@ class Showing:
 
 
 @cache
-def _template() -> Template:
-    return templates("bayescal.core").get_template("shown.html.j2")
-
-
 def templates(package: str) -> Environment:
     """Templates of a package, which escape every value and know all names they use."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     blocks: Any = {"trim_blocks": True, "lstrip_blocks": True}
     loader = PackageLoader(package)
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **blocks)
+    env = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **blocks)
+    env.filters["percent"] = percent
+    return env
 
 
 def _line(text: Any) -> str:

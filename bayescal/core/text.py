@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
+NAME_LENGTH: Final = 32
 # What a spreadsheet takes for a formula, full-width signs among it; a number is none.
 _FORMULA: Final = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -34,13 +35,13 @@ def cell[T](value: T) -> T | str:
     return f"'{value}"
 
 
-def shorten(name: str, width: int) -> str:
+def shorten(name: str, width: int = NAME_LENGTH) -> str:
     """Cut a name in its middle, since names of one family differ at their ends."""
     line = " ".join(name.split())
     return _cut(line, width, (width - 3) // 2)
 
 
-def distinct(names: Iterable[str], width: int) -> dict[str, str]:
+def distinct(names: Iterable[str], width: int = NAME_LENGTH) -> dict[str, str]:
     """Cut names to a width so that no two read alike; wider where no cut of that width does.
 
     All are cut at one place: their middle, or the nearest to it that keeps what differs.

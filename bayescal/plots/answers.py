@@ -74,7 +74,7 @@ def draw_windows(
     low, high = min(0.0, *(one.lower for one in every)), max(0.0, *(one.upper for one in every))
     margin = 0.15 * (high - low)
     labelled = len(shown) == 1 and len(order) <= _MOST_LABELS
-    short = distinct([one.name for one in shown], style.NAME_LENGTH)
+    short = distinct([one.name for one in shown])
     for at, (ax, one) in enumerate(
         zip(style.panels(figure, len(shown), columns, sharex=True, sharey=True), shown, strict=True)
     ):
@@ -298,7 +298,7 @@ def plot_decision_curve(
     (rest[-1] if rest else top).set_xlabel("Threshold")
     for ax in (top, *rest):
         style.dress(ax, grid="y")
-    short = distinct(looks, style.NAME_LENGTH)
+    short = distinct(looks)
     entries: dict[str, Artist] = {
         short[name]: style.line(lw=1.6, **look) for name, look in looks.items()
     }

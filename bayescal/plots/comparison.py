@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import ERROR, LESS, METRIC, MORE
-from bayescal.core.text import capital, distinct, number, percent, relation, signed
+from bayescal.core.text import capital, distinct, number, percent, relation, shorten, signed
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -67,7 +67,7 @@ def case_rows(
 ) -> dict[ResultSlice, Row]:
     """One row a case, in the order of the cases."""
     ends = [interval(tree, var, share) for share in (prob, INNER)]
-    short, found = distinct(labels.values(), style.NAME_LENGTH), {}
+    short, found = distinct(labels.values()), {}
     for case in access.cases(tree):
         outer, inner = (access.ends(one, case) for one in ends)
         mean, converged = access.posterior_mean(tree, var, case), access.case_converged(tree, case)
@@ -227,7 +227,7 @@ def plot_differences(
     base = best(means, key=means.__getitem__)
     if reference is not None:
         base = access.find_case(tree, reference).classifier
-    short = distinct(names, style.NAME_LENGTH)
+    short = distinct(names)
     rows = []
     for name in (one for one in names if one != base):
         found = partial(difference, tree, name, base, var, class_=class_, group=group)
@@ -242,7 +242,7 @@ def plot_differences(
     high = max(0.0, *(row.outer[1] for row in rows))
     margin = max(0.05 * (high - low), 1e-6)
     ax.set_xlim(low - margin, high + margin)
-    where = ", ".join(style.shorten(value) for value in (class_, group) if value is not None)
+    where = ", ".join(shorten(value) for value in (class_, group) if value is not None)
     name = f"{compared.title} minus that of {short[base]}"
     ax.set_xlabel(f"{name} ({where})" if where else name, parse_math=False)
     return forest_legend(figure, prob, [])
@@ -322,7 +322,7 @@ def plot_metrics(
     axes = style.panels(figure, len(panels), 1, sharex=True, height_ratios=ratios)
     methods = list(dict.fromkeys(name for one in marks.values() for name in one))
     looks = _looks(access.point_label(tree), methods)
-    short = distinct(panels, style.NAME_LENGTH)
+    short = distinct(panels)
     for ax, (name, shown) in zip(axes, panels.items(), strict=True):
         draw_forest(ax, shown, looks, below=_BELOW)
         if len(panels) > 1:

@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bayescal.core.quantity import ERROR, METRIC, ROW
-from bayescal.core.text import capital, percent
+from bayescal.core.text import capital, percent, shorten
 from bayescal.plots.comparison import plot_comparison, plot_metrics, plot_ranks
 from bayescal.plots.posterior import plot_posterior, plot_prior_posterior
 from bayescal.plots.reliability import plot_reliability
 from bayescal.plots.rows import plot_credal_sets, plot_decisions, plot_probability
-from bayescal.plots.style import Drawing, full_title, shorten
+from bayescal.plots.style import Drawing, full_title
 from bayescal.results import access, schema
 from bayescal.results.curves import curve_shape
 from bayescal.results.summary import heading

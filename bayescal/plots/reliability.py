@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.columns import Floats
 from bayescal.core.quantity import ERROR
-from bayescal.core.text import number, percent, relation
+from bayescal.core.text import number, percent, relation, shorten
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -314,7 +314,7 @@ def _answer(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
 def _words(tree: xr.DataTree, case: ResultSlice) -> tuple[str, str, str]:
     """What the scores are of, what their label rate is the share of, and rows with the event."""
     if case.class_ is not None:
-        name = style.shorten(case.class_, 18)
+        name = shorten(case.class_, 18)
         return f"score of class {name}", f"share of rows of class {name}", f"rows of class {name}"
     if tree.attrs.get("multiclass") == "top-label":
         event = "correctly predicted rows"

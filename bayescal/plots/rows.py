@@ -16,7 +16,7 @@ from bayescal.core.checks import check_choice, check_is, check_whole
 from bayescal.core.columns import Whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import ROW, Floats
-from bayescal.core.text import distinct, percent
+from bayescal.core.text import distinct, percent, shorten
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -154,7 +154,7 @@ def _one_panel(
     """A figure whose vertical axis is the probability of a class."""
     figure = style.ground(ax, *inches, style.notes_for(tree, [case]))
     (ax,) = style.panels(figure, 1, 1)
-    ax.set_ylabel(f"P({style.shorten(class_, 20)} | score)", parse_math=False)
+    ax.set_ylabel(f"P({shorten(class_, 20)} | score)", parse_math=False)
     style.title(ax, style.full_title(tree, case))
     style.dress(ax, grid="y")
     return figure, ax
@@ -278,7 +278,7 @@ def _look(place: int) -> tuple[str, tuple[int, tuple[int, ...]]]:
 
 def _refits_legend(figure: style.Ground, cases: tuple[ResultSlice, ...], prob: float) -> Figure:
     entries: dict[str, Artist] = {}
-    short = distinct([str(case.prior) for case in cases], style.NAME_LENGTH)
+    short = distinct([str(case.prior) for case in cases])
     for place, case in enumerate(cases):
         colour, dash = _look(place)
         entries[short[str(case.prior)]] = style.line(

@@ -28,10 +28,10 @@ from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import ERROR, METRIC, ROW, Variable
 from bayescal.core.text import distinct, percent
-from bayescal.core.text import shorten as cut
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice, status
 from bayescal.results.measure import chosen_variable
+from bayescal.results.robustness import check_one_number
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers and in grey print; all of them,
 # and the grey, stand out from white and from black.
@@ -51,7 +51,6 @@ AMBER: Final = "#FFE8B3"
 TITLE_SIZE: Final = 10.0
 TEXT_SIZE: Final = 9.0
 SMALL_SIZE: Final = 8.0
-NAME_LENGTH: Final = 32
 BAND: Final[Any] = {"color": BLUE, "alpha": 0.22, "linewidth": 0}
 """Look of an interval along an axis."""
 
@@ -138,6 +137,7 @@ def chosen(
             f"{what} needs one of the {_DRAWN_BY[role][0]}; got var {name!r}. Choose another, or "
             f"draw it with bayescal.plots: {functions}."
         )
+    check_one_number(name, access.variable(found, schema.POSTERIOR, name).dims)
     return found, one
 
 
@@ -237,7 +237,7 @@ def not_robust(what: str, lost: list[str]) -> list[Note]:
     """The note above refits that disagree; `lost` are the cases, "" where there is only one."""
     if not lost:
         return []
-    of = f" for {', '.join(distinct(lost, NAME_LENGTH).values())}" if any(lost) else ""
+    of = f" for {', '.join(distinct(lost).values())}" if any(lost) else ""
     return [Note(f"{what} not robust to the choice of prior{of}.", INK, AMBER)]
 
 
@@ -258,11 +258,6 @@ def _wrap(text: str, width: float) -> str:
             text, int(width * _CHARS_PER_INCH), max_lines=_NOTE_LINES, placeholder=" [...]"
         )
     )
-
-
-def shorten(name: str, length: int = NAME_LENGTH) -> str:
-    """Cut one name in its middle; several that stand together are cut by `distinct`."""
-    return cut(name, length)
 
 
 def dress(ax: Axes, *, grid: Literal["x", "y"] | None = None) -> None:

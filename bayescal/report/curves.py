@@ -24,10 +24,11 @@ from bayescal.core.text import (
     percent,
     probability,
     row_count,
+    shorten,
     with_ends,
 )
 from bayescal.plots import plot_decision_curve, plot_differences
-from bayescal.plots.style import Drawing, shorten
+from bayescal.plots.style import Drawing
 from bayescal.report.answers import LIKELY, CaseAnswer, answer_of, columns_of
 from bayescal.report.render import WEIGHT, Column, View, bold, figures, names, plain, table
 from bayescal.results import access, schema

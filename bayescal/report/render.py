@@ -11,12 +11,12 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
+from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 import matplotlib as mpl
 import xarray as xr
-from jinja2 import Environment
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
@@ -28,12 +28,12 @@ from bayescal.core.text import (
     decimals,
     distinct,
     labelled_rows,
-    percent,
     several,
+    shorten,
     undirected,
 )
 from bayescal.plots import style
-from bayescal.plots.style import Drawing, shorten
+from bayescal.plots.style import Drawing
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice, status, warned_cases
 from bayescal.results.intervals import interval
@@ -66,35 +66,21 @@ def several_named(names: Sequence[str]) -> Markup:
     return Markup(several([named(name) for name in names]))
 
 
-@cache
-def environment() -> Environment:
-    """Return the environment of the report's templates."""
-    env = templates("bayescal.report")
-    env.filters["percent"] = percent
-    return env
-
-
 def render(template: str, **context: Any) -> Markup:
     """Fill a template."""
-    return Markup(environment().get_template(template).render(**context))
+    return Markup(templates("bayescal.report").get_template(template).render(**context))
 
 
 def document(title: str, byline: Sequence[str], parts: Sequence[tuple[str, ...]]) -> str:
     """Fill the page with parts of id, title, short title and body; no name turns its direction."""
     content = {"title": title, "byline": byline, "parts": parts, "version": __version__}
-    return undirected(render("report.html.j2", style=source("style.css"), **content))
+    css = files("bayescal.report").joinpath("templates", "style.css").read_text("utf-8")
+    return undirected(render("report.html.j2", style=Markup(css), **content))
 
 
 def facts(found: Mapping[str, str], kind: str = "facts") -> Markup:
     """Names and their values, as a list."""
     return render("facts.html.j2", facts=list(found.items()), kind=kind)
-
-
-def source(template: str) -> Markup:
-    """Return the text of one of the project's own files, unfilled and unescaped."""
-    env = environment()
-    assert env.loader is not None
-    return Markup(env.loader.get_source(env, template)[0])
 
 
 class Column(NamedTuple):

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 import xarray as xr
 from hostile import public
@@ -14,9 +15,9 @@ from matplotlib import _pylab_helpers, style
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from bayescal import plots
+from bayescal import CalibrationSplit, Scores, credal, fit, plots
 from bayescal.core.errors import InputError
-from bayescal.plots.style import shorten
+from bayescal.core.text import shorten
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
 from tests.synthetic_credal import failed, make_credal_result
@@ -246,3 +247,15 @@ def test_shortened_names_keep_both_ends_and_one_line() -> None:
     assert shorten(name, 40) == line[:19] + "..." + line[-18:]
     assert len(shorten(name, 21)) == 21
     assert shorten("vit") == "vit"
+
+
+def test_a_measure_of_several_curves_is_refused() -> None:
+    score = np.random.default_rng(0).dirichlet(np.ones(3), 60)
+    scores = Scores(y_true=score.argmax(axis=1), y_prob=score)
+    rows = CalibrationSplit(calibration=scores, target=score[:5])
+    priors = credal.Priors(credal.ImpreciseDirichlet())
+    tree = fit(credal, rows, priors=priors, method="direct", draws=100, seed=1)
+    drawn = {"e90": [plots.plot_posterior, plots.plot_comparison], "brier": [plots.plot_metrics]}
+    for plot, var in ((plot, var) for var, every in drawn.items() for plot in every):
+        with pytest.raises(InputError, match="var must have one number a case"):
+            plot(tree, var)
