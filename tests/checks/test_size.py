@@ -18,7 +18,7 @@ BUDGET = {
     "plots": 3329,
     "quantities/agnostic": 3930,
     "quantities/credal": 6707,
-    "quantities/ece": 3249,
+    "quantities/ece": 3257,
     "quantities/pu_ece": 6196,
     "quantities/ssme": 5850,
     "quantities/temperature": 5074,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_225
+TEST_LINES = 50_252
 
 
 def lines(path: Path) -> int:
