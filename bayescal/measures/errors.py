@@ -183,12 +183,15 @@ def _line(rate: Tensor, score: Tensor, mass: Tensor) -> tuple[Tensor, Tensor]:
     """Intercept and slope by Newton's method from a slope of 0, (...) each."""
     xp = functions_for(rate)
     logit, weight = _inner(score, mass, xp)
-    powers = xp.stack([xp.ones_like(logit), logit, logit**2], axis=1)
+    # About their middle: far from it the products of sums below would cancel.
+    middle = logit.sum() / ((score > 0) & (score < 1)).sum()
+    x = logit - middle
+    powers = xp.stack([xp.ones_like(x), x, x**2], axis=1)
     wanted = (weight * rate) @ powers
     a = _start(rate, weight, xp)
     b = 0 * a
     for _ in range(_STEPS):
-        p = 1 / (1 + xp.exp(-a[..., None] - b[..., None] * logit))
+        p = 1 / (1 + xp.exp(-a[..., None] - b[..., None] * x))
         weighed = weight * p
         off, spread = wanted - weighed @ powers, (weighed * (1 - p)) @ powers
         g0, g1 = off[..., 0], off[..., 1]
@@ -199,7 +202,9 @@ def _line(rate: Tensor, score: Tensor, mass: Tensor) -> tuple[Tensor, Tensor]:
         step = abs(up) + abs(turn)
         if xp is np and not (step > _SMALL).any():
             break
-    return _settled(a, step, xp), _settled(b, step, xp)
+    # Through a single score there are many lines.
+    step = xp.where((weight > 0).sum(axis=-1) > 1, step, xp.nan)
+    return _settled(a - b * middle, step, xp), _settled(b, step, xp)
 
 
 def _start(rate: Tensor, weight: Tensor, xp: Any) -> Tensor:

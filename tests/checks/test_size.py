@@ -14,21 +14,21 @@ BUDGET = {
     "core": 9325,
     "curves": 2350,
     "inference": 1621,
-    "measures": 867,
+    "measures": 872,
     "plots": 3324,
     "quantities/agnostic": 3930,
     "quantities/credal": 6707,
-    "quantities/ece": 3249,
+    "quantities/ece": 3257,
     "quantities/pu_ece": 6196,
     "quantities/ssme": 5850,
-    "quantities/temperature": 5063,
+    "quantities/temperature": 5074,
     "report": 3115,
     "results": 6429,
     "workflow": 2723,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_183
+TEST_LINES = 50_265
 
 
 def lines(path: Path) -> int:

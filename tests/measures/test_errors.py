@@ -135,3 +135,21 @@ def test_without_a_best_line_there_is_no_slope(rate, score):
     cells = np.array(rate, float), np.array(score, float), np.full(len(rate), 1 / len(rate))
     with np.errstate(all="ignore"):
         assert np.isnan([value(name, *cells) for name in LINE]).all()
+
+
+def test_through_one_score_between_0_and_1_there_is_no_line():
+    # Masses as of draws: products of sums of other masses cancel but for rounding.
+    mass = np.random.default_rng(20).dirichlet(np.ones(3), 50)
+    cells = np.full((50, 3), 0.5), np.array([0, 0.3, 1]), mass
+    with np.errstate(all="ignore"):
+        assert np.isnan([value(name, *cells) for name in LINE]).all()
+
+
+@pytest.mark.parametrize("centre", [-20, 7])
+def test_scores_close_to_each_other_and_far_from_a_half_have_their_line(centre):
+    score = expit(centre + 1e-4 * np.arange(5))
+    x = logit(score)
+    rate = expit(x.mean() + 2 * (x - x.mean()))
+    # Rounding of numbers near 1 moves their logits by 1e-13, a billionth of what they are apart.
+    found = value("slope", rate, score, np.full(5, 0.2))
+    assert found == pytest.approx(2, abs=2e-9)

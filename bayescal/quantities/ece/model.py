@@ -145,6 +145,9 @@ _NODES = 2001
 # Standard deviations of a prior, and a log density below its peak, beyond which nothing is left.
 _REACH = 8.0
 _NOTHING = 40.0
+_FEW = 100
+# Beyond these a rate is 0 or 1, or the score, and products of kappa and scores are no numbers.
+_KAPPAS = (1e-290, 1e290)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,7 +208,7 @@ class Hierarchical(BaseModel):
     def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
         """Rates about the mean scores, for kappa from its prior."""
         prior, score = self.prior.concentration, self._score()
-        kappa = rng.lognormal(prior.mu, prior.sigma, size=(draws, 1))
+        kappa = np.clip(rng.lognormal(prior.mu, prior.sigma, size=(draws, 1)), *_KAPPAS)
         return rng.beta(kappa * score, kappa * (1 - score))
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
@@ -218,9 +221,10 @@ class Hierarchical(BaseModel):
         ladder = (np.arange(draws) + rng.random()) / draws
         place = np.searchsorted(np.cumsum(weights) / weights.sum(), ladder).clip(0, _NODES - 1)
         standard = nodes[place] + step * (rng.random(draws) - 0.5)
-        drawn = rng.permutation(np.exp(prior.mu + prior.sigma * standard))
+        drawn = np.exp(np.clip(prior.mu + prior.sigma * standard, *np.log(_KAPPAS)))
         evidence = logsumexp(log_weights) + np.log(step) - np.log(2 * np.pi) / 2
-        return DirectDraws({"concentration": drawn}, float(draws), "quadrature", float(evidence))
+        found = {"concentration": rng.permutation(drawn)}
+        return DirectDraws(found, float(draws), "quadrature", float(evidence))
 
     def cell_rates(self, draws: Draws, rng: np.random.Generator) -> Floats:
         """Conjugate draws given kappa."""
@@ -255,15 +259,19 @@ class Hierarchical(BaseModel):
         lowest = (np.log(1e-3) - prior.mu) / prior.sigma
         highest = (self._largest() - prior.mu) / prior.sigma
         span = np.linspace(min(lowest, 0) - _REACH, max(highest, 0) + _REACH, _NODES)
-        log_weights = self._log_weights(span)
-        held = span[log_weights > log_weights.max() - _NOTHING]
-        step = span[1] - span[0]
-        return np.linspace(held[0] - step, held[-1] + step, _NODES)
+        held = span[:0]
+        # Once, unless the posterior is narrower than a step.
+        while len(held) < _FEW:
+            log_weights = self._log_weights(span)
+            held = span[log_weights > log_weights.max() - _NOTHING]
+            step = span[1] - span[0]
+            span = np.linspace(held[0] - step, held[-1] + step, _NODES)
+        return span
 
     def _log_weights(self, standard: Floats) -> Floats:
         """Log posterior density of log kappa in standard deviations of its prior, unnormalised."""
         prior = self.prior.concentration
-        log_kappa = np.minimum(prior.mu + prior.sigma * standard, self._largest())
+        log_kappa = np.clip(prior.mu + prior.sigma * standard, np.log(_KAPPAS[0]), self._largest())
         return self._log_likelihood(np.exp(log_kappa)) - standard**2 / 2
 
     def _largest(self) -> float:

@@ -58,13 +58,13 @@ class Tilt:
 
     Notes
     -----
-    With p the pooled probabilities, and r_j the log probabilities of classifier j, centred over
-    classes and over rows and divided by their standard deviation::
+    With p the pooled probabilities, l their logarithms, centred over classes, and r_j the log
+    probabilities of classifier j, centred over rows too and divided by their standard deviation::
 
-        eta_k = a_k + b_k log p_k + sum_j w_j r_jk + c z_k + sum_j d_j z_jk,
+        eta_k = a_k + b_k l_k + sum_j w_j r_jk + c z_k + sum_j d_j z_jk,
         P(Y = k | scores) = softmax(eta)_k
 
-    ``z`` is what p leaves when regressed on its centred logarithm, and ``z_j`` what classifier j's
+    ``z`` is what p leaves when regressed on l, and ``z_j`` what classifier j's
     probabilities leave on that and on their own logarithm, with standard deviation 1. Intercepts,
     weights, bends and the classes' slopes are multivariate Student-t (3) by kind, so that labels
     that agree with each other overrule the opinion pool. The log slope is a mixture of a narrow

@@ -358,6 +358,9 @@ def draw_shared(
 
 _COARSE: Final = 17
 _FINE: Final = 33
+# The ends of mu are drawn together, in so many rounds at most, until so many places have density.
+_MOST_ROUNDS: Final = 12
+_ENOUGH: Final = 16
 # Natural logarithm: what lies further below the largest density is left out.
 _DEPTH: Final = 10.0
 _POINTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
@@ -372,17 +375,16 @@ _LOG_ROOT: Final = np.log(2 * np.pi) / 2
 
 
 class Grid(NamedTuple):
-    """Log posterior density over mu and log tau, unnormalised, (mu, log tau)."""
+    """Cells of mu and log tau: where the classes are near each other, mu is known far better."""
 
-    mu: Floats
-    log_tau: Floats
-    density: Floats
+    mu: Floats  # (mu, log tau): middles, evenly spaced at each log tau
+    log_tau: Floats  # (log tau,)
+    log_mass: Floats  # (mu, log tau): logarithm of the posterior mass, unnormalised
 
     @property
     def log_integral(self) -> float:
-        """Logarithm of its integral."""
-        cell = (self.mu[1] - self.mu[0]) * (self.log_tau[1] - self.log_tau[0])
-        return float(logsumexp(self.density) + np.log(cell))
+        """Logarithm of the mass of all cells."""
+        return float(logsumexp(self.log_mass))
 
 
 def draw_posterior(
@@ -390,52 +392,61 @@ def draw_posterior(
 ) -> tuple[dict[str, Floats], float]:
     """Draw mu, tau and each class's number, and compute the log evidence."""
     grid = posterior_grid(table, priors)
-    share = np.exp(grid.density - logsumexp(grid.density)).ravel()
-    cell = rng.choice(share.size, draws, p=share)
+    share = np.exp(grid.log_mass - grid.log_integral).ravel()
+    cell = rng.choice(share.size, draws, p=share / share.sum())
     inside = rng.uniform(-0.5, 0.5, (2, draws))
     i, j = np.divmod(cell, len(grid.log_tau))
-    mu = grid.mu[i] + inside[0] * (grid.mu[1] - grid.mu[0])
+    mu = grid.mu[i, j] + inside[0] * (grid.mu[1] - grid.mu[0])[j]
     tau = np.exp(grid.log_tau[j] + inside[1] * (grid.log_tau[1] - grid.log_tau[0]))
     order = np.argsort(cell, kind="stable")
     used, point = np.unique(cell[order], return_inverse=True)
-    row, column = np.divmod(used, len(grid.log_tau))
+    at_mu, at_tau = grid.mu.ravel()[used], np.exp(grid.log_tau)[used % len(grid.log_tau)]
     log_alpha = np.empty((draws, len(table)))
     # Classes given a cell's middle: over a cell they hardly change.
-    log_alpha[order] = draw_classes(table, grid.mu[row], np.exp(grid.log_tau[column]), point, rng)
+    log_alpha[order] = draw_classes(table, at_mu, at_tau, point, rng)
     return {"mu": mu, "tau": tau, "log_alpha": log_alpha}, grid.log_integral
 
 
 def posterior_grid(table: Floats, priors: Priors) -> Grid:
     """Find where the posterior of mu and log tau is, and lay a fine grid there."""
-    reach = 5 * priors.mu.sigma
-    mu = np.linspace(priors.mu.mu - reach, priors.mu.mu + reach, _FINE)
     log_tau = np.linspace(np.log(priors.tau.sigma / 3e4), np.log(5 * priors.tau.sigma), _COARSE)
-    found = _grid(table, priors, mu, log_tau)
-    for size in (_COARSE, _FINE):
-        found = _grid(table, priors, *(_around(found, axis, size) for axis in (0, 1)))
-    return found
+    ends = priors.mu.mu + 5 * priors.mu.sigma * np.array([[-1.0], [1.0]])
+    found = _grid(table, priors, np.broadcast_to(ends, (2, _COARSE)), log_tau)
+    kept = _around(logsumexp(found.log_mass, axis=0), log_tau)
+    fine = np.linspace(kept[0], kept[1], _FINE)
+    ends = np.array([np.interp(fine, log_tau, end) for end in found.mu[[0, -1]]])
+    return _grid(table, priors, ends, fine)
 
 
-def _around(grid: Grid, axis: int, size: int) -> Floats:
-    """Evenly spaced places over what has density, and a step beyond."""
-    places = (grid.mu, grid.log_tau)[axis]
-    best = grid.density.max(axis=1 - axis)
-    kept = places[best > best.max() - _DEPTH]
-    step = places[1] - places[0]
-    return np.linspace(max(kept[0] - step, places[0]), min(kept[-1] + step, places[-1]), size)
+def _around(density: Floats, places: Floats) -> Floats:
+    """Ends of what has density, and a step beyond, (2,)."""
+    kept = np.flatnonzero(density > density.max() - _DEPTH)
+    return places[[max(kept[0] - 1, 0), min(kept[-1] + 1, len(places) - 1)]]
 
 
-def _grid(table: Floats, priors: Priors, mu: Floats, log_tau: Floats) -> Grid:
-    at_mu, at_log_tau = (values.ravel() for values in np.meshgrid(mu, log_tau, indexing="ij"))
-    tau = np.exp(at_log_tau)
+def _grid(table: Floats, priors: Priors, ends: Floats, log_tau: Floats) -> Grid:
+    """Cells between ends of mu, (2, log tau), drawn together until enough have density."""
+    for _ in range(_MOST_ROUNDS):
+        mu = np.linspace(ends[0], ends[1], _FINE)
+        density = _log_posterior(table, priors, mu, log_tau)
+        if (density > density.max(axis=0) - _DEPTH).sum(axis=0).min() >= _ENOUGH:
+            break
+        ends = np.stack([_around(*one) for one in zip(density.T, mu.T, strict=True)], axis=1)
+    cell = (mu[1] - mu[0]) * (log_tau[1] - log_tau[0])
+    return Grid(mu, log_tau, density + np.log(cell))
+
+
+def _log_posterior(table: Floats, priors: Priors, mu: Floats, log_tau: Floats) -> Floats:
+    """Log posterior density, unnormalised, (mu, log tau)."""
+    at_mu, tau = mu.ravel(), np.tile(np.exp(log_tau), len(mu))
     density = norm.logpdf(at_mu, priors.mu.mu, priors.mu.sigma)
     # The density of log tau is that of tau times tau.
-    density += halfnorm.logpdf(tau, scale=priors.tau.sigma) + at_log_tau
+    density += halfnorm.logpdf(tau, scale=priors.tau.sigma) + np.log(tau)
     rows = max(1, _MOST // (8 * len(table)))
     for start in range(0, len(tau), rows):
         at = slice(start, start + rows)
         density[at] += _log_integrals(table, at_mu[at], tau[at]).sum(axis=1)
-    return Grid(mu, log_tau, density.reshape(len(mu), len(log_tau)))
+    return np.asarray(density.reshape(mu.shape))
 
 
 def _log_integrals(table: Floats, mu: Floats, tau: Floats) -> Floats:

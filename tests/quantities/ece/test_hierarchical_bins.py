@@ -60,6 +60,33 @@ def test_evidence_is_the_integral_over_kappa_and_every_rate():
     assert found + choose == pytest.approx(np.log(np.exp(log_density).sum() * area), abs=1e-5)
 
 
+@pytest.mark.parametrize("sigma", [1e-9, 1e-6, 1e-3])
+def test_a_kappa_that_is_all_but_known_has_the_evidence_of_that_kappa(sigma):
+    prior = bc.LogNormal(3.4, sigma)
+    choose = log_binomial_coefficient(COUNT, POSITIVES).sum()
+    found = rates_of(prior=prior).direct_draws(1000, np.random.default_rng(0))
+    expected = log_likelihood(MADE, np.exp([3.4]))[0] - choose
+    # A standard deviation of sigma moves it by some sigma squared.
+    assert found.log_evidence == pytest.approx(expected, abs=1e-5)
+    standard = (np.log(found.draws["concentration"]) - 3.4) / sigma
+    assert np.std(standard) == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize("sigma", [30, 300, 3000])
+def test_a_kappa_of_which_nothing_is_known_has_its_evidence_and_rates(sigma):
+    prior = bc.LogNormal(3.4, sigma)
+    _, _, evidence = posterior_of_log_kappa(MADE, prior, -30.0, 20.0)
+    # Above the grid rates are the scores.
+    above = binom.logpmf(POSITIVES, COUNT, SCORE).sum() + norm.logsf((20 - 3.4) / sigma)
+    choose = log_binomial_coefficient(COUNT, POSITIVES).sum()
+    rates = rates_of(prior=prior)
+    found = rates.direct_draws(100, np.random.default_rng(0))
+    assert found.log_evidence + choose == pytest.approx(np.logaddexp(evidence, above), abs=1e-3)
+    drawn = rates.cell_rates(found.draws, np.random.default_rng(0))
+    before = rates.prior_rates(1000, np.random.default_rng(0))
+    assert all(((each >= 0) & (each <= 1)).all() for each in (drawn, before))
+
+
 @pytest.mark.parametrize(
     "made",
     [

@@ -9,10 +9,19 @@ from scipy.stats import halfnorm, kstest, norm
 import bayescal as bc
 from bayescal.inference.diagnostics import check
 from bayescal.quantities.temperature.data import Problem
-from bayescal.quantities.temperature.logits import Tabulated, labeled_rows, look_up
+from bayescal.quantities.temperature.logits import (
+    HIGH,
+    LOW,
+    NODES,
+    STEP,
+    Tabulated,
+    labeled_rows,
+    look_up,
+)
 from bayescal.quantities.temperature.model import (
     average_of,
     draw_classes,
+    draw_posterior,
     draw_shared,
     model_of,
     posterior_grid,
@@ -52,6 +61,34 @@ def test_the_evidence_is_that_of_sums_over_a_dense_grid():
     grid = posterior_grid(temperatures_of(found, priors).table, priors)
     # The sums leave out tau below .005, a share of about .01.
     assert grid.log_integral == pytest.approx(np.log(total), abs=0.02)
+
+
+@pytest.mark.parametrize("sigma", [0.7, 10, 1000])
+@pytest.mark.parametrize("rows_a_class", [100, 1e4, 1e5])
+def test_many_rows_of_classes_alike_have_the_posterior_of_normal_likelihoods(sigma, rows_a_class):
+    # exp(-rows (t - at)^2 / 2) in each of K classes: given tau a normal density of K equal values,
+    # of variance tau^2 + 1 / rows each and covariance sigma^2.
+    at, size = -0.5, 10
+    place = np.linspace(LOW, HIGH, NODES) - at
+    one = np.stack([-(place**2) / 2, -place * STEP, np.full(NODES, -(STEP**2))], axis=1)
+    priors = Priors(mu=bc.Normal(0, sigma))
+    tau = np.exp(np.linspace(np.log(1e-7), np.log(3), 20_001))
+    own, whole = tau**2 + 1 / rows_a_class, tau**2 + 1 / rows_a_class + size * sigma**2
+    logs = halfnorm.logpdf(tau, scale=0.5) + np.log(tau) + size / 2 * np.log(1 / rows_a_class)
+    logs -= ((size - 1) * np.log(own) + np.log(whole) + size * at**2 / whole) / 2
+    table = np.broadcast_to(rows_a_class * one, (size, NODES, 3))
+    found, evidence = draw_posterior(table, priors, 20_000, np.random.default_rng(20))
+    # What is left out: tau below 2e-5, a share of .01 of the posterior of 100,000 rows a class.
+    expected = logsumexp(logs) + np.log(np.log(tau[1] / tau[0]))
+    assert evidence == pytest.approx(expected, abs=0.02)
+    share = np.exp(logs - logsumexp(logs))
+    median = tau[np.searchsorted(np.cumsum(share), 0.5)]
+    assert np.median(found["tau"]) == pytest.approx(median, rel=0.05)
+    within = 1 / (size / own + sigma**-2)
+    centre = at * size / own * within
+    spread = np.sqrt(share @ (within + centre**2) - (share @ centre) ** 2)
+    # Draws are spread evenly over cells, and their spread is known to half a percent.
+    assert np.std(found["mu"]) == pytest.approx(spread, rel=0.03)
 
 
 def importance_means(found, priors, draws=400_000):
