@@ -237,7 +237,7 @@ def check_class_rows(labels: NDArray[Any], least: int, remedy: str) -> int:
     if len(count) < 2 or count.min() < least:
         raise InputError(
             f"y must hold two classes or more with at least {least} rows each; got "
-            f"{len(count)}, the rarest with {count.min()}. {remedy}"
+            f"{len(count)} class{'es' * (len(count) != 1)}, the rarest with {count.min()}. {remedy}"
         )
     return len(count)
 
