@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5850,
     "quantities/temperature": 5063,
     "report": 3128,
-    "results": 6429,
+    "results": 6431,
     "workflow": 2723,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_203
+TEST_LINES = 50_204
 
 
 def lines(path: Path) -> int:
