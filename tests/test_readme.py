@@ -45,3 +45,6 @@ def test_other_pages_show_the_same_numbers() -> None:
     assert list(map(numbers, of.findall((pages / "ece.md").read_text("utf-8")))) == table
     shown = list(map(numbers, of.findall((pages / "cli.md").read_text("utf-8"))))
     assert shown == printed[:2]
+    rows = re.compile(r"^\d +0\.\d\d .*\d", flags=re.MULTILINE)
+    shown = list(map(numbers, rows.findall((pages / "credal.md").read_text("utf-8"))))
+    assert shown == list(map(numbers, rows.findall(block("pycon"))))

@@ -136,11 +136,9 @@ def _case(tree: DataTree, names: tuple[str, ...]) -> dict[str, str]:
                 f"--case must be one of {listing(chain(*known.values()))}; got {name!r}."
             )
         found[dim] = name
-    for dim, own in known.items():
-        if len(own) > 1 and dim not in found:
-            raise InputError(
-                f"--case must name one of the result's; got none. Choose from {listing(own)}."
-            )
+    several = [listing(own) for dim, own in known.items() if len(own) > 1 and dim not in found]
+    if several:
+        raise InputError(f"--case must name one of {'; and one of '.join(several)}. Repeat it.")
     return found
 
 

@@ -243,7 +243,8 @@ def _print_result(
     sentences = [*table.notes, f"Posterior: {sampler_in_words(tree)}."]
     sentences += _about_prior(quantity.COMMAND, tree, given)
     names = classifier_names(tree)
-    for sentence in (*sentences, quantity.COMMAND.note):
+    note = "" if "conclusion" in tree.attrs else quantity.COMMAND.note
+    for sentence in (*sentences, note):
         say(sentence if verbose else with_short_names(sentence, names), verbose=verbose)
 
 

@@ -252,6 +252,8 @@ def _difference(
 def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
     """Difference of two coupled errors or metrics."""
     var = pair.var
+    if not {schema.ERROR_CORRELATION, schema.SHARED_ROWS} & tree.children.keys():
+        raise InputError(_APART)  # Before a group is asked for, which would not help.
     cases = find_pair(tree, pair)
     # The pair is coupled in alphabetical order, so that exchanging them only changes the sign.
     order = sorted((0, 1), key=lambda k: cases[k].classifier)

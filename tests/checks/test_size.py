@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2199,
+    "cli": 2198,
     "core": 9325,
     "curves": 2350,
     "inference": 1621,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5850,
     "quantities/temperature": 5074,
     "report": 3115,
-    "results": 6429,
+    "results": 6431,
     "workflow": 2723,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_265
+TEST_LINES = 50_314
 
 
 def lines(path: Path) -> int:

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import bayescal as bc
 from bayescal.cli.main import cli
+from tests.synthetic import make_result
 
 FEW = ["--quick", "--draws", "250"]
 QUICK = ["--n", "50", "--n", "100", "--replications", "2"]
@@ -49,8 +50,14 @@ def test_a_result_is_planned(pilot: list[object], tmp_path: Path) -> None:
     assert (found["var"], found["enough"], found["text"]) == ("ece", None, plan.text)
     assert found["results"] == plan.table.to_dict("records")
     assert "--case must be one of" in run("plan", kept, "--case", "other")[2]
-    assert "--case must name one of the result's" in run("plan", kept)[2]
+    assert "--case must name one of 'bold', 'honest'. Repeat it." in run("plan", kept)[2]
     assert "--label names a column of a table" in run("plan", kept, "--label", "y")[2]
+
+
+def test_classifier_and_group_are_asked_for_at_once(tmp_path: Path) -> None:
+    kept = tmp_path / "groups.nc"
+    bc.save(make_result(groups=("f", "m")), kept)
+    assert "must name one of 'a', 'b'; and one of 'f', 'm'. Repeat" in run("plan", kept)[2]
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,14 @@ def test_it_prints_and_keeps_what_python_computes(file: Path, tmp_path: Path) ->
     assert "depend on the class prior" in result.stdout
 
 
+def test_other_class_priors_are_not_advised_beside_them(file: Path) -> None:
+    given = ["--positive-column", "s", "--score", "over", "--quick", "--draws", "250"]
+    priors = ["--class-prior", ".4", "--class-prior", ".5"]
+    found = CliRunner().invoke(cli, ["sensitivity", "pu-ece", str(file), *given, *priors])
+    assert "The conclusion on" in found.stdout
+    assert "compare others" not in found.stdout
+
+
 @pytest.mark.parametrize("text", ["0.3..0.45", ".3...45", ".3..45", " .3 .. .45 "])
 def test_a_class_prior_may_be_its_interval(text: str) -> None:
     assert _class_prior(text) == bc.Beta.from_interval(0.3, 0.45)

@@ -139,8 +139,9 @@ def test_groups_must_be_chosen() -> None:
         difference(make_result(("vit", "gbm"), groups=("f", "m")), "vit", "gbm")
 
 
-def test_without_the_correlation_the_remedy_is_named() -> None:
-    tree = make_result(("vit", "gbm"))
+@pytest.mark.parametrize("groups", [(), ("f", "m")])
+def test_without_the_correlation_the_remedy_is_named(groups: tuple[str, ...]) -> None:
+    tree = make_result(("vit", "gbm"), groups=groups)
     del tree["error_correlation"]
     with pytest.raises(InputError, match=r"of labelled rows do.*fitted together.*Scores\.stack"):
         difference(tree, "vit", "gbm")
