@@ -182,7 +182,8 @@ def best(
         name=name,
     )
     given = {schema.CLASS: class_, schema.GROUP: group}
-    rank = rank.sel({dim: value for dim, value in given.items() if value is not None})
+    asked = {dim: value for dim, value in given.items() if dim in rank.dims and value is not None}
+    rank = rank.sel(asked)
     converged = access.is_converged(tree)
     first, title = rank.isel({RANK: 0}, drop=True), access.described(tree, name).title
     return Best(name, first, rank, converged, title)
