@@ -15,20 +15,20 @@ BUDGET = {
     "curves": 2350,
     "inference": 1621,
     "measures": 867,
-    "plots": 3329,
-    "quantities/agnostic": 3930,
+    "plots": 3330,
+    "quantities/agnostic": 3933,
     "quantities/credal": 6707,
     "quantities/ece": 3249,
     "quantities/pu_ece": 6196,
     "quantities/ssme": 5850,
     "quantities/temperature": 5063,
-    "report": 3128,
-    "results": 6429,
+    "report": 3138,
+    "results": 6442,
     "workflow": 2723,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_170
+TEST_LINES = 50_237
 
 
 def lines(path: Path) -> int:
