@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import islice, product
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import xarray as xr
@@ -453,11 +453,11 @@ def _row_cells(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def shown_summaries(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> Shown:
+def shown_summaries(found: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) -> Shown:
     """The first number of each case of many results by name, with its interval if it has one."""
     lines = [
         (" / ".join(dict.fromkeys((name, str(row["case"])))), row)
-        for name, rows in islice(found.items(), _MOST_FITS)
+        for name, rows in found[:_MOST_FITS]
         for row in rows
         if row.get("metric") == rows[0].get("metric")
     ]
