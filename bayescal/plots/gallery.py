@@ -16,6 +16,7 @@ from bayescal.plots.rows import plot_credal_sets, plot_decisions, plot_probabili
 from bayescal.plots.style import Drawing, full_title
 from bayescal.results import access, schema
 from bayescal.results.curves import curve_shape
+from bayescal.results.ranking import rankable
 from bayescal.results.summary import heading
 
 if TYPE_CHECKING:
@@ -143,8 +144,8 @@ def _of_metrics(tree: xr.DataTree, prob: float) -> Gallery:
             )
         draw = partial(plot_metrics, tree, var.name, prob)
         wide.append(Drawing(draw, capital(heading(var)), caption))
-    ranked = next((var for var in metrics if var.better), None)
-    if ranked is not None and len(access.classifier_names(tree)) > 1:
+    ranked = next((var for var in metrics if rankable(tree, var)), None)
+    if ranked is not None:
         caption = "Posterior probability of each rank; the first column is that of being best."
         draw = partial(plot_ranks, tree, ranked.name)
         wide.append(Drawing(draw, f"Ranks by {ranked.title}", caption))

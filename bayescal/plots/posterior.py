@@ -27,7 +27,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval
 from bayescal.results.measure import chosen_variable
-from bayescal.results.robustness import Conclusion, conclusions
+from bayescal.results.robustness import Conclusion, conclusions, with_value
 
 _GRID: Final = 1024
 
@@ -310,7 +310,7 @@ def plot_sensitivity(
         return plot_row_sensitivity(tree, prob, ax)
     all_of = conclusions(tree, name, prob, _threshold(tree, threshold))
     found = [one for one in all_of if isinstance(one, Conclusion)]
-    gathered = access.along(tree, schema.PRIOR_NAME)
+    gathered = with_value(tree, name)
     columns = min(_CURVES_A_ROW, len(found))
     width = 6.4 if columns == 1 else 1.6 + 2.4 * columns
     height = -(-len(found) // columns) * (_ROW_INCHES * len(gathered[0]) + 0.45) + _FRAME_INCHES

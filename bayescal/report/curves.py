@@ -28,8 +28,13 @@ from bayescal.core.text import (
     with_ends,
 )
 from bayescal.plots import plot_decision_curve, plot_differences
+<<<<<<< HEAD
 from bayescal.plots.style import Drawing
 from bayescal.report.answers import LIKELY, CaseAnswer, answer_of, columns_of
+=======
+from bayescal.plots.style import Drawing, shorten
+from bayescal.report.answers import LIKELY, answer_of, columns_of
+>>>>>>> 60020b488fcc155436a4bce331ab85cf0369e8f6
 from bayescal.report.render import WEIGHT, Column, View, bold, figures, names, plain, table
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -138,17 +143,13 @@ def groups(view: View) -> Markup | None:
     """Groups of each classifier (and class) from the largest error to the smallest."""
     if view.main.role != ERROR or schema.GROUP not in view.dims_of_cases:
         return None
-    blocks: dict[str, list[tuple[ResultSlice, CaseAnswer]]] = {}
-    for case in view.cases:
-        owner = " / ".join(name for name in (case.classifier, case.class_) if name is not None)
-        blocks.setdefault(owner, []).append((case, answer_of(view, case)))
-    for block in blocks.values():
-        block.sort(key=lambda row: -row[1].point)
-    return Markup("\n").join(_groups(view, *both) for both in blocks.items())
+    return Markup("\n").join(_groups(view, of) for of in access.along(view.tree, schema.GROUP))
 
 
-def _groups(view: View, owner: str, block: list[tuple[ResultSlice, CaseAnswer]]) -> Markup:
-    cases, found = zip(*block, strict=True)
+def _groups(view: View, of_owner: Sequence[ResultSlice]) -> Markup:
+    block = [(case, answer_of(view, case)) for case in of_owner]
+    cases, found = zip(*sorted(block, key=lambda row: -row[1].point), strict=True)
+    owner = " / ".join(filter(None, (cases[0].classifier, cases[0].class_)))
     ordered = [str(case.group) for case in cases]
     draws = np.stack([access.flat_draws(view.tree, view.main.name, case) for case in cases])
     said = [

@@ -21,7 +21,7 @@ from bayescal.report.render import Answer, Column, View, named, plain, several_n
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Difference, difference
-from bayescal.results.ranking import LIKELY, Best, best, leaders
+from bayescal.results.ranking import LIKELY, Best, best, leaders, rankable
 from bayescal.results.summary import heading
 
 BOUNDS_OF = "the metrics on the labelled rows alone"
@@ -56,8 +56,7 @@ def answer(view: View) -> Answer:
     """Which classifier is best by the main metric, or the values of the only one."""
     every = access.group_names(view.tree) if schema.GROUP in view.dims_of_cases else []
     groups: list[str | None] = [*every[:MOST_GROUPS]] or [None]
-    several = len(access.classifier_names(view.tree)) > 1
-    ranked = [one for one in view.answers if one.better and several]
+    ranked = [one for one in view.answers if rankable(view.tree, one)]
     rankings = {one.name: best(view.tree, one.name) for one in ranked}
     lead: list[str] = [f"Data: {view.data}."]
     for group in groups:
@@ -66,21 +65,29 @@ def answer(view: View) -> Answer:
     notes = []
     if (left := len(every) - MOST_GROUPS) > 0:
         notes.append(f"The first groups; the other {left} are in the table below.")
-    notes.append(" ".join(filter(None, [_LABELING.get(view.text("labeling"), ""), _model(view)])))
+    notes.append(
+        " ".join(
+            filter(
+                None,
+                [_LABELING.get(view.text("labeling"), ""), _model(view, compared=bool(ranked))],
+            )
+        )
+    )
     return Answer(lead, _best_table(view, rankings, groups), [note for note in notes if note])
 
 
-def _model(view: View) -> str:
+def _model(view: View, *, compared: bool) -> str:
     """What rows without a label, and the comparison of classifiers, rest on."""
     pairing, said = view.text("pairing"), []
     n = int(view.tree.attrs.get("n_obs", 0))
-    if pairing != "independent" and int(view.tree.attrs.get("n_labeled", n)) < n:
-        given = "its score" if schema.CURVE in view.tree.children else "all classifiers' scores"
+    curve = schema.CURVE in view.tree.children
+    if (curve or pairing != "independent") and int(view.tree.attrs.get("n_labeled", n)) < n:
+        given = "its score" if curve else "all classifiers' scores"
         said.append(
             f"Rows without a label count through a model of the label given {given}, with the "
             "priors below: what is said of them depends on that model."
         )
-    if len(access.classifier_names(view.tree)) > 1:
+    if compared:
         said.append(_COMPARED.get(pairing, _COMPARED[""]))
     return " ".join(said)
 
@@ -142,7 +149,7 @@ def _inside(group: str | None) -> Markup:
 def _shares(ranking: Best, group: str | None) -> list[tuple[str, float]] | None:
     """Classifiers with their probability of being best, in order; None if it is undefined."""
     held = ranking.prob_best if group is None else ranking.prob_best.sel({schema.GROUP: group})
-    found = {str(name): float(held.sel(classifier=name)) for name in held[schema.CLASSIFIER].values}
+    found = {str(name): held.sel(classifier=name).item() for name in held[schema.CLASSIFIER].values}
     if any(math.isnan(chance) for chance in found.values()):
         return None
     return sorted(found.items(), key=lambda item: -item[1])

@@ -281,6 +281,7 @@ def _rise(change: Change | None, window: str, against: str) -> str:
 
 
 _MOST_ROWS: Final = 30
+_PLUG_IN: Final = "A plug-in estimate, without a posterior."
 
 
 def show(result: xr.DataTree | object, prob: float = 0.9) -> Shown:
@@ -330,9 +331,11 @@ def show(result: xr.DataTree | object, prob: float = 0.9) -> Shown:
     if isinstance(result, pd.DataFrame):
         return _of_table(result)
     if isinstance(result, tuple) and hasattr(result, "_asdict"):
-        said = "A plug-in estimate, without a posterior."
-        rows = [[name, _cell(value)] for name, value in result._asdict().items()]
-        return Shown(lead=[said], columns=["", "Value"], rows=rows)
+        values = result._asdict()
+        plug_in = _PLUG_IN if type(result).__name__ == "Estimate" else None
+        said = values.pop("text", plug_in)
+        rows = [[name, _cell(value)] for name, value in values.items()]
+        return Shown(lead=[said] if said else [], columns=["", "Value"], rows=rows)
     raise InputError(
         f"show takes a result or another object of bayescal; got {type(result).__name__}. Pass "
         "what bayescal.fit returned."

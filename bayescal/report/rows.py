@@ -187,7 +187,8 @@ def _sentences(view: View, case: ResultSlice, rows: Rows) -> list[Markup]:
         )
     most = int(np.argmax(rows.n_open))
     if rows.n_open[most] > 2:
-        kept = [str(plain(name)) for name in open_names(rows, most).split(" / ")[:MOST_NAMED]]
+        still = [one for one, stays in zip(rows.classes, rows.is_open[most], strict=True) if stays]
+        kept = [str(plain(name)) for name in still[:MOST_NAMED]]
         said.append(
             Markup("The most open row is row {}: {} classes stay open, {}.").format(
                 count(int(rows.row[most])), int(rows.n_open[most]), Markup(several(kept))
@@ -240,7 +241,7 @@ def terms(view: View) -> list[tuple[str, str]]:
 
 def variable_name(view: View, name: str) -> str:
     """Name of a probability with the place of its row among all target rows, and its class."""
-    place, comma, class_ = name.partition("[")[2].rstrip("]").partition(", ")
+    place, comma, class_ = name.partition("[")[2].removesuffix("]").partition(", ")
     row = access.variable(view.tree, schema.CONSTANT_DATA, "target_row", view.cases[0])
     return f"Probability, row {int(row[int(place)])}{comma}{class_}"
 

@@ -233,26 +233,26 @@ _OUTSIDE = Markup(' <span aria-label="outside its rule">✗</span>')
 def diagnostics(view: View) -> Markup | None:
     """Show every diagnostic of every fit, with its rule."""
     fits = _fits(view)
-    found = [_column(view, check, list(fits.values())) for check in CHECKS]
+    found = [_column(view, check, [case for _, case in fits]) for check in CHECKS]
     columns = [column for column in found if column is not None]
     if not columns:
         return None
     word = view.case_word if len(fits) == len(view.cases) else "Fit"
-    heads = Column(word, names(list(fits)), words=True)
+    heads = Column(word, names([name for name, _ in fits]), words=True)
     return _verdict(view, len(fits)) + table("Diagnostics", [heads, *columns])
 
 
-def _fits(view: View) -> dict[str, ResultSlice]:
+def _fits(view: View) -> list[tuple[str, ResultSlice]]:
     """A case of each fit: several classifiers may have one, as the diagnostics' dimensions say."""
     held = view.tree[schema.DIAGNOSTICS].dataset
     dims = [dim for dim in view.dims_of_cases if any(dim in held[name].dims for name in held)]
     if len(dims) == len(view.dims_of_cases):
-        return {case.label: case for case in view.cases}
+        return [(case.label, case) for case in view.cases]
     joint = [] if schema.CLASSIFIER in dims else ["all classifiers"]
-    fits: dict[str, ResultSlice] = {}
+    fits: dict[tuple[str, ...], ResultSlice] = {}
     for case in view.cases:
-        fits.setdefault(", ".join([*joint, *(case.sel[dim] for dim in dims)]), case)
-    return fits
+        fits.setdefault((*joint, *(case.sel[dim] for dim in dims)), case)
+    return [(", ".join(parts), case) for parts, case in fits.items()]
 
 
 def _verdict(view: View, n_fits: int) -> Markup:

@@ -107,10 +107,12 @@ def find_case(
     return found[0]
 
 
-def named_case(tree: xr.DataTree, classifier: str | None, class_: str | None = None) -> ResultSlice:
-    """Return the case of a classifier and class, which must be named where there are several."""
-    check_given(tree, classifier=classifier, class_=class_)
-    return find_case(tree, classifier, class_)
+def named_case(
+    tree: xr.DataTree, classifier: str | None, class_: str | None = None, group: str | None = None
+) -> ResultSlice:
+    """Return the case of names, each of which must be given where there are several."""
+    check_given(tree, classifier=classifier, class_=class_, group=group)
+    return find_case(tree, classifier, class_, group)
 
 
 def check_given(tree: xr.DataTree, **given: str | None) -> None:

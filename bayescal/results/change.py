@@ -297,7 +297,7 @@ def _named(results: Any) -> Mapping[Any, Any]:
             "dict(fits)."
         )
     for name in results:
-        if isinstance(name, bool) or not isinstance(name, str | int):
+        if isinstance(name, bool) or not isinstance(name, str | int | np.integer):
             raise InputError(
                 f"a window must be named by a word or a whole number; got {name!r}. Pass the "
                 "windows of one series, as {window: fits[series, window], ...}."
@@ -309,9 +309,7 @@ def _named(results: Any) -> Mapping[Any, Any]:
 def _window(name: str, tree: Any, asked: _Asked) -> _Window:
     try:
         tree, var = with_measure(tree, asked.var)
-        where = {"classifier": asked.classifier, "class_": asked.class_, "group": asked.group}
-        access.check_given(tree, **where)
-        case = access.find_case(tree, **where)
+        case = access.named_case(tree, asked.classifier, asked.class_, asked.group)
         one = _variable(tree, var)
         errors = _errors(tree, one.name, case)
     except InputError as error:

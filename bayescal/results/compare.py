@@ -183,7 +183,9 @@ def check_comparable(tree: xr.DataTree, what: str) -> None:
 def is_fitted_apart(tree: xr.DataTree, var: str) -> bool:
     """Whether classifiers have posteriors of their own, to be coupled."""
     is_measure = var in access.measure_names(tree)
-    return access.main(tree).role == ERROR or is_measure or is_coupled(tree, var)
+    # Where rows were shared, draws of classifiers are no pairs, be the rows held or not.
+    apart = access.main(tree).role == ERROR or tree.attrs.get("pairing") == "shared rows"
+    return apart or is_measure or is_coupled(tree, var)
 
 
 def find_pair(tree: xr.DataTree, pair: Pair) -> tuple[access.ResultSlice, access.ResultSlice]:
@@ -211,8 +213,7 @@ def of_two_variables(tree: xr.DataTree, pair: Pair) -> Difference:
             f"a difference of two variables is of one classifier; the result has "
             f"{len(classifiers)}. Fit one, or compare two classifiers by a variable."
         )
-    access.check_given(tree, class_=pair.class_, group=pair.group)
-    case = access.find_case(tree, None, pair.class_, pair.group)
+    case = access.named_case(tree, None, pair.class_, pair.group)
     draws = [access.flat_draws(tree, name, case) for name in (first, second)]
     return draw_by_draw(pair._replace(var=first), draws, f"{first!r} or {second!r} is")
 

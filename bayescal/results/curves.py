@@ -133,8 +133,7 @@ def calibration_band(
     True
     """
     check_flag(simultaneous, "simultaneous")
-    access.check_given(result, classifier=classifier, class_=class_, group=group)
-    case = access.find_case(result, classifier, class_, group)
+    case = access.named_case(result, classifier, class_, group)
     if not lies_on_curve(result, case):
         raise InputError(
             "a band needs a calibration curve; the rows have fewer than two scores between 0 and "

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import MORE
+from bayescal.core.quantity import MORE, Variable
 from bayescal.core.shown import Showing, Shown, strip_of
 from bayescal.core.text import UNRELIABLE, fixed, in_words, plain, probability, several
 from bayescal.results import access, schema
@@ -23,6 +23,7 @@ from bayescal.results.compare import (
     ROUNDING,
     check_comparable,
     correlation_of,
+    is_coupled,
     is_fitted_apart,
     order_of,
     sorted_draws,
@@ -182,10 +183,19 @@ def best(
         name=name,
     )
     given = {schema.CLASS: class_, schema.GROUP: group}
-    rank = rank.sel({dim: value for dim, value in given.items() if value is not None})
+    asked = {dim: value for dim, value in given.items() if dim in rank.dims and value is not None}
+    rank = rank.sel(asked)
     converged = access.is_converged(tree)
     first, title = rank.isel({RANK: 0}, drop=True), access.described(tree, name).title
     return Best(name, first, rank, converged, title)
+
+
+def rankable(tree: xr.DataTree, one: Variable) -> bool:
+    """Whether a result says which of several classifiers is better by a metric."""
+    if one.better is None or len(access.classifier_names(tree)) < 2:
+        return False
+    held = is_coupled(tree, one.name) or schema.SHARED_ROWS in tree.children
+    return held or not is_fitted_apart(tree, one.name)
 
 
 def leaders(chances: Mapping[str, float]) -> list[str]:

@@ -494,17 +494,21 @@ def _conclude(
     asked = Conclusion("", var, prob, threshold, (), one.full or one.title)
     bounds = interval(tree, var, prob)
     sided = one.role == ERROR or threshold is not None
-    # Of a group without a value nothing is concluded.
-    known = [
+    return [_conclusion(tree, asked, cases, bounds, sided) for cases in with_value(tree, var)]
+
+
+def with_value(tree: xr.DataTree, var: str) -> list[tuple[ResultSlice, ...]]:
+    """Cases by prior; of a group without a value nothing is concluded."""
+    found = [
         cases
         for cases in access.along(tree, schema.PRIOR_NAME)
         if not any(np.isnan(access.flat_draws(tree, var, case)).all() for case in cases)
     ]
-    if not known:
+    if not found:
         raise InputError(
             f"a conclusion needs draws; {var!r} is undefined in every draw. Choose another metric."
         )
-    return [_conclusion(tree, asked, cases, bounds, sided) for cases in known]
+    return found
 
 
 def check_one_number(var: str, dims: Sequence[Hashable]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import islice, product
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import xarray as xr
@@ -19,7 +19,7 @@ from bayescal.results.access import ResultSlice
 from bayescal.results.curves import curve_shape
 from bayescal.results.intervals import Marginal, if_calibrated, interval, marginals, tail
 from bayescal.results.measure import shown_measures
-from bayescal.results.ranking import best
+from bayescal.results.ranking import best, rankable
 from bayescal.results.rows import read_rows, row_table
 
 if TYPE_CHECKING:
@@ -376,8 +376,7 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
     asked = tree.attrs.get("conclusion_var")
     others.sort(key=lambda one: one.name != asked)
     shown = [first, *others][:_SHOWN]
-    rankable = len(access.classifier_names(tree)) > 1 and first.better is not None
-    ranked = best(tree, first.name) if rankable else None
+    ranked = best(tree, first.name) if rankable(tree, first) else None
     ends = {one.name: interval(tree, one.name, prob) for one in shown}
     titles = [one.title for one in shown]
     columns = ("", *titles, *(["P(best)"] if ranked else []), "status")
@@ -454,11 +453,11 @@ def _row_cells(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def shown_summaries(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> Shown:
+def shown_summaries(found: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) -> Shown:
     """The first number of each case of many results by name, with its interval if it has one."""
     lines = [
         (" / ".join(dict.fromkeys((name, str(row["case"])))), row)
-        for name, rows in islice(found.items(), _MOST_FITS)
+        for name, rows in found[:_MOST_FITS]
         for row in rows
         if row.get("metric") == rows[0].get("metric")
     ]

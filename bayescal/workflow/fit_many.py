@@ -110,7 +110,7 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
             for (kind, what), names in said.items()
             if names
         ]
-        shown = shown_summaries({joined(key): rows for key, rows in self.rows.items()})
+        shown = shown_summaries([(joined(key), rows) for key, rows in self.rows.items()])
         return replace(shown, lead=[f"{self!r}"[1:-1] + "."], boxes=boxes)
 
     def __repr__(self) -> str:

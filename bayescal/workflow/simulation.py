@@ -228,6 +228,8 @@ def sbc(
     """
     chosen = quantity_named(quantity)
     settings, own = _settings(seed, options)
+    # Of fewer some would stand twice, and ranks would not be uniform.
+    check_whole(settings.chains * settings.draws, "the number of draws of all chains", RANKED)
     template = plan_of(chosen, data, priors_of(chosen, priors), own).cases[0]
     rows, health = [], []
     for index, rng in enumerate(_streams(seed, replications)):
@@ -243,6 +245,7 @@ def sbc(
 
 def _streams(seed: int, replications: int) -> Iterator[np.random.Generator]:
     """Random numbers of each replication's data; fits draw theirs elsewhere."""
+    check_whole(replications, "replications")
     for child in np.random.SeedSequence(seed).spawn(replications):
         yield np.random.default_rng(child)
 

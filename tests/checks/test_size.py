@@ -15,20 +15,20 @@ BUDGET = {
     "curves": 2350,
     "inference": 1621,
     "measures": 872,
-    "plots": 3324,
-    "quantities/agnostic": 3930,
+    "plots": 3325,
+    "quantities/agnostic": 3933,
     "quantities/credal": 6707,
     "quantities/ece": 3257,
     "quantities/pu_ece": 6196,
     "quantities/ssme": 5850,
     "quantities/temperature": 5074,
-    "report": 3115,
-    "results": 6431,
-    "workflow": 2723,
+    "report": 3127,
+    "results": 6444,
+    "workflow": 2726,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_314
+TEST_LINES = 50_426
 
 
 def lines(path: Path) -> int:

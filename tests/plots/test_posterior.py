@@ -21,6 +21,7 @@ from bayescal.results.assemble import combine
 from bayescal.results.intervals import interval
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
+from tests.synthetic_ssme import make_panel_result
 
 GRID = np.linspace(0, 12, 2401)
 
@@ -253,6 +254,14 @@ def test_a_plot_of_one_case_says_of_which_prior_it_is():
     tree = grid(priors=("default", "wide"))
     assert "Prior: default" in words(plot_reliability(tree))
     assert "Prior: wide" not in words(plot_reliability(tree.sel(prior="wide")))
+
+
+def test_a_group_in_which_a_metric_is_undefined_has_no_panel():
+    trees = {name: make_panel_result(("a",), ("x", "y", "z"), draws=50) for name in ("one", "two")}
+    for tree in trees.values():
+        tree["posterior"]["auc"].loc[{"group": "x"}] = np.nan
+    figure = plot_sensitivity(combine(trees), "auc", threshold=0.5)
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["y", "z"]
 
 
 def test_one_prior_is_refused():

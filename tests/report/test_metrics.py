@@ -11,6 +11,7 @@ import xarray as xr
 import bayescal as bc
 from bayescal.core.text import in_words, probability
 from bayescal.report.page import page
+from bayescal.results.assemble import combine
 from tests.report.pages import Page, sections, words
 from tests.synthetic_ssme import METRICS, make_panel_result
 
@@ -51,10 +52,19 @@ def test_what_is_assumed_is_said(parsed: Page) -> None:
 def test_what_unlabelled_rows_and_comparisons_rest_on(tree: xr.DataTree) -> None:
     tree = tree.copy()
     of_all, of_one = "all classifiers' scores.*same rows in every draw", "its score.*one by one"
-    for pairing, said in {"": of_all, "shared rows": of_one, "independent": r"\d Class"}.items():
+    for pairing, said in {"": of_all, "independent": r"\d Class", "shared rows": of_one}.items():
         tree.attrs |= {"pairing": pairing, "labeling": "", "n_labeled": 40, "n_obs": 100}
+        if pairing == "shared rows":
+            tree["curve"], both = xr.DataTree(), ("classifier", "classifier_other")
+            at = dict.fromkeys(both, tree["posterior"]["classifier"].values)
+            held = dict.fromkeys(METRICS, xr.DataArray(np.eye(3), at, both))
+            tree["error_correlation"] = xr.DataTree(xr.Dataset(held))
         assert re.search(said, answer(tree))
-        tree["curve"] = xr.DataTree()
+
+
+def test_one_prior_of_several_is_read_as_one_fit(tree: xr.DataTree) -> None:
+    refits = combine({"one": tree, "two": tree})
+    assert answer(refits.sel(prior=["one"])) == answer(refits.sel(prior="one"))
 
 
 def test_the_table_has_every_metric_beside_other_estimates(parsed: Page) -> None:

@@ -4,7 +4,9 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
+from bayescal.report import rows
 from bayescal.report.page import page
+from bayescal.report.render import View
 from bayescal.results.summary import table
 from tests.report.pages import Page, sections, words
 from tests.synthetic_credal import make_credal_grid, make_credal_result
@@ -104,6 +106,21 @@ def test_classes_have_bounds_from_least_to_largest(three: Page) -> None:
 
 
 @pytest.mark.slow
+def test_names_of_classes_may_hold_what_joins_names() -> None:
+    names = ("p / q", "r", "s]")
+    tree = make_credal_result(classes=names, calibration=20)
+    view = View(tree, 0.9)
+    (said,) = (
+        one for one in rows._sentences(view, view.cases[0], _read(view)) if "most open" in one
+    )
+    assert words(said.striptags()).endswith("3 classes stay open, p / q, r and s].")
+    assert rows.variable_name(view, "prob[0, s]]").endswith(", s]")
+
+
+def _read(view: View) -> rows.Rows:
+    return rows.read_rows(view.tree, view.cases[0], view.prob)
+
+
 def test_refits_are_reported_row_by_row() -> None:
     grid = make_credal_grid(("a", "b"))
     said = words(sections([grid], "sensitivity").section("sensitivity").text)

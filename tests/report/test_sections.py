@@ -166,6 +166,14 @@ def test_groups_from_the_worst_to_the_best(tree: xr.DataTree) -> None:
     assert groups(View(make_panel_result(("a", "b"), ("x", "y")), 0.9)) is None
 
 
+def test_names_that_join_to_one_label_keep_their_rows() -> None:
+    alike = (("a / b", "a"), ("c", "b / c"))
+    page = parsed(sections.diagnostics(View(make_result(*alike, draws=20), 0.9)))
+    assert len(page.all("tr")) == 1 + 4
+    page = parsed(groups(View(make_result(*alike, ("x", "y"), draws=20), 0.9)))
+    assert len(page.all("table")) == 4
+
+
 def test_diagnostics_mark_what_breaks_its_rule() -> None:
     tree = make_result(("a", "b"), draws=50, converged=False)
     page = parsed(sections.diagnostics(View(tree, 0.9)))

@@ -127,6 +127,16 @@ def test_the_answer_is_that_of_the_report() -> None:
     assert "2,000 labelled rows" in text
 
 
+def test_only_an_estimate_is_called_one() -> None:
+    assert "without a posterior" in bc.show(OTHERS["estimate"]()).text(80)
+    mean = bc.marginal(make_result(("a",), ("0", "1"), draws=50))
+    shown = bc.show(mean)
+    assert shown.lead == [mean.text]
+    assert "text" not in dict(shown.rows)
+    test = bc.agnostic.calibration_test(SCORE, label=LABEL, draws=99, seed=1)
+    assert bc.show(test).lead == []
+
+
 def test_what_did_not_converge_is_marked_with_its_remedy() -> None:
     for result in (
         make_result(("vit",), draws=50, converged=False),

@@ -96,6 +96,14 @@ def test_groups_are_ranked_one_by_one() -> None:
     assert "By accuracy in group south, a is best" in found.text
 
 
+def test_a_group_may_be_named_after_it_was_selected() -> None:
+    tree = make_panel_result(groups=("north", "south"))
+    found = bc.best(tree.sel(group="south"), group="south")
+    xr.testing.assert_equal(
+        found.prob_rank, bc.best(tree, group="south").prob_rank.drop_vars("group")
+    )
+
+
 def test_a_lead_that_is_not_clear_is_called_so() -> None:
     rng = np.random.default_rng(3)
     found = bc.best(with_draws("accuracy", rng.random((3000, 4))))

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from scipy.stats import norm
@@ -187,6 +188,12 @@ WRONG = {
 
 class _WithFailure(dict):
     failures: ClassVar = {"b": SimpleNamespace(message="no rows")}
+
+
+def test_whole_numbers_of_numpy_name_windows_as_others_do() -> None:
+    one, two = windows(0.1, 0.2).values()
+    found = bc.change({np.int64(7): one, np.int64(8): two}).table
+    pd.testing.assert_frame_equal(found, bc.change({7: one, 8: two}).table)
 
 
 @pytest.mark.parametrize("said", WRONG)

@@ -208,6 +208,14 @@ def test_keys_of_other_lengths_are_one_coordinate() -> None:
     assert found.draws("tce")["key"].values.tolist() == ["all", "north / 1"]
 
 
+def test_keys_of_one_word_are_shown_each() -> None:
+    one = made.data(1)["north", 0]
+    data = dict.fromkeys((1, "1", ("a", "b"), "a / b"), one)
+    found = bc.fit_many("ece", data, priors=made.PRIORS, **made.OPTIONS)
+    names = [f"{name} / {one.classifiers[0]}" for name in ("1", "1", "a / b", "a / b")]
+    assert [row[0] for row in bc.show(found).rows] == names
+
+
 def test_classifiers_keep_their_dim() -> None:
     one = made.data(1)["north", 0]
     two = bc.Scores.stack(dict.fromkeys("ab", one.y_prob[0]), y_true=one.y_true)

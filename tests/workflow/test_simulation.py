@@ -104,6 +104,18 @@ def test_ranks_see_a_prior_that_is_not_the_one_fitted(monkeypatch):
     assert found.p_values(bins=10)["tce"] < 1e-6
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"draws": RANKED - 1}, f"draws of all chains must be a whole number >= {RANKED}"),
+        ({"replications": 0}, "replications must be a whole number >= 1"),
+    ],
+)
+def test_what_gives_no_ranks_is_refused(given, said):
+    with pytest.raises(InputError, match=said):
+        sbc(bc.ece, COUNTS, **{"replications": 1, "seed": 3, **given})
+
+
 def test_all_that_is_simulated_is_ranked_unless_variables_are_given():
     found = sbc(bc.ece, COUNTS, 2, seed=3, draws=100)
     assert {"tce", "ece", "mce"} <= set(found.ranks)

@@ -404,7 +404,10 @@ def _plan(
         **weighing(priors.label_rate),
     }
     if not rows:
-        return Plan(cases, attrs, None, _variables(rules))
+        several = len({case.coords["classifier"] for case in cases}) > 1
+        return Plan(
+            cases, attrs | {"pairing": "independent"} if several else attrs, None, _variables(rules)
+        )
     return Plan(
         cases,
         attrs | {"pairing": "shared rows"},

@@ -29,8 +29,11 @@ from bayescal.quantities.agnostic.functionals import (
     upper_bound,
 )
 from bayescal.quantities.agnostic.posterior import plan
+from bayescal.results.assemble import combine
 from bayescal.results.curves import tpr_at
+from bayescal.results.summary import table
 from tests.quantities.agnostic.made import COSTS, RULE, rows
+from tests.report.pages import sections
 
 
 def cells(seed, n_cells=7, draws=5):
@@ -179,6 +182,26 @@ def test_pairing_narrows_differences_as_the_correlation_says(fitted):
     assert float(bc.best(tree, "auc").prob_best.sel(classifier="a")) == pytest.approx(
         found.prob_first_larger, abs=0.03
     )
+
+
+def test_without_the_rows_that_they_share_classifiers_are_not_compared(fitted):
+    refits = combine({"one": fitted[2], "two": fitted[2]})
+    for tree in (refits, refits.sel(prior="one")):
+        with pytest.raises(InputError, match="needs the rows that they share"):
+            bc.best(tree, "auc")
+        assert "P(best)" not in table(tree, 0.9).columns
+    with pytest.raises(InputError, match="needs the rows that they share"):
+        bc.difference(refits.sel(prior="one"), "a", "b", "auc")
+    assert "P(best)" not in sections([refits.sel(prior="one")], "answer").section("answer").text
+
+
+def test_counted_rows_are_not_called_the_same_rows():
+    views, label = two_classifiers(200, seed=3)
+    counts = bc.Counts.from_scores(stack(views, label, 200))
+    tree = bc.fit(bc.agnostic, counts, method="direct", seed=20)
+    said = sections([tree], "answer").section("answer").text
+    assert "same rows" not in said
+    assert "fitted apart" in said
 
 
 def test_a_classifier_and_its_copy_are_equal():
