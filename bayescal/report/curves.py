@@ -28,13 +28,8 @@ from bayescal.core.text import (
     with_ends,
 )
 from bayescal.plots import plot_decision_curve, plot_differences
-<<<<<<< HEAD
 from bayescal.plots.style import Drawing
-from bayescal.report.answers import LIKELY, CaseAnswer, answer_of, columns_of
-=======
-from bayescal.plots.style import Drawing, shorten
 from bayescal.report.answers import LIKELY, answer_of, columns_of
->>>>>>> 60020b488fcc155436a4bce331ab85cf0369e8f6
 from bayescal.report.render import WEIGHT, Column, View, bold, figures, names, plain, table
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice

@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6196,
     "quantities/ssme": 5850,
     "quantities/temperature": 5074,
-    "report": 3127,
+    "report": 3122,
     "results": 6444,
     "workflow": 2726,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_426
+TEST_LINES = 50_428
 
 
 def lines(path: Path) -> int:

@@ -44,7 +44,9 @@ def test_the_most_probable_class_is_predicted():
 
 @pytest.mark.parametrize("labels", [[0, 0, 0], [0, 0, 1]])
 def test_classes_with_too_few_rows_are_refused(labels):
-    with pytest.raises(InputError, match=r"rows each; got \d class(es)?, the rarest with \d\. Add some"):
+    with pytest.raises(
+        InputError, match=r"rows each; got \d class(es)?, the rarest with \d\. Add some"
+    ):
         check_class_rows(np.array(labels), 2, "Add some.")
     for calibrated in CALIBRATED:
         with pytest.raises(InputError, match="at least 2 rows each"):

@@ -208,7 +208,7 @@ def test_parameters_outside_their_range_are_refused(parameters, message):
 
 @pytest.mark.parametrize(
     ("y", "message"),
-    [(["a"] * 6, r"got 1 class,"), (["a"] * 5 + ["b"], "the rarest with 1 rows")],
+    [(["a"] * 6, r"got 1 class,"), (["a"] * 5 + ["b"], r"the rarest with 1\.")],
 )
 def test_classes_without_rows_to_hold_out_are_refused(y, message):
     with pytest.raises(InputError, match=message):
