@@ -44,7 +44,7 @@ RUNS = {
         ("weighted_coverage.py", 0.5),
     ],
     "pu_ece": [
-        ("pu_coverage.py --replications 40", 1.5),
+        ("pu_coverage.py --replications 30", 1.5),
         ("pu_coverage.py --bins 6", 0.5),
         (PU_REAL, 0.4),
         (PU_REAL + " --spread .05 --label spread_05", 0.4),
