@@ -41,7 +41,7 @@ RUNS = {
         ("real_coverage.py --bank report --data {data} --resamples 25 --draws 1000", 0.3),
         ("worst_again.py --of real_coverage_rates --bank rates --data {data}", 0.1),
         ("worst_again.py --of real_coverage_report --data {data}", 0.2),
-        ("weighted_coverage.py", 0.5),
+        ("weighted_coverage.py --replications 30 --truths less over wiggle", 0.2),
     ],
     "pu_ece": [
         ("pu_coverage.py --replications 30", 1.5),
