@@ -319,8 +319,11 @@ def check_one_order(*columns: Column | None) -> None:
         known, first = indexed[0]
         if len(index) != len(first) or index.nlevels != first.nlevels or index.equals(first):
             continue
-        if index.isin(first).all() and first.isin(index).all():
-            row = next(row for row in range(len(index)) if index[row] != first[row])
+        # Equal values of two types, such as times in two zones, have one code.
+        codes = first.append(index).factorize()[0].reshape(2, -1)
+        moved = np.flatnonzero(codes[0] != codes[1])
+        if len(moved) and np.array_equal(*map(np.unique, codes)):
+            row = moved[0]
             raise InputError(
                 f"{name} must have its rows in the order of {known}; their indexes hold the same "
                 f"in another one, {shown(index[row])} for {shown(first[row])} at row {row}. Rows "

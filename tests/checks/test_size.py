@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2198,
-    "core": 9325,
+    "core": 9328,
     "curves": 2350,
     "inference": 1621,
     "measures": 872,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_428
+TEST_LINES = 50_439
 
 
 def lines(path: Path) -> int:

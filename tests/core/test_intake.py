@@ -471,6 +471,17 @@ def test_rows_of_other_indexes_are_matched_by_place():
         np.testing.assert_array_equal(Scores(labels, values).y_true, [0, 1, 1])
 
 
+def test_equal_indexes_of_two_types_are_in_one_order():
+    times = pd.date_range("2024-01-01", periods=3, tz="UTC")
+    known = pd.Index([3, None, 1], dtype="Int64")
+    pairs = (times, times.tz_convert("Asia/Tokyo")), (known, pd.Index([3, None, 1], dtype=object))
+    for first, other in pairs:
+        y, p = pd.Series([0, 1, 1], index=first), pd.Series([0.2, 0.6, 0.9], index=other)
+        np.testing.assert_array_equal(Scores(y, p).y_prob, [p])
+        with pytest.raises(InputError, match="in another one"):
+            Scores(y, p.iloc[::-1])
+
+
 def test_features_in_another_order_than_labels_are_refused():
     x = pd.DataFrame({"x": np.arange(6.0)})
     y = pd.Series([0, 1, 0, 1, 0, 1]).iloc[::-1]
