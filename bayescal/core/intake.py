@@ -320,9 +320,9 @@ def check_one_order(*columns: Column | None) -> None:
         if len(index) != len(first) or index.nlevels != first.nlevels or index.equals(first):
             continue
         # Equal values of two types, such as times in two zones, have one code.
-        codes = first.append(index).factorize()[0].reshape(2, -1)
-        moved = np.flatnonzero(codes[0] != codes[1])
-        if len(moved) and np.array_equal(*map(np.unique, codes)):
+        known_code, code = first.append(index).factorize()[0].reshape(2, -1)
+        moved = np.flatnonzero(known_code != code)
+        if len(moved) and np.array_equal(np.unique(known_code), np.unique(code)):
             row = moved[0]
             raise InputError(
                 f"{name} must have its rows in the order of {known}; their indexes hold the same "
