@@ -338,8 +338,9 @@ class BinCounts:
         """Effective rows by which the masses of evened bins vary, (bin,)."""
         if not self.weighted:
             return self.count
-        squares = (self.unit * self.weight_by_label).sum(axis=0)
-        return np.asarray(self.weight**2 / np.where(squares > 0, squares, 1))
+        return np.asarray(
+            (self.weight_by_label / np.where(self.unit > 0, self.unit, 1)).sum(axis=0)
+        )
 
     @property
     def label_ratio(self) -> tuple[Floats, Floats]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -30,20 +30,8 @@ ERRORS = ("ece", "tce", "mce")
 POINTS = 80
 
 
-def draw_masses(
-    count: NDArray[Any],
-    shape: tuple[int, ...],
-    rng: np.random.Generator,
-    mass: Floats | None = None,
-) -> Floats:
-    """Draw the shares of the population that fall into the cells, (*shape, ..., cell).
-
-    Notes
-    -----
-    Of weighted rows, a cell's mass is the sum of ``w g`` over its rows with g ~ Exponential(1).
-    Gamma(count) times ``mass / count`` has the mean of that, ``mass = sum w``, and its variance,
-    ``sum w**2``, where `count` is the effective number of rows. Where that is shared out among
-    neighbouring cells, so is the variance.
+def draw_masses(count: NDArray[Any], shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    """Draw the shares of all rows that fall into the cells, (*shape, ..., cell).
 
     References
     ----------
@@ -52,9 +40,23 @@ def draw_masses(
     gamma = rng.standard_gamma(count.astype(float), size=(*shape, *count.shape))
     # Of far less than one effective row most draws underflow: a bin of them had no mean.
     np.maximum(gamma, 1e-200 * (count > 0), out=gamma)
-    if mass is not None:
-        gamma *= mass / np.where(count > 0, count, 1)
     return np.asarray(gamma / gamma.sum(axis=-1, keepdims=True))
+
+
+def weighted_masses(share: Floats, unit: Floats, rates: Floats) -> Floats:
+    """Shares of the population from shares of weighted rows and label rates, (..., cell).
+
+    Notes
+    -----
+    `unit` is what a row without and with the event weighs, (2, ..., cell): the inverse of its
+    chance of selection, which of a row of a cell with the rate r is ``(1 - r) / unit[0] + r /
+    unit[1]``. Where weights follow the label, mass and rate thus move together: shares of
+    Dirichlet draws and rates of Beta draws give the sums of ``w g`` over rows of either label,
+    g ~ Exponential(1), of the Bayesian bootstrap.
+    """
+    without, with_event = 1 / np.where(unit > 0, unit, 1)
+    mass = share / (without + rates * (with_event - without))
+    return np.asarray(mass / mass.sum(axis=-1, keepdims=True))
 
 
 def draw_positives(cells: BinCounts, rates: Floats, rng: np.random.Generator) -> NDArray[Any]:
@@ -71,7 +73,7 @@ def draw_positives(cells: BinCounts, rates: Floats, rng: np.random.Generator) ->
 
 def error_draws(problem: Problem, rates: Floats, mass: Floats) -> dict[str, Floats]:
     """Compute calibration errors, label rates and gaps of every draw."""
-    return BinnedMass(problem, mass).errors(rates)
+    return BinnedMass(problem, mass).at(rates).errors(rates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +102,13 @@ class BinnedMass:
     @cached_property
     def _weight(self) -> Floats:
         return self.mass + self.problem.in_empty_bin()
+
+    def at(self, rates: Floats) -> BinnedMass:
+        """Masses from shares of rows: those of weighted rows depend on the rates."""
+        cells = self.problem.cells
+        if not cells.weighted:
+            return self
+        return replace(self, mass=weighted_masses(self.mass, cells.unit, rates))
 
     def errors(self, rates: Floats) -> dict[str, Floats]:
         """Calibration errors, label rates and gaps at label rates of the cells."""

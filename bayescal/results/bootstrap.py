@@ -150,9 +150,8 @@ class _Added(NamedTuple):
 
 
 def rows_of(tree: xr.DataTree, case: ResultSlice) -> Rows | None:
-    """The labelled rows of a case by cell; None where masses depend on the curve."""
-    depends = access.has_variable(tree, schema.CURVE, schema.GIVEN_MASS)
-    if depends or "n_labeled" not in tree.attrs:
+    """The labelled rows of a case by cell; None where only positives are labelled."""
+    if "n_positive" in tree.attrs or "n_labeled" not in tree.attrs:
         return None
     score, count, held = cells_with_rows(tree, case)
     if access.has_variable(tree, schema.CONSTANT_DATA, _PARTS[0]):

@@ -460,8 +460,11 @@ def test_neighbours_share_their_effective_rows_by_weight(rows, closed):
         share = np.average(task.event, weights=task.weight)
         assert even.positives.sum() == pytest.approx(expected * share)
         np.testing.assert_array_equal(even.mass, cells.mass)
-        squares = even.mass[held(cells)] ** 2 / even.mass_count[held(cells)]
+        # Sums of gamma variates by label have the variance of sums of w g, g ~ Exponential(1).
+        squares = even.unit * even.weight_by_label
         assert squares.sum() == pytest.approx((task.weight**2).sum())
+        rows = even.weight_by_label / np.where(even.unit > 0, even.unit, 1)
+        np.testing.assert_allclose(even.mass_count, rows.sum(axis=0))
 
 
 @pytest.mark.parametrize("weights", [(1.0, 1.0), (10.0, 1.0), (1.0, 4.0)])

@@ -300,6 +300,8 @@ class Counted(NamedTuple):
     positives: Counts
     place: Floats
     mass: Floats
+    rows: Counts  # (cell,): effective ones, by which masses vary
+    unit: Floats  # (2, cell): weight of one of them without and with the label
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -352,9 +354,10 @@ class RankCells:
         total = rows.total(cell, self.number, rank)
         place = np.where(count > 0, total / np.where(count > 0, count, 1), middle)
         mass = count if rows.weight is None else np.bincount(cell, rows.weight, self.number)
+        unit = np.divide(mass, count, out=np.ones(self.number), where=count > 0)
         if rows.weight is None:
             count, positives = count.astype(np.int64), positives.astype(np.int64)
-        return Counted(count, positives, place, mass)
+        return Counted(count, positives, place, mass, count, np.stack([unit, unit]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,6 +381,8 @@ class ScoreCells:
             np.pad(cells.positives[held], (0, missing)),
             np.pad(ranks(cells.mean_score[held]), (0, missing), "edge"),
             np.pad(cells.weight[held], (0, missing)),
+            np.pad(cells.mass_count[held], (0, missing)),
+            np.pad(cells.unit[:, held], [(0, 0), (0, missing)]),
         )
 
 
@@ -420,6 +425,9 @@ class Problem:
     place: Floats
     # Weights of the rows of each cell, (curve, cell): their number where they have none.
     mass: Floats
+    # Effective rows by which masses vary, (curve, cell), and what one weighs, (label, curve, cell).
+    rows: Counts
+    unit: Floats
     # Ranks of the target rows that the result holds, (obs, curve).
     target_rank: Floats
 
@@ -430,9 +438,10 @@ class Problem:
         target = data.target.y_prob[0][rows].reshape(len(rows), len(curves))
         ranks = tuple(EmpiricalCDF.of(curve.score, curve.number) for curve in curves)
         counted = [cells.count(rank, curve) for rank, curve in zip(ranks, curves, strict=True)]
-        count, positives, place, mass = (np.stack(parts) for parts in zip(*counted, strict=True))
+        stacked = (np.stack(parts, axis=-2) for parts in zip(*counted, strict=True))
+        count, positives, place, mass, effective, unit = stacked
         at = np.stack([rank(t) for rank, t in zip(ranks, target.T, strict=True)], axis=1)
-        return cls(ranks, count, positives, place, mass, at)
+        return cls(ranks, count, positives, place, mass, effective, unit, at)
 
     @property
     def n_curves(self) -> int:

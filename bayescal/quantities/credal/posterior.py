@@ -25,7 +25,7 @@ from bayescal.core.quantity import (
     dims_of,
 )
 from bayescal.curves.average import member_model, weighing
-from bayescal.curves.cells import draw_masses, off_boundary
+from bayescal.curves.cells import draw_masses, off_boundary, weighted_masses
 from bayescal.curves.priors import COMPONENTS, SMOOTH
 from bayescal.quantities.credal import VARIABLES
 from bayescal.quantities.credal.data import (
@@ -328,8 +328,11 @@ class CredalCase:
                 "log_likelihood": self._log_likelihood(rates).sum(axis=-1),
                 "log_prior": draws["average_log_prior"],
             }
-        mass = draw_masses(self.problem.count, lead[:-1], rng, self.problem.mass)
-        kept = {"rate": rates, "given_rate": given, "mass": mass}
+        share = draw_masses(self.problem.rows, lead[:-1], rng)
+        kept = {"rate": rates, "given_rate": given, "mass": share}
+        if self.data.weight is not None:
+            kept["mass"] = weighted_masses(share, self.problem.unit, rates)
+            kept["given_mass"] = weighted_masses(share, self.problem.unit, given)
         curve = {name: values.astype(np.float32) for name, values in kept.items()}
         return curve | {"component": component.astype(np.int8)} | densities
 

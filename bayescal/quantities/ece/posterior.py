@@ -227,18 +227,22 @@ def collect_arrays(
     those given that some score is not.
     """
     cells, points = problem.cells, curve_scores(problem)
-    binned = BinnedMass(problem, masses(cells, calibrated.shape, rng))
+    share = BinnedMass(problem, draw_masses(cells.mass_count, calibrated.shape, rng))
+    binned, of_given = share.at(drawn.rate), share.at(given.rate)
     posterior = binned.errors(drawn.rate)
     for name in (*ERRORS, "gap"):
         # Exactly, and not up to rounding.
         posterior[name][calibrated] = 0.0
-    prior_mass = masses(cells, (1, len(prior_rates)), rng)
-    prior = error_draws(problem, prior_rates[None], prior_mass)
+    prior_share = draw_masses(cells.mass_count, (1, len(prior_rates)), rng)
+    prior = error_draws(problem, prior_rates[None], prior_share)
     replicated = replicated_counts(problem, drawn.rate, rng)
     gap = given.rate - cells.mean_score
     # A segment without shift is off by rounding, in no direction.
     direction = ((gap > ROUNDING).astype(float) - (gap < -ROUNDING)).mean(axis=(0, 1))
     log_likelihood = log_binomial(cells.positives, cells.count, off_boundary(drawn.rate))
+    given_mass = {}
+    if cells.weighted:
+        given_mass = {"given_mass": kept_rates(cells.count, of_given.mass, n_cells)}
     theory = _theory(problem.bins)._asdict()
     return CaseArrays(
         coords=problem.coords,
@@ -266,12 +270,13 @@ def collect_arrays(
         bounds_attrs=bound_words(theory),
         model_average={"p_calibrated": p_calibrated},
         given_miscalibration={
-            **binned.errors(given.rate),
+            **of_given.errors(given.rate),
             "calibration_curve": given.curve,
         },
         curve={
             **kept_curve(cells.count, drawn.rate, binned.mass, component, n_cells),
             "given_rate": kept_rates(cells.count, given.rate, n_cells),
+            **given_mass,
         },
         warnings=contradiction_warnings(problem, replicated),
     )
@@ -333,14 +338,9 @@ def _theory(bins: BinCounts) -> Bounds:
 def simulated(problem: Problem, rates: Floats, rng: np.random.Generator) -> tuple[Problem, Values]:
     """Labels of one problem for one draw of its cells' rates, and the quantities behind them."""
     again = _relabelled(problem, draw_positives(problem.cells, rates[0], rng))
-    mass = masses(problem.cells, (1, len(rates)), rng)
-    drawn = error_draws(problem, rates[None], mass)
+    share = draw_masses(problem.cells.mass_count, (1, len(rates)), rng)
+    drawn = error_draws(problem, rates[None], share)
     return again, {name: value[0, 0] for name, value in drawn.items()}
-
-
-def masses(cells: BinCounts, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-    """Draw the shares of the population in the cells, (*shape, cell)."""
-    return draw_masses(cells.mass_count, shape, rng, cells.mass)
 
 
 def _relabelled(problem: Problem, positives: NDArray[Any]) -> Problem:
@@ -447,8 +447,9 @@ def _errors_by_component(
     problem: Problem, rates: Mapping[str, Floats], rng: np.random.Generator
 ) -> dict[str, Any]:
     """Errors under each component, the scores 0 and 1 averaged, (chain, draw, description)."""
-    binned = BinnedMass(problem, masses(problem.cells, rates[CALIBRATED].shape[:-1], rng))
-    drawn = {name: binned.errors(rate) for name, rate in rates.items()}
+    share = draw_masses(problem.cells.mass_count, rates[CALIBRATED].shape[:-1], rng)
+    binned = BinnedMass(problem, share)
+    drawn = {name: binned.at(rate).errors(rate) for name, rate in rates.items()}
     # One that is left out has no weight; calibration stands in for it.
     return {
         error: np.stack([drawn.get(name, drawn[CALIBRATED])[error] for name in COMPONENTS], -1)

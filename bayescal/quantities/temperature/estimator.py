@@ -340,7 +340,8 @@ def error_draws(
     chosen = (fit + rng.gumbel(size=fit.shape)).argmax(axis=1)
     rate = _rates(cells, implied.accuracy, np.array(list(belief))[chosen], rng)
     gap = rate - cells.score
-    mass = draw_masses(cells.rows, (len(rate),), rng, cells.mass)
+    mass = draw_masses(cells.rows, (len(rate),), rng) * (cells.mass / cells.rows)
+    mass /= mass.sum(axis=1, keepdims=True)
     of_class = _membership(cells.of, n_classes)
     of_bin = _membership(cells.bin, int(cells.bin.max()) + 1)
     with np.errstate(invalid="ignore"):

@@ -157,7 +157,8 @@ def test_weighted_rows_count_as_in_ece(n):
     number = held.sum()
     for name, values in (("count", cells.count), ("positives", cells.positives)):
         np.testing.assert_allclose(getattr(found, name)[0, :number], values[held], rtol=1e-12)
-    np.testing.assert_allclose(found.mass[0, :number], cells.mass[held], rtol=1e-12)
+    np.testing.assert_allclose(found.rows[0, :number], cells.mass_count[held], rtol=1e-12)
+    np.testing.assert_allclose(found.unit[:, 0, :number], cells.unit[:, held], rtol=1e-12)
     if n < 100:
         rows = effective_rows(task.score, task.event, task.weight)
         np.testing.assert_allclose(rows[np.argsort(task.score)], cells.count[held], rtol=1e-12)
@@ -171,7 +172,9 @@ def test_equal_weights_change_nothing(cells):
     found = of(weighted(binary(200), np.full(200, 2.0)), cells)
     for name in ("count", "positives", "target_rank"):
         np.testing.assert_array_equal(getattr(found, name), getattr(plain, name))
-    np.testing.assert_array_equal(found.mass, 2 * plain.mass)
+    np.testing.assert_array_equal(found.rows, plain.rows)
+    held = plain.rows > 0
+    np.testing.assert_array_equal(found.unit[:, held], 2 * plain.unit[:, held])
     # Mean scores are sums of products, rounded to 12 decimals where they are not weighted.
     np.testing.assert_allclose(found.place, plain.place, rtol=1e-10)
 

@@ -13,7 +13,7 @@ from bayescal.core.bin_counts import BinCounts
 from bayescal.core.binning import Binning, fine_counts
 from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores
-from bayescal.curves.cells import draw_masses, draw_positives, fingerprint
+from bayescal.curves.cells import draw_masses, draw_positives, fingerprint, weighted_masses
 from bayescal.quantities.ece.bounds import bounds
 from bayescal.quantities.ece.data import data_warnings, problems
 from bayescal.quantities.ece.plan import influence
@@ -96,25 +96,38 @@ def test_whole_weights_estimate_as_repeated_rows_do(rows, n_bins, strategy, clos
         np.testing.assert_allclose(getattr(once, name), getattr(again, name), atol=1e-12)
 
 
-def test_masses_have_the_moments_of_the_weighted_bootstrap():
-    """Sums of w g over a cell's rows, g ~ Exponential(1): mean sum w, variance sum w**2."""
-    cells = fine_counts(WEIGHTED.tasks()[0], np.linspace(0, 1, 6))
-    draws, place = 20_000, cells.find(SCORE)
-    rng = np.random.default_rng(0)
-    bootstrap = np.empty((draws, cells.n_bins))
-    for start in range(0, draws, 1000):
-        g = rng.standard_exponential((1000, N)) * WEIGHT
-        for row, values in enumerate(g):
-            bootstrap[start + row] = np.bincount(place, values, cells.n_bins)
-    bootstrap /= bootstrap.sum(axis=1, keepdims=True)
-    found = draw_masses(cells.count, (draws,), np.random.default_rng(1), cells.mass)
-    # Standard errors of a mean and of a standard deviation over the draws, five of them.
-    spread = bootstrap.std(axis=0)
-    np.testing.assert_array_less(
-        abs(found.mean(axis=0) - bootstrap.mean(axis=0)), 5 * spread * np.sqrt(2 / draws) + 1e-12
-    )
-    held = spread > 0
-    assert abs(found.std(axis=0)[held] / spread[held] - 1).max() < 0.06
+@pytest.mark.parametrize("of_events", [1.0, 4.0])
+def test_masses_and_rates_have_the_moments_of_the_weighted_bootstrap(of_events):
+    """Sums of w g over a cell's rows, g ~ Exponential(1), of which events weigh so much more."""
+    n, draws, rng = 2000, 20_000, np.random.default_rng(0)
+    score = rng.random(n)
+    label = rng.random(n) < score / (score + (1 - score) * of_events)
+    weight = np.where(label, of_events, 1.0) * rng.choice([1.0, 2.0], n)
+    task = bc.Scores(y_true=label.astype(int), y_prob=score, sample_weight=weight).tasks()[0]
+    cells = fine_counts(task, np.linspace(0, 1, 6), 1).evened()
+    place = cells.find(score)
+    at = np.where(place == np.arange(cells.n_bins)[:, None], 1.0, 0.0).T
+    g = rng.standard_exponential((draws, n)) * weight
+    total, events = g @ at, (g * label) @ at
+    selected = rng.beta(*(cells.weight_by_label / cells.unit)[::-1], (draws, cells.n_bins))
+    without, with_event = cells.unit
+    found_rate = selected * with_event / (selected * with_event + (1 - selected) * without)
+    share = draw_masses(cells.mass_count, (draws,), rng)
+    found_mass = weighted_masses(share, cells.unit, found_rate)
+
+    def moments(mass, rate):
+        # The error of a classifier that is off in one direction, among them.
+        over = (mass * (rate - cells.mean_score / 2)).sum(axis=1)
+        return np.cov(np.column_stack([mass, rate, over]), rowvar=False)
+
+    expected = moments(total / total.sum(axis=1, keepdims=True), events / total)
+    spread = np.sqrt(np.diag(expected))
+    found = moments(found_mass, found_rate)
+    # Correlations have a standard error of .007. Effective rows are shared out by weight, a tenth
+    # off a variance here; without weights of the label, mass and rate have no correlation.
+    assert abs((found - expected) / np.outer(spread, spread)).max() < 0.12
+    correlation = found[0, cells.n_bins] / np.sqrt(found[0, 0] * found[cells.n_bins, cells.n_bins])
+    assert (abs(correlation) > 0.2) == (of_events > 1)
 
 
 def test_positives_of_effective_rows_vary_as_the_weighted_labels_do():

@@ -371,7 +371,8 @@ class RisingComponent:
     ) -> RisingComponent:
         """Take labelled cells with scores between 0 and 1."""
         count, positives, place = cells.count[None], cells.positives[None], ranks(score)[None]
-        problem = Problem((ranks,), count, positives, place, count, np.zeros((0, 1)))
+        unit = np.ones((2, *count.shape))
+        problem = Problem((ranks,), count, positives, place, count, count, unit, np.zeros((0, 1)))
         return cls(Monotone.of(problem, prior), ranks, score_logit(score))
 
     def sample(self, draws: int, rng: np.random.Generator) -> DirectDraws:
