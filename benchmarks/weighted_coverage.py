@@ -3,6 +3,7 @@
 python benchmarks/weighted_coverage.py                   # 100 replications, without NUTS
 python benchmarks/weighted_coverage.py --quantity credal
 python benchmarks/weighted_coverage.py --render
+python benchmarks/weighted_coverage.py --truths less --sizes 2000 --seed 21 --label again
 
 Rows of a simulated classifier are selected with a probability that rises or falls with the score,
 so steeply that the effective number of rows is half their number; or a quarter of the positive rows
@@ -207,10 +208,12 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=100)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--truths", nargs="+")
+    parser.add_argument("--label", default="", help="ending of the figures' file")
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
-    subject, name = SUBJECTS[given.quantity], f"weighted_coverage_{given.quantity}"
+    subject = SUBJECTS[given.quantity]
+    name = "_".join(filter(None, ("weighted_coverage", given.quantity, given.label)))
     rows: list[dict[str, Any]] = []
     truths = given.truths or subject.truths
     cells = [(world, how, n) for world in truths for how in SELECTED for n in given.sizes]

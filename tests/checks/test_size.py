@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2198,
-    "core": 9328,
-    "curves": 2350,
+    "core": 9329,
+    "curves": 2359,
     "inference": 1621,
     "measures": 872,
     "plots": 3325,
     "quantities/agnostic": 3933,
-    "quantities/credal": 6707,
-    "quantities/ece": 3257,
+    "quantities/credal": 6720,
+    "quantities/ece": 3258,
     "quantities/pu_ece": 6196,
     "quantities/ssme": 5850,
-    "quantities/temperature": 5074,
+    "quantities/temperature": 5075,
     "report": 3122,
-    "results": 6444,
+    "results": 6441,
     "workflow": 2726,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_439
+TEST_LINES = 50_458
 
 
 def lines(path: Path) -> int:
