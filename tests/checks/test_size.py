@@ -14,21 +14,21 @@ BUDGET = {
     "core": 9328,
     "curves": 2350,
     "inference": 1621,
-    "measures": 872,
+    "measures": 890,
     "plots": 3325,
     "quantities/agnostic": 3933,
     "quantities/credal": 6707,
     "quantities/ece": 3257,
     "quantities/pu_ece": 6196,
     "quantities/ssme": 5850,
-    "quantities/temperature": 5074,
+    "quantities/temperature": 5080,
     "report": 3122,
     "results": 6444,
     "workflow": 2726,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_439
+TEST_LINES = 50_444
 
 
 def lines(path: Path) -> int:
