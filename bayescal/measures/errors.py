@@ -101,9 +101,12 @@ def ks(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
 
 # Bandwidths are powers of this factor; between two of them the error is nearly a power of it.
 _STEP: Final = 0.85
+# Halvings, in logarithms, of the step in which the error equals its bandwidth.
+_HALVINGS: Final = 2
 # No bandwidth is smaller; an error as small as that is not smoothed.
 _LEAST: Final = 1e-3
-_PER_BANDWIDTH: Final = 2
+# Points of the integral: its integrand has kinks where gaps change their sign.
+_PER_BANDWIDTH: Final = 6
 
 
 def smece(rate: Any, score: Any, mass: Any) -> Floats:
@@ -121,17 +124,32 @@ def smece(rate: Any, score: Any, mass: Any) -> Floats:
         width = wider * _STEP
         here = _smoothed(flat[left], s, width)
         done = here >= width
-        found[left[done]] = _crossing(wider, before[done], width, here[done])
+        ends = (wider, before[done]), (width, here[done])
+        found[left[done]] = _crossing(flat[left[done]], s, ends, _HALVINGS)
         left, before, wider = left[~done], here[~done], width
     found[left] = before
     return np.asarray(found.reshape(gap.shape[:-1]))
 
 
-def _crossing(wider: float, before: Floats, width: float, here: Floats) -> Floats:
-    """Where the error equals the bandwidth, by a straight line in logarithms."""
-    above, below = np.log(here / width), np.log(np.maximum(before, 1e-300) / wider)
-    share: Floats = above / (above - below)
-    return np.asarray(width * (wider / width) ** share)
+type _Ends = tuple[tuple[float, Floats], tuple[float, Floats]]
+"""A bandwidth above the errors, and one below them, each with the errors at it."""
+
+
+def _crossing(gap: Floats, score: Floats, ends: _Ends, halvings: int) -> Floats:
+    """Where the error equals the bandwidth: halves, then a straight line in logarithms, (draw,)."""
+    (wider, before), (width, here) = ends
+    if not len(gap) or not halvings:
+        above, below = np.log(here / width), np.log(np.maximum(before, 1e-300) / wider)
+        share: Floats = above / (above - below)
+        return np.asarray(width * (wider / width) ** share)
+    middle = float(np.sqrt(wider * width))
+    at = _smoothed(gap, score, middle)
+    found = np.empty(len(gap))
+    for part, narrow in ((at >= middle, (middle, at)), (at < middle, (width, here))):
+        wide = (wider, before) if narrow[0] == middle else (middle, at)
+        halves = ((wide[0], wide[1][part]), (narrow[0], narrow[1][part]))
+        found[part] = _crossing(gap[part], score, halves, halvings - 1)
+    return found
 
 
 def _smoothed(gap: Floats, score: Floats, width: float) -> Floats:

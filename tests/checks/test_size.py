@@ -14,21 +14,21 @@ BUDGET = {
     "core": 9329,
     "curves": 2359,
     "inference": 1621,
-    "measures": 872,
+    "measures": 890,
     "plots": 3325,
     "quantities/agnostic": 3933,
     "quantities/credal": 6720,
     "quantities/ece": 3258,
     "quantities/pu_ece": 6196,
     "quantities/ssme": 5850,
-    "quantities/temperature": 5075,
+    "quantities/temperature": 5081,
     "report": 3122,
     "results": 6441,
     "workflow": 2726,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_458
+TEST_LINES = 50_463
 
 
 def lines(path: Path) -> int:

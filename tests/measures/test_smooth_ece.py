@@ -5,8 +5,8 @@ import pytest
 
 from tests.measures.curves import SEEDS, curve, value
 
-# Of the grid of the score and of the straight line between two bandwidths.
-OFF = 0.01
+# Of the grid of the score, and of the straight line between two bandwidths.
+OFF = 0.001
 
 
 def smoothed(rate, score, mass, width):
@@ -19,7 +19,7 @@ def smoothed(rate, score, mass, width):
 
 def by_bisection(*cells):
     low, high = 1e-3, 1.0
-    for _ in range(14):
+    for _ in range(20):
         middle = (low + high) / 2
         low, high = (middle, high) if smoothed(*cells, middle) >= middle else (low, middle)
     return low
@@ -30,7 +30,7 @@ def test_the_error_equals_its_bandwidth(seed):
     rate, score, mass = curve(seed, 2)
     found = value("smece", rate, score, mass)
     expected = [by_bisection(r, score, m) for r, m in zip(rate, mass, strict=True)]
-    np.testing.assert_allclose(found, expected, rtol=OFF, atol=2e-4)
+    np.testing.assert_allclose(found, expected, rtol=OFF, atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

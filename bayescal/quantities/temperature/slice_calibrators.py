@@ -463,7 +463,13 @@ class HeldOutCalibration(Calibrated):
         check_class_rows(labels, 2, "Pass more rows.")
         self.classes_ = self._classes_of(labels)
         held_out, target = self._held_out_logits(rows, labels, weight), labels
-        if len(np.unique(labels)) < len(self.classes_):
+        if len(seen := np.unique(labels)) < len(self.classes_):
+            if getattr(self.calibrator, "bundles", None) is not None:
+                raise InputError(
+                    "y must hold every class where a calibrator has bundles; got "
+                    f"{listing(seen.tolist())} of {listing(self.classes_.tolist())}. Pass rows of "
+                    "all classes, or leave bundles out."
+                )
             target = (labels[:, None] == self.classes_).argmax(axis=1)
         default = ClassWiseTemperatureScaling(gamma=_GAMMA)
         self.calibrator_ = clone(default if self.calibrator is None else self.calibrator)

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
@@ -57,6 +58,10 @@ def test_bundles_name_the_labels_of_held_out_rows():
     bundled = SliceCalibration(bundles=[[1, 2]])
     fitted = HeldOutCalibration(GaussianNB(), bundled, random_state=0).fit(x, y + 1)
     assert fitted.calibrator_.bundle_of_.tolist() == [0, 0, 2]
+    # Rows without the label 3 would number the columns: [1, 2] would be the labels 2 and 3.
+    trained = HeldOutCalibration(FrozenEstimator(GaussianNB().fit(x, y + 1)), bundled)
+    with pytest.raises(InputError, match=r"y must hold every class .* got 1, 2 of 1, 2, 3. Pass"):
+        trained.fit(x[y < 2], y[y < 2] + 1)
 
 
 def test_slices_of_the_users_own():
