@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2198,
-    "core": 9328,
+    "core": 9339,
     "curves": 2350,
     "inference": 1621,
     "measures": 872,
     "plots": 3325,
-    "quantities/agnostic": 3933,
-    "quantities/credal": 6707,
+    "quantities/agnostic": 3943,
+    "quantities/credal": 6720,
     "quantities/ece": 3257,
-    "quantities/pu_ece": 6196,
-    "quantities/ssme": 5850,
-    "quantities/temperature": 5074,
+    "quantities/pu_ece": 6203,
+    "quantities/ssme": 5851,
+    "quantities/temperature": 5077,
     "report": 3122,
     "results": 6444,
     "workflow": 2726,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_439
+TEST_LINES = 50_503
 
 
 def lines(path: Path) -> int:

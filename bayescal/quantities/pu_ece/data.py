@@ -26,7 +26,7 @@ from bayescal.core.checks import (
 from bayescal.core.columns import to_numpy
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, alike, probabilities
+from bayescal.core.intake import Column, alike, check_one_order, probabilities
 from bayescal.core.many_rows import counted_by
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import NEGATIVE, POSITIVE, UNLABELED, Batch, CellSums, Several
@@ -188,17 +188,22 @@ _PAIR: Final = "Pass {name: (positive, unlabeled)}."
 def _fill(found: PUScores, scores: Mapping[str, tuple[Any, Any]], whose: str) -> None:
     """Check and set the fields; `whose` names the classifier in a message."""
     samples: dict[str, list[Floats]] = {"positive": [], "unlabeled": []}
+    first: list[Column] = []
     for name, pair in scores.items():
         check_is(pair, (tuple, list), f"scores[{name!r}]", _PAIR)
         if len(pair) != 2:
             raise InputError(f"scores[{name!r}] must be two columns; got {len(pair)}. {_PAIR}")
         names = [sample + whose.format(name) for sample in samples]
-        columns = alike(*(probabilities(Column(*each)) for each in zip(names, pair, strict=True)))
+        given = [Column(*each) for each in zip(names, pair, strict=True)]
+        first = first or given
+        for one, other in zip(first, given, strict=True):
+            check_one_order(one, other)
+        columns = alike(*map(probabilities, given))
         for (sample, arrays), called, values in zip(samples.items(), names, columns, strict=True):
             array = _binary(values, called)
             if arrays:
-                first = sample + whose.format(next(iter(scores)))
-                check_same_length(len(array), called, len(arrays[0]), first)
+                start = sample + whose.format(next(iter(scores)))
+                check_same_length(len(array), called, len(arrays[0]), start)
             arrays.append(array)
     for sample, arrays in samples.items():
         object.__setattr__(found, sample, tuple(arrays))
