@@ -204,8 +204,8 @@ class Checkpoint:
         old = list(self._directory.glob(f"{quantity.NAME}-*.npz"))
         if old:
             warnings.warn(
-                f"{self._directory} has {len(old)} cases as an earlier version of bayescal kept "
-                "them; they are fitted again. Remove its files *.npz.",
+                f"{self._directory} has cases as an earlier version of bayescal kept them, "
+                f"{len(old)} in all, which are fitted again. Remove its files *.npz.",
                 ManyFitsWarning,
                 stacklevel=4,
             )

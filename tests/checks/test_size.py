@@ -10,25 +10,25 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2198,
-    "core": 9339,
-    "curves": 2350,
+    "cli": 2212,
+    "core": 9351,
+    "curves": 2352,
     "inference": 1621,
     "measures": 872,
     "plots": 3325,
     "quantities/agnostic": 3943,
-    "quantities/credal": 6720,
+    "quantities/credal": 6725,
     "quantities/ece": 3257,
-    "quantities/pu_ece": 6203,
+    "quantities/pu_ece": 6212,
     "quantities/ssme": 5851,
-    "quantities/temperature": 5077,
-    "report": 3122,
-    "results": 6444,
-    "workflow": 2726,
+    "quantities/temperature": 5079,
+    "report": 3126,
+    "results": 6460,
+    "workflow": 2736,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_503
+TEST_LINES = 50_550
 
 
 def lines(path: Path) -> int:

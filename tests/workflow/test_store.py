@@ -371,7 +371,7 @@ def test_words_are_kept_without_pickling(tmp_path):
 
 def test_cases_of_an_earlier_layout_are_named_and_fitted_again(tmp_path):
     (tmp_path / "ece-0123456789abcdef.npz").write_bytes(b"PK")
-    with pytest.warns(bc.ManyFitsWarning, match="has 1 cases as an earlier version of bayescal"):
+    with pytest.warns(bc.ManyFitsWarning, match="kept them, 1 in all, which"):
         found = made.checkpointed(tmp_path)
     assert found.attrs["status"] == "ok"
     assert len(list(tmp_path.glob("cases/*.npz"))) == 1

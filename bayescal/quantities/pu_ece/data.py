@@ -31,6 +31,7 @@ from bayescal.core.many_rows import counted_by
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import NEGATIVE, POSITIVE, UNLABELED, Batch, CellSums, Several
 from bayescal.core.tables import Table, open_table
+from bayescal.core.text import counted
 from bayescal.curves.cells import Problem
 from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.priors import Priors
@@ -168,7 +169,10 @@ class PUScores(Showing):
     def _show_(self) -> Shown:
         each = zip(self.classifiers, self.positive, self.unlabeled, strict=True)
         return Shown(
-            lead=[f"{self.n_positive:,} positives and {self.n_unlabeled:,} unlabelled rows."],
+            lead=[
+                f"{counted(self.n_positive, 'positive')} and "
+                f"{counted(self.n_unlabeled, 'unlabelled row')}."
+            ],
             columns=("Classifier", "Mean score of positives", "of unlabelled rows"),
             rows=[(name, *(f"{one.mean():.4f}" for one in samples)) for name, *samples in each],
         )
@@ -543,7 +547,8 @@ def binned(counts: Counts, binning: Binning, n_bins: int, column: str) -> PUCoun
     if n_negative or counts.weighted:
         raise InputError(
             "counts of positive and unlabelled rows must have no others, and no weights; got "
-            f"{n_negative} negative rows. Count rows that are not positive without a label."
+            f"{counted(n_negative, 'negative row')}. Count rows that are not positive without a "
+            "label."
         )
     check_rows(counts.n_obs, f"the column {column!r}")
     check_rows(n_unlabeled, f"the unlabelled rows by column {column!r}")

@@ -40,7 +40,7 @@ def test_one_case_a_classifier():
         ),
         (
             lambda: bc.Scores(y_true=[None, None], y_prob=[0.1, 0.2]),
-            "all 2 rows are missing",
+            "got none in 2 rows",
         ),
         (
             lambda: bc.Scores(y_true=[1, 0], y_prob=[0.1, 0.2], group=["a", "b"]),

@@ -13,6 +13,7 @@ from bayescal.core.columns import Whole, to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.intake import check_same_order
 from bayescal.core.quantity import Floats
+from bayescal.core.text import counted
 from bayescal.quantities.credal.credal_sets import discount, project, proper
 from bayescal.quantities.credal.venn_abers import fit_one_vs_rest
 
@@ -169,7 +170,8 @@ def _features(values: ArrayLike, name: str) -> Floats:
 def _check_width(table: Floats, width: int, name: str) -> None:
     if table.shape[1] != width:
         raise InputError(
-            f"{name} must have the {width} features of the labelled rows; got {table.shape[1]}."
+            f"{name} must have the {counted(width, 'feature')} of the labelled rows; got "
+            f"{table.shape[1]}."
         )
 
 
@@ -255,7 +257,7 @@ def check_label_sets(lower: ArrayLike, upper: ArrayLike, rows: int) -> LabelSets
         )
     if len(low) != rows:
         raise InputError(
-            f"lower must have a row for each of the {rows} rows of X; got {len(low)}. "
+            f"lower must have a row for each row of X, {rows}; got {len(low)}. "
             "Pass one value for each row."
         )
     return LabelSets(low, high)
