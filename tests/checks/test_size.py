@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2212,
-    "core": 9351,
+    "core": 9375,
     "curves": 2352,
     "inference": 1621,
     "measures": 872,
     "plots": 3325,
-    "quantities/agnostic": 3943,
+    "quantities/agnostic": 3964,
     "quantities/credal": 6725,
     "quantities/ece": 3257,
     "quantities/pu_ece": 6212,
     "quantities/ssme": 5851,
-    "quantities/temperature": 5079,
+    "quantities/temperature": 5100,
     "report": 3126,
     "results": 6460,
     "workflow": 2736,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_550
+TEST_LINES = 50_591
 
 
 def lines(path: Path) -> int:
