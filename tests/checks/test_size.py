@@ -24,11 +24,11 @@ BUDGET = {
     "quantities/temperature": 5100,
     "report": 3126,
     "results": 6460,
-    "workflow": 2736,
+    "workflow": 2749,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_591
+TEST_LINES = 50_605
 
 
 def lines(path: Path) -> int:
