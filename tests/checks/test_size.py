@@ -23,7 +23,7 @@ BUDGET = {
     "quantities/ssme": 5851,
     "quantities/temperature": 5100,
     "report": 3126,
-    "results": 6460,
+    "results": 6463,
     "workflow": 2749,
 }
 MOST_FILES = 210
