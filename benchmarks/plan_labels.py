@@ -1,6 +1,7 @@
 """Does a plan of labels from a small pilot foretell what fresh samples give?
 
     python benchmarks/plan_labels.py --data DIR
+    python benchmarks/plan_labels.py --render      # the figures on disk
 
 From each of several pilots of 500 labelled rows a plan is made, and set beside fits of fresh
 samples of the same population: the width of the 90 % interval of the calibration error, and how
@@ -13,14 +14,15 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from typing import Any
 
 import numpy as np
 from _common import print_table
 from _populations import Where, add_options, population, where
-from _results import write
+from _results import print_provenance, read, write
 from numpy.typing import NDArray
 
 import bayescal as bc
@@ -66,6 +68,21 @@ def figures(intervals: Floats, limits: list[float]) -> Floats:
     return np.stack([(upper - lower).mean(axis=1), *excluded], axis=-1)
 
 
+def show(name: str, found: Mapping[str, Any]) -> None:
+    """Print the figures of a population."""
+    fresh, plans, oracle = (np.array(found[part]) for part in ("fresh", "plans", "oracle"))
+    whats = ["width", *(f"P, {found['tce'] + off:.3f}" for off in LIMITS)]
+    print_table(
+        name,
+        ("population", "n", "", "fresh", "plans, mean", "plans, SD", "oracle"),
+        [
+            (name, n, what, fresh[k, j], own.mean(), own.std(ddof=1), oracle[k, j])
+            for k, n in enumerate(SIZES)
+            for j, (what, own) in enumerate(zip(whats, plans[:, k].T, strict=True))
+        ],
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_options(parser)
@@ -74,8 +91,15 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=50, help="of a plan")
     parser.add_argument("--fresh", type=int, default=300, help="fresh samples")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
-    place, rows, kept = where(given), [], {}
+    if given.render:
+        content = read("plan_labels")
+        print_provenance(content)
+        for name, found in content["found"].items():
+            show(name, found)
+        return
+    place, kept = where(given), {}
     with ProcessPoolExecutor(given.workers) as pool:
         for name in TRUTHS:
             tce = source(name, place)[1]
@@ -100,17 +124,7 @@ def main() -> None:
                 "plans": plans.tolist(),
                 "oracle": oracle.tolist(),
             }
-            for k, n in enumerate(SIZES):
-                for j, what in enumerate(["width", *(f"P, {limit:.3f}" for limit in limits)]):
-                    own = plans[:, k, j]
-                    rows.append(
-                        (name, n, what, actual[k, j], own.mean(), own.std(ddof=1), oracle[k, j])
-                    )
-            print_table(
-                name,
-                ("population", "n", "", "fresh", "plans, mean", "plans, SD", "oracle"),
-                [row for row in rows if row[0] == name],
-            )
+            show(name, kept[name])
     write("plan_labels", pilot=PILOT, known=KNOWN, sizes=SIZES, limits=LIMITS, found=kept)
 
 

@@ -6,8 +6,8 @@ python benchmarks/pu_real_coverage.py --bank report --render
 
 DIR holds adult.csv.gz. Positives are drawn from the positives of a population of _populations.py,
 unlabelled rows from all of it. The class prior is nearly known: a Beta whose mean is the share of
-positives, with a standard deviation of .005 or --spread. A run that was stopped goes on where it
-was.
+positives, with a standard deviation of .005 or --spread, each with a file of figures of its own. A
+run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import _populations
 import bayescal as bc
 
 CLASSIFIERS = ("LR .1", "kNN 15", "tree 75", "boosted", "NB")
+SPREAD = 0.005
 SIZES = ((200, 1000), (1000, 4000))
 
 
@@ -28,6 +29,11 @@ def class_prior(mean: float, spread: float) -> bc.Beta:
     """Beta around a share of positives."""
     rows = mean * (1 - mean) / spread**2 - 1
     return bc.Beta(mean * rows, (1 - mean) * rows)
+
+
+def of_spread(spread: float) -> str:
+    """Ending of the figures' file, "_spread_05" of .05; none of the spread of most figures."""
+    return "" if spread == SPREAD else f"_spread_{spread:g}".replace("0.", "", 1)
 
 
 def run_cell(
@@ -52,7 +58,7 @@ def main() -> None:
     _populations.add_options(parser)
     _cells.add_options(parser)
     parser.add_argument("--classifiers", nargs="+", default=CLASSIFIERS)
-    parser.add_argument("--spread", type=float, default=0.005, help="of the class prior")
+    parser.add_argument("--spread", type=float, default=SPREAD, help="of the class prior")
     given = parser.parse_args()
 
     def keys() -> list[_cells.Key]:
@@ -66,7 +72,7 @@ def main() -> None:
     where, settings = _populations.where(given), _cells.settings_of(given)
     _cells.finish(
         given,
-        f"pu_real_coverage_{given.bank}",
+        f"pu_real_coverage_{given.bank}{of_spread(given.spread)}",
         "the calibration error from positives and unlabelled rows",
         ("population", "classifier", "nP", "nU"),
         keys,

@@ -5,6 +5,7 @@ errors of its probabilities on rows that stand for the population. The posterior
 
 python benchmarks/temperature_held_out.py --replications 40         # 4 truths, 3 sizes
 python benchmarks/temperature_held_out.py --truths vector --per-class 10
+python benchmarks/temperature_held_out.py --render                  # the figures on disk
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from _results import RESULTS, read, write
+from _results import RESULTS, print_provenance, read, write
 
 import bayescal as bc
 from bayescal.quantities.temperature.estimator import BINNING, top_class
@@ -21,6 +22,7 @@ from bayescal.results.intervals import interval
 
 NAME = "temperature_held_out"
 POPULATION = 20_000
+COVERAGE, WEIGHTS = "coverage", "weights"
 METRICS = ("ece", "max_ece", "avg_ece")
 
 
@@ -90,9 +92,13 @@ def main():
     parser.add_argument(
         "--truths", nargs="+", default=["heterogeneous", "homogeneous", "vector", "calibrated"]
     )
+    parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
+    if given.render:
+        render()
+        return
     for name in given.truths:
-        lines = []
+        title, lines = f"{name}, {given.pool} rows without a label", []
         truth = bc.datasets.temperature.truth(name)
         for per_class in given.per_class:
             runs = [
@@ -102,15 +108,31 @@ def main():
             for method in runs[0][0]:
                 means = {m: np.mean([run[0][method][m] for run in runs]) for m in METRICS}
                 lines.append({"per_class": per_class, "method": method, **means})
-                shown = "  ".join(f"{m} {100 * v:6.2f}" for m, v in means.items())
-                print(f"{name:14} {per_class:4} {method:13} {shown}", flush=True)
+                show(title, lines[-1])
             cover = {key: np.mean([run[1][key] for run in runs]) for key in runs[0][1]}
-            lines.append({"per_class": per_class, "method": "coverage", **cover})
-            print(" " * 19, {key: round(float(v), 2) for key, v in cover.items()}, flush=True)
+            lines.append({"per_class": per_class, "method": COVERAGE, **cover})
+            show(title, lines[-1])
             weight = {key: np.mean([run[2][key] for run in runs]) for key in MODELS}
-            lines.append({"per_class": per_class, "method": "weights", **weight})
-            print(" " * 19, {key: round(float(v), 2) for key, v in weight.items()}, flush=True)
-            keep(f"{name}, {given.pool} rows without a label", given.replications, lines)
+            lines.append({"per_class": per_class, "method": WEIGHTS, **weight})
+            show(title, lines[-1])
+            keep(title, given.replications, lines)
+
+
+def show(title, line):
+    """Print the errors of a method in percent, or shares."""
+    held = {key: value for key, value in line.items() if key not in ("per_class", "method")}
+    of_errors = line["method"] not in (COVERAGE, WEIGHTS)
+    words = (f"{key} {100 * v:.2f}" if of_errors else f"{key} {v:.2f}" for key, v in held.items())
+    print(f"{title}: {line['per_class']:4} a class, {line['method']:13}", *words, flush=True)
+
+
+def render():
+    """Print the figures on disk."""
+    content = read(NAME)
+    print_provenance(content)
+    for title, truth in content["truths"].items():
+        for line in truth["rows"]:
+            show(title, line)
 
 
 def keep(title, replications, lines):

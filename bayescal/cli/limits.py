@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from bayescal.results.answers import LabelPlan
 
 
-_DIMS: Final = {"class_": "class", "group": "group"}
+_DIMS: Final = {"classifier": "classifier", "class_": "class", "group": "group"}
 _FIGURES: Final = (".png", ".pdf", ".svg")
 _TABLE: Final = ".csv"
 _ENDINGS: Final = ".png, .pdf or .svg (a figure), or .csv (the numbers)"
@@ -100,7 +100,12 @@ def _plan(file: Path, **given: Any) -> int:
     with in_terms_of(_PLAN_OPTIONS):
         if given["limit"] is not None:
             check_share(given["var"], given["limit"], "--limit")
-        tree = loaded_or_fitted(_QUANTITY, {**given, "file": file})
+        tree = loaded_or_fitted(
+            _QUANTITY,
+            {**given, "file": file},
+            check=lambda names_of: _case(names_of, given["case"]),
+        )
+        from bayescal.results.access import names_of_cases
         from bayescal.workflow.simulation import SIZES, plan_labels
 
         with terminal_bar("Planning") as update:
@@ -113,7 +118,7 @@ def _plan(file: Path, **given: Any) -> int:
                 prob=given["prob"],
                 seed=given["seed"],
                 progress=update,
-                **_case(tree, given["case"]),
+                **_case(partial(names_of_cases, tree), given["case"]),
             )
     for path in given["output"]:
         _write(found, path)
@@ -122,12 +127,9 @@ def _plan(file: Path, **given: Any) -> int:
     return status_code(tree, _PLAN_OPTIONS)
 
 
-def _case(tree: DataTree, names: tuple[str, ...]) -> dict[str, str]:
+def _case(names_of: Callable[[str], Sequence[str]], names: tuple[str, ...]) -> dict[str, str]:
     """What each name is of: a classifier, a class or a group."""
-    from bayescal.results.access import classifier_names, names_along
-
-    known = {"classifier": classifier_names(tree)}
-    known |= {name: names_along(tree, dim) for name, dim in _DIMS.items()}
+    known = {name: names_of(dim) for name, dim in _DIMS.items()}
     found = {}
     for name in names:
         dim = next((dim for dim, own in known.items() if name in own), None)

@@ -23,6 +23,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.text import (
     Column,
     cell,
+    counted,
     distinct,
     fitted,
     one_by_one,
@@ -317,7 +318,7 @@ def print_estimates(found: Estimates, *, verbose: bool = False) -> None:
     )
     rest = len(found.rows) - len(shown)
     if rest:
-        say(f"and {rest:,} more rows: -o rows.csv writes all of them.")
+        say(f"and {counted(rest, 'more row')}: -o rows.csv writes all.")
 
 
 def _cell(value: Any) -> str:

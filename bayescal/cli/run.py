@@ -104,8 +104,16 @@ RESULT: Final = ".nc"
 _SAID: Final = (ConvergenceWarning, DataWarning, ScarWarning)
 
 
-def loaded_or_fitted(quantity: Quantity, given: Given, *of_fit: Option) -> DataTree:
-    """Load the result that FILE is, which `of_fit` does not go with; or fit by direct draws."""
+def loaded_or_fitted(
+    quantity: Quantity,
+    given: Given,
+    *of_fit: Option,
+    check: Callable[[Callable[[str], Sequence[str]]], object] | None = None,
+) -> DataTree:
+    """Load the result that FILE is, which `of_fit` does not go with; or fit by direct draws.
+
+    `check` takes the names of the cases along a dimension, and refuses them before the fit.
+    """
     command: Command = quantity.COMMAND
     first, *others = files_of(given)
     if first.suffix.casefold() == RESULT:
@@ -117,13 +125,16 @@ def loaded_or_fitted(quantity: Quantity, given: Given, *of_fit: Option) -> DataT
         return load(first)
     check_required(command, given)
     data = command.read({**given, "estimate_only": False})
-    from bayescal.workflow.fit import fit
+    from bayescal.workflow.fit import fit, plan_of, priors_of
 
     settings = {name: given[name] for name in ("draws", "seed") if name in given}
-    options = {"method": "direct", **settings, **plan_options(quantity, given)}
+    options = plan_options(quantity, given)
     with terminal_bar("Fitting") as update, ignored(*_SAID):
         priors = command.priors_of(given, data)
-        return fit(quantity, data, priors=priors, progress=update, **options)
+        if check is not None:
+            check(plan_of(quantity, data, priors_of(quantity, priors), options).names)
+        settings = {"method": "direct", **settings, **options}
+        return fit(quantity, data, priors=priors, progress=update, **settings)
 
 
 def check_of_result(command: Command, given: Given, *others: Option) -> None:

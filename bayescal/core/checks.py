@@ -6,11 +6,12 @@ Rows are counted from 0 throughout, as NumPy and pandas count them.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Real
 from reprlib import Repr
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -287,6 +288,30 @@ def class_name(kind: type) -> str:
     package = kind.__module__.split(".")
     quantity = package[2:3] if package[1:2] == ["quantities"] and package[-1] == "priors" else []
     return ".".join([*quantity, kind.__name__])
+
+
+# How files of other formats begin, what they are, and what reads them.
+_OTHER_FORMATS: Final = (
+    (rb'\s*\{\s*"', "JSON, a line a row", "pandas.read_json(..., lines=True)"),
+    (rb"\s*\[\s*[\[{]", "JSON", "pandas.read_json(...)"),
+    (b"ARROW1", "Arrow (Feather)", "pandas.read_feather(...)"),
+    (b"FEA1", "Feather", "pandas.read_feather(...)"),
+    (rb"\xff\xff\xff\xff", "an Arrow stream", "pyarrow.ipc.open_stream(...).read_pandas()"),
+    (rb"PK\x03\x04", "Excel or another archive", "pandas.read_excel(...)"),
+)
+
+
+def check_text(head: bytes, name: str) -> None:
+    """Refuse what a file of text with a row of column names does not begin with."""
+    rule = f"{name} must be a CSV file in UTF-8 or a Parquet file"
+    for start, what, reader in _OTHER_FORMATS:
+        if re.match(start, head):
+            raise InputError(f"{rule}; it is {what}. Convert it: {reader}.to_parquet(...).")
+    if b"\x00" in head:
+        raise InputError(
+            f"{rule}; its content is neither. Write the table with to_csv or to_parquet, or save "
+            "it as UTF-8 text."
+        )
 
 
 def checked_words(value: object, name: str) -> list[str]:

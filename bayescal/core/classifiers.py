@@ -28,7 +28,7 @@ from bayescal.core.checks import (
 )
 from bayescal.core.columns import MISSING, Codes, Label, factorize, to_numpy
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, weights
+from bayescal.core.intake import Column, check_same_order, weights
 from bayescal.core.quantity import Floats
 
 type Rows = NDArray[np.intp]
@@ -138,7 +138,7 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         labels = known_labels(y)
         (rows,) = indexable(x)
         n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
-        check_same_length(n_rows, "X", len(labels), "y")
+        check_one_table(x, n_rows, y, len(labels), sample_weight)
         check_classification_targets(labels)
         if sample_weight is None:
             return rows, labels, None
@@ -183,6 +183,12 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
+
+
+def check_one_table(x: Any, n_rows: int, y: Any, n_labels: int, sample_weight: Any) -> None:
+    """Check that rows, labels and weights are those of one table, in one order."""
+    check_same_length(n_rows, "X", n_labels, "y")
+    check_same_order(X=x, y=y, sample_weight=sample_weight)
 
 
 def known_labels(y: Any) -> NDArray[Any]:

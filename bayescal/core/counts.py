@@ -37,6 +37,7 @@ from bayescal.core.sums import (
     lowest,
     units_of,
 )
+from bayescal.core.text import counted
 
 MOST_CELLS: Final = 100_000
 
@@ -273,7 +274,7 @@ class Counts(Showing):
         kind = np.array([NEGATIVE, POSITIVE, UNLABELED], np.int8)[scores.y_true]
         group, names = scores.group, scores.groups or (WHOLE,)
 
-        def counted(score: NDArray[np.floating], rows: Any) -> Counts:
+        def of_rows(score: NDArray[np.floating], rows: Any) -> Counts:
             weight = scores.sample_weight
             sums = CellSums(weight is not None)
             sums.add(score[rows], kind[rows], None if weight is None else weight[rows])
@@ -281,7 +282,7 @@ class Counts(Showing):
 
         parts = {
             name: {
-                one: counted(score, slice(None) if group is None else group == place)
+                one: of_rows(score, slice(None) if group is None else group == place)
                 for place, one in enumerate(names)
             }
             for name, score in zip(scores.classifiers, scores.y_prob, strict=True)
@@ -524,11 +525,11 @@ class Counts(Showing):
 
     def _show_(self) -> Shown:
         classes = ", ".join(map(str, self.classes))
-        kind = "weighted rows" if self.weighted else "rows"
+        rows = counted(self.n_obs, "weighted row" if self.weighted else "row")
         return Shown(
             lead=[
-                f"{self.n_obs:,} {kind}, {self.n_labeled:,} labelled, {self.positives.sum():,} of "
-                f"these positive, in {len(self.cell):,} narrow cells; classes {classes}."
+                f"{rows}, {self.n_labeled:,} labelled, {self.positives.sum():,} of "
+                f"these positive, in {counted(len(self.cell), 'narrow cell')}; classes {classes}."
             ]
         )
 
@@ -537,7 +538,7 @@ class Counts(Showing):
         classes = ", ".join(map(str, self.classes))
         return (
             f"<Counts: n_obs {self.n_obs}, n_labeled {self.n_labeled}; "
-            f"{len(self.cell)} cells; classes {classes}>"
+            f"{counted(len(self.cell), 'cell')}; classes {classes}>"
         )
 
 
@@ -548,7 +549,7 @@ def check_labeled(counts: Counts, label: str, weight: str | None = None) -> Coun
         check_some_weight(counts.n_obs, counts.n_read, weight)
     if not counts.n_labeled:
         raise InputError(
-            f"{label} must hold at least one label; all {counts.n_obs} rows are missing. "
+            f"{label} must hold at least one label; got none in {counted(counts.n_obs, 'row')}. "
             "Label some rows: calibration cannot be measured without."
         )
     binary_classes(counts.labels, counts.pos_label, label)

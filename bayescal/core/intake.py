@@ -331,6 +331,11 @@ def check_one_order(*columns: Column | None) -> None:
             )
 
 
+def check_same_order(**columns: Any) -> None:
+    """The same of values by the names that a message calls them; some may be None."""
+    check_one_order(*(Column(*each) for each in columns.items()))
+
+
 def collect_columns(
     columns: Mapping[str, Any],
     where: str,

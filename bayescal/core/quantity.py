@@ -468,6 +468,11 @@ class Plan(NamedTuple):
     variables: Sequence[Variable] = ()
     shared_rows: Sequence[Arrays] = ()
 
+    def names(self, dim: str) -> list[str]:
+        """Names of the cases along a dimension of the result."""
+        along = ([c.coords[dim]] if dim in c.coords else c.axes.get(dim, ()) for c in self.cases)
+        return list(dict.fromkeys(name for names in along for name in names))
+
 
 class Quantity(Protocol):
     """An estimand with its estimate, bounds and model: a module of this shape."""

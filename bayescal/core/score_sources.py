@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_columns, check_known, check_unique, checked_scores, listing
 from bayescal.core.columns import MISSING, factorize, frame_columns
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, Parts, check_one_order, collect, collect_columns
+from bayescal.core.intake import Column, Parts, check_same_order, collect, collect_columns
 
 
 class ScoreSources:
@@ -194,7 +194,7 @@ class ScoreSources:
         """
         named = estimator if isinstance(estimator, Mapping) else {"classifier": estimator}
         classes = _shared_classes(named)
-        check_one_order(Column("X", X), Column("y", y))
+        check_same_order(X=X, y=y, group=group, sample_weight=sample_weight)
         y_prob = {name: _scored(name, one, X) for name, one in named.items()}
         return cls.stack(
             y_prob,
@@ -269,7 +269,7 @@ class ScoreSources:
         <Scores: classifiers 'lr'; n_obs 4, n_labeled 4; classes 'no', 'yes'>
         """
         named = models if isinstance(models, Mapping) else {"classifier": models}
-        check_one_order(Column("X", X), Column("y", y))
+        check_same_order(X=X, y=y, group=group, sample_weight=sample_weight)
         labels = _known_labels(y)
         classes = np.unique(labels).tolist()
         return cls.stack(

@@ -25,6 +25,7 @@ from bayescal.core.intake import (
 )
 from bayescal.core.score_sources import FIELDS, ScoreSources, fill
 from bayescal.core.shown import Showing, Shown
+from bayescal.core.text import counted
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -142,7 +143,10 @@ class Scores(ScoreSources, Showing):
 
     def _show_(self) -> Shown:
         labelled = "all" if self.n_labeled == self.n_obs else f"{self.n_labeled:,}"
-        parts = [f"{self.n_obs:,} rows, {labelled} labelled", f"classes {listing(self.classes)}"]
+        parts = [
+            f"{counted(self.n_obs, 'row')}, {labelled} labelled",
+            f"classes {listing(self.classes)}",
+        ]
         parts += [f"groups {listing(self.groups)}"] if self.groups else []
         parts += [] if self.sample_weight is None else ["weighted"]
         if not self.is_binary:
@@ -365,8 +369,8 @@ class Scores(ScoreSources, Showing):
         labeled = self.y_true != MISSING
         if self.n_obs and not labeled.any():
             raise InputError(
-                f"y_true must hold at least one label; all {self.n_obs} rows are missing. Label "
-                "some rows: calibration cannot be measured without."
+                f"y_true must hold at least one label; got none in {counted(self.n_obs, 'row')}. "
+                "Label some rows: calibration cannot be measured without."
             )
         rows = None if labeled.all() else labeled
         return tuple(

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_columns, check_known, checked_scores, listing
+from bayescal.core.checks import check_columns, check_known, check_text, checked_scores, listing
 from bayescal.core.columns import (
     arrow_to_numpy,
     inexact,
@@ -494,11 +494,8 @@ def open_table(path: str | PathLike[str]) -> Table:
     head = first_bytes(path)
     if head.startswith(PARQUET_MAGIC) or path.suffix.lower() in (".parquet", ".pq"):
         return _parquet_table(path, (path,))
-    if b"\x00" in head and path.suffix.lower() not in _COMPRESSED:
-        raise InputError(
-            f"{path.name} must be a CSV file in UTF-8 or a Parquet file; its content is neither. "
-            "Write the table with to_csv or to_parquet, or save it as UTF-8 text."
-        )
+    if path.suffix.lower() not in _COMPRESSED:
+        check_text(head, path.name)
     return _csv_table(path)
 
 
@@ -527,7 +524,9 @@ def _csv_table(path: Path) -> Table:
     files = DataFile.all_of([path])
     with files[0].opened(CsvTable.kind):
         with pa.input_stream(path, compression="detect") as stream:
-            header = stream.read(1 << 16).partition(b"\n")[0].decode(errors="replace")
+            head = stream.read(1 << 16)
+        check_text(head, path.name)
+        header = head.partition(b"\n")[0].decode(errors="replace")
         # The separator is the one that the header has most of between its names.
         delimiter = max(_DELIMITERS, key=re.sub('"[^"]*"', "", header).count)
         with csv.open_csv(path, **_csv_options(delimiter)) as reader:

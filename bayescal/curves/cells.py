@@ -20,6 +20,7 @@ from bayescal.core.functionals import (
     log_binomial_coefficient,
     maximum_calibration_error,
 )
+from bayescal.core.text import counted
 from bayescal.inference.direct import BinomialCells
 from bayescal.results.schema import MIN_ESS
 
@@ -240,8 +241,9 @@ def evidence_warnings(ess: float) -> list[str]:
     if ess >= MIN_ESS:
         return []
     return [
-        f"the probability of calibration rests on {ess:.0f} effective draws (fewer than "
-        f"{MIN_ESS}). Do not rely on it or on the lower ends."
+        "the probability of calibration rests on "
+        f"{counted(round(ess), 'effective draw')} (fewer than {MIN_ESS}). Do not rely on it or on "
+        "the lower ends."
     ]
 
 

@@ -16,7 +16,7 @@ from bayescal.core.checks import check_choice, check_is, check_whole
 from bayescal.core.columns import Whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import ROW, Floats
-from bayescal.core.text import distinct, percent, shorten
+from bayescal.core.text import counted, distinct, percent, shorten
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -217,7 +217,7 @@ def _decision_legend(figure: style.Ground, rows: Rows, k: int, kind: Whole, prob
     if len(rows.classes) == 2:
         words = (*words[:2], f"decided: {short[rows.classes[0]]}")
     entries: dict[str, Artist] = {
-        f"{text} ({int((kind == place).sum())} rows)": style.line(color=colour, lw=2.4)
+        f"{text} ({counted(int((kind == place).sum()), 'row')})": style.line(color=colour, lw=2.4)
         for place, (text, colour) in enumerate(zip(words, _KINDS, strict=True))
     }
     entries["Venn-Abers p0 to p1"] = style.line(color=style.VERMILLION, lw=1)

@@ -432,7 +432,7 @@ def _of_table(frame: pd.DataFrame) -> Shown:
     cells = {str(name): [*map(_cell, shown[name].head(_MOST_ROWS))] for name in shown}
     same = [name for name, column in cells.items() if len({*column}) == 1 < len(column)]
     left = len(shown) - _MOST_ROWS
-    notes = [f"{count(left)} more rows."] if left > 0 else []
+    notes = [f"{counted(left, 'more row')}."] if left > 0 else []
     if same and len(same) < len(cells):
         listed = ", ".join(f"{name} {cells.pop(name)[0]}" for name in same)
         notes.append(f"In every row: {listed}.")

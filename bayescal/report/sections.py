@@ -17,6 +17,7 @@ from bayescal.core.text import (
     MISSING,
     capital,
     count,
+    counted,
     ends,
     error,
     fixed,
@@ -383,7 +384,8 @@ def _binning(view: View) -> str:
     if not view.text("n_bins"):
         return ""
     strategy = _STRATEGIES.get(view.text("binning_strategy"), "given")
-    return f"{view.text('n_bins')} {strategy} bins, {view.text('closed')}-closed"
+    bins = f"{strategy} bin" + "s" * (view.text("n_bins") != "1")
+    return f"{view.text('n_bins')} {bins}, {view.text('closed')}-closed"
 
 
 def _sampler(view: View) -> str:
@@ -391,7 +393,8 @@ def _sampler(view: View) -> str:
     draws, chains = view.text("draws"), view.text("chains")
     if not draws:
         return name
-    return f"{name}, {chains} × {count(float(draws))} draws" if chains else f"{name}, {draws} draws"
+    drawn = counted(float(draws), "draw")
+    return f"{name}, {chains} × {drawn}" if chains else f"{name}, {drawn}"
 
 
 def references(views: Sequence[View]) -> Markup | None:

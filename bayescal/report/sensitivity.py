@@ -86,7 +86,8 @@ def _page(
 
 def _overall(lost: list[str], found: list[Conclusion]) -> Markup:
     if not lost:
-        return Markup("The conclusion is robust to the prior in all {} cases.").format(len(found))
+        where = f" in all {len(found)} cases" if len(found) > 1 else ""
+        return Markup("The conclusion is robust to the prior{}.").format(where)
     listed = Markup(", ").join(plain(case) for case in lost[:MOST_LISTED])
     more = f" and {len(lost) - MOST_LISTED} more" if len(lost) > MOST_LISTED else ""
     return Markup("Under {} priors the conclusion is not robust for {}{}.").format(

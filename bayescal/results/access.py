@@ -8,8 +8,9 @@ attributes are of the whole fit.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import Any, Final, NamedTuple, overload
 
@@ -40,7 +41,9 @@ class ResultSlice:
     @property
     def title(self) -> str:
         """Full name in words: "vit, class cat, group women"."""
-        others = {"class": self.class_, "group": self.group, "prior": self.prior}
+        inner = (name for dim, name in self.sel.items() if dim not in schema.CASE_DIMS)
+        class_ = next(inner, self.class_)
+        others = {"class": class_, "group": self.group, "prior": self.prior}
         named = [f"{dim} {value}" for dim, value in others.items() if value is not None]
         return ", ".join([self.classifier, *named])
 
@@ -123,8 +126,13 @@ def check_given(tree: xr.DataTree, **given: str | None) -> None:
             f"the result must be of one prior; got {len(priors)}. Choose one, such as "
             f"result.sel(prior={priors[0]!r})."
         )
+    check_chosen(partial(names_along, tree), **given)
+
+
+def check_chosen(names_of: Callable[[str], Sequence[str]], **given: str | None) -> None:
+    """Refuse to choose one of several names along a dimension."""
     for name, value in given.items():
-        names = names_along(tree, name.rstrip("_"))
+        names = names_of(name.rstrip("_"))
         if value is None and len(names) > 1:
             choices = ", ".join(map(repr, names))
             raise InputError(
@@ -400,6 +408,11 @@ def classifier_names(tree: xr.DataTree) -> list[str]:
             f"{', '.join(found)}, does not. Select without drop=True."
         )
     return found
+
+
+def names_of_cases(tree: xr.DataTree, dim: str) -> list[str]:
+    """Names along a dimension of the cases; those of classifiers of a result without it, too."""
+    return classifier_names(tree) if dim == schema.CLASSIFIER else names_along(tree, dim)
 
 
 def group_names(tree: xr.DataTree) -> list[str]:

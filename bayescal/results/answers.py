@@ -20,6 +20,7 @@ from bayescal.core.shown import Showing, Shown, strip_of
 from bayescal.core.text import (
     UNRELIABLE,
     count,
+    counted,
     decimals,
     ends,
     fixed,
@@ -459,21 +460,23 @@ class LabelPlan(Showing):
             f"{fixed(one, digits)} with {count(n)}" for n, one in zip(self.n, width, strict=True)
         )
         what = f"{percent(self.prob)} interval of {self.title or self.var}"
-        return f"Expected width of the {what}: {widths} labels.{self._on_limit()}"
+        noun = "label" if self.n[-1] == 1 else "labels"
+        return f"Expected width of the {what}: {widths} {noun}.{self._on_limit()}"
 
     def _on_limit(self) -> str:
         """Whether labels are enough to exclude the limit."""
         if self.limit is None:
             return ""
         n, limit = self.enough or self.n[-1], f"{self.limit:g}"
+        what = counted(n, "label") + (" excludes " if n == 1 else " exclude ") + limit
         row = self.table[self.table.n == n].iloc[0]
         found, below, above = (
             self._share(float(row[name])) for name in ("prob_excludes", "prob_below", "prob_above")
         )
         if self.enough is None:
-            return f" Even {count(n)} labels exclude {limit} with a probability of {found} only."
+            return f" Even {what} with a probability of {found} only."
         return (
-            f" About {count(n)} labels exclude {limit} with a probability of {found} ({below} that "
+            f" About {what} with a probability of {found} ({below} that "
             f"it lies below {limit}, {above} above)."
         )
 

@@ -70,8 +70,8 @@ def measure(
     Warns
     -----
     DataWarning
-        If it has no value for some of several groups, such as the AUC of one whose labels are all
-        alike: their draws are NaN.
+        If it has no value for some of several groups or classes, such as the AUC of one whose
+        labels are all alike: their draws are NaN.
 
     Notes
     -----
@@ -98,7 +98,7 @@ def measure(
     """
     one = resolve(measure, **options)
     found = empty_draws(tree).rename(one.name)
-    with _groups_without(tree) as lost:
+    with _parts_without(tree) as lost:
         for case in curves_of(tree):
             cells = curve_cells(tree, case, one.components)
             found.loc[place_in(found, case)] = values_of(cells, one, case, lost)
@@ -144,8 +144,8 @@ type _Lost = dict[Measure, list[ResultSlice]]
 
 
 @contextmanager
-def _groups_without(tree: xr.DataTree) -> Iterator[_Lost]:
-    """Collect the groups for which a measure has no value; the others must have one."""
+def _parts_without(tree: xr.DataTree) -> Iterator[_Lost]:
+    """Collect groups and classes for which a measure has no value; the others must have one."""
     lost: _Lost = {}
     yield lost
     for one, cases in lost.items():
@@ -164,7 +164,7 @@ def _no_value(one: Measure, case: ResultSlice) -> NoValueError:
 
 
 def values_of(cells: Cells, one: Measure, case: ResultSlice, lost: _Lost) -> Floats:
-    """Values of a measure, which must be numbers; of a group that has none they are NaN."""
+    """Values of a measure, which must be numbers; NaN of a group or class that has none."""
     values = np.array(_evaluated(one, cells), dtype=np.float64)
     expected = cells.rate.shape[:-1]
     if values.shape != expected:
@@ -174,7 +174,7 @@ def values_of(cells: Cells, one: Measure, case: ResultSlice, lost: _Lost) -> Flo
         )
     known = ~np.isnan(cells.rate[..., 0])
     if not np.isfinite(values[known]).all():
-        if case.group is None:
+        if {*case.coords, *case.sel} <= {schema.CLASSIFIER, schema.PRIOR_NAME}:
             raise _no_value(one, case)
         if case not in lost.setdefault(one, []):
             lost[one].append(case)
@@ -347,7 +347,7 @@ def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Fou
     every, given = ({one.name: like.copy() for one in wanted} for _ in range(2))
     of_rows = [one for one in wanted if one.components == ROWS]
     of_curve = [one for one in wanted if one.components != ROWS]
-    with _groups_without(tree) as lost:
+    with _parts_without(tree) as lost:
         for case in curves_of(tree):
             place = place_in(like, case)
             if of_rows:

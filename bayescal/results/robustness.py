@@ -106,6 +106,9 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     evidence to its power (`average_power`). A flat prior keeps its shape at every power: refit
     under others with `bayescal.prior_sensitivity`.
 
+    Errors after calibration are those of the probabilities that this posterior gives. A refit gives
+    others, and as rows change bins such an error jumps, by a tenth of a standard deviation or so.
+
     References
     ----------
     .. [1] N. Kallioinen, T. Paananen, P.-C. Bürkner and A. Vehtari, "Detecting and diagnosing prior

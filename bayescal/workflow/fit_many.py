@@ -17,6 +17,7 @@ from bayescal.core.checks import check_call, check_choice, check_flag, check_kno
 from bayescal.core.errors import ConvergenceWarning, InputError, ManyFitsWarning
 from bayescal.core.quantity import Quantity
 from bayescal.core.shown import Box, Progress, Showing, Shown, progress_bar, terminal_bar
+from bayescal.core.text import counted
 from bayescal.quantities import quantity_named
 from bayescal.results import access, schema
 from bayescal.results.summary import shown_summaries
@@ -115,7 +116,10 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
 
     def __repr__(self) -> str:
         stored = len(self.contents) - len([key for key in self.computed if key in self.contents])
-        parts = [f"{len(self):,} results", f"{stored:,} of them from the store" if stored else ""]
+        parts = [
+            counted(len(self), "result"),
+            f"{stored:,} of them from the store" if stored else "",
+        ]
         parts.append(f"{len(self.recomputed):,} fitted again" if self.recomputed else "")
         parts.append(f"{len(self.failures):,} failed" if self.failures else "")
         parts.append(f"{len(self.unconverged):,} not converged" if self.unconverged else "")

@@ -28,6 +28,7 @@ from bayescal.core.quantity import CaseArrays, Floats, Quantity
 from bayescal.core.scores import Scores
 from bayescal.core.shown import Progress, progress_bar
 from bayescal.core.streams import stream
+from bayescal.core.text import counted
 from bayescal.measures.registry import range_of
 from bayescal.quantities import of_tables, quantity_named
 from bayescal.results import access, schema
@@ -380,7 +381,12 @@ def plan_labels(
         check_number(limit, "limit", range_of(str(var)))
     quantity = of_tables()
     seed = check_seed(seed)
-    tree = data if isinstance(data, xr.DataTree) else _fitted(quantity, data, seed=seed)
+    if isinstance(data, xr.DataTree):
+        tree = data
+    else:
+        names_of = plan_of(quantity, data, quantity.Priors(), {}).names
+        access.check_chosen(names_of, classifier=classifier, class_=class_, group=group)
+        tree = _fitted(quantity, data, seed=seed)
     schema.check_result(tree)
     case = _case(tree, quantity, classifier, class_, group)
     truth = _Truth.of(tree, case)
@@ -392,7 +398,7 @@ def plan_labels(
             rng = stream(seed, *case.names, number=k + 1)
             for place, size in enumerate(sizes):
                 if update is not None:
-                    update(f"{size:,} labels", k * len(sizes) + place, total)
+                    update(counted(size, "label"), k * len(sizes) + place, total)
                 rows = truth.rows(draw, size, rng)
                 fit_seed = int(rng.integers(2**31))
                 again = _fitted(quantity, rows, seed=fit_seed, draws=_DRAWS, **options)

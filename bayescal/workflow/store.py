@@ -14,7 +14,7 @@ import socket
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
@@ -204,8 +204,8 @@ class Checkpoint:
         old = list(self._directory.glob(f"{quantity.NAME}-*.npz"))
         if old:
             warnings.warn(
-                f"{self._directory} has {len(old)} cases as an earlier version of bayescal kept "
-                "them; they are fitted again. Remove its files *.npz.",
+                f"{self._directory} has cases as an earlier version of bayescal kept them, "
+                f"{len(old)} in all, which are fitted again. Remove its files *.npz.",
                 ManyFitsWarning,
                 stacklevel=4,
             )
@@ -213,14 +213,27 @@ class Checkpoint:
     def find(self, case: Case) -> CaseArrays | None:
         """Look up a finished case; one that is damaged is to be computed again."""
         try:
-            return archive.unpack_case(self._path(case))
+            found = archive.unpack_case(self._path(case))
         except archive.DamagedError:
             return None
+        self._clear_drafts(case)
+        return found
 
     def keep(self, case: Case, found: CaseArrays) -> None:
-        """Write a finished case."""
+        """Write a finished case; another run that shares the directory may have been first."""
         self._make()
-        write_bytes(self._path(case), archive.pack_case(found))
+        try:
+            write_bytes(self._path(case), archive.pack_case(found))
+        except OutputError:
+            if self.find(case) is None:
+                raise
+        self._clear_drafts(case)
+
+    def _clear_drafts(self, case: Case) -> None:
+        """Remove what killed runs left unfinished of a case that is complete."""
+        for path in self._path(case).parent.glob(f".{self._path(case).name}.*.part"):
+            with suppress(OSError):  # another run may be first
+                path.unlink()
 
     def _make(self) -> None:
         """Make the directory, which another run that shares it removes when it ends."""

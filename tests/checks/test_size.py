@@ -10,25 +10,25 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2198,
-    "core": 9329,
-    "curves": 2359,
+    "cli": 2212,
+    "core": 9376,
+    "curves": 2361,
     "inference": 1621,
     "measures": 890,
     "plots": 3325,
-    "quantities/agnostic": 3933,
-    "quantities/credal": 6720,
+    "quantities/agnostic": 3964,
+    "quantities/credal": 6738,
     "quantities/ece": 3258,
-    "quantities/pu_ece": 6196,
-    "quantities/ssme": 5850,
-    "quantities/temperature": 5081,
-    "report": 3122,
-    "results": 6441,
-    "workflow": 2726,
+    "quantities/pu_ece": 6212,
+    "quantities/ssme": 5851,
+    "quantities/temperature": 5107,
+    "report": 3126,
+    "results": 6460,
+    "workflow": 2749,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_463
+TEST_LINES = 50_629
 
 
 def lines(path: Path) -> int:

@@ -172,5 +172,5 @@ def test_temperatures_without_labels_are_refused_also_without_a_posterior() -> N
     from bayescal.quantities.temperature.command import COMMAND
 
     scores = bc.Scores(y_true=[np.nan, np.nan], y_prob=[0.2, 0.7])
-    with pytest.raises(bc.InputError, match="at least one label; all 2 rows"):
+    with pytest.raises(bc.InputError, match="at least one label; got none in 2 rows"):
         COMMAND.estimates(scores, {})

@@ -54,6 +54,18 @@ def test_a_result_is_planned(pilot: list[object], tmp_path: Path) -> None:
     assert "--label names a column of a table" in run("plan", kept, "--label", "y")[2]
 
 
+def test_a_missing_case_is_refused_before_the_fit(
+    pilot: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayescal.workflow.fit.fit_case", lambda *given: pytest.fail("fitted"))
+    given = ["plan", *pilot, "--score", "honest"]
+    assert "--case must name one of 'bold', 'honest'. Repeat it." in run(*given)[2]
+    assert "--case must be one of 'bold', 'honest'; got 'b'" in run(*given, "--case", "b")[2]
+    scores = bc.read_scores(pilot[0], label="y", score=["bold", "honest"])
+    with pytest.raises(bc.InputError, match="classifier must be one of the result's; got none"):
+        bc.plan_labels(scores)
+
+
 def test_classifier_and_group_are_asked_for_at_once(tmp_path: Path) -> None:
     kept = tmp_path / "groups.nc"
     bc.save(make_result(groups=("f", "m")), kept)

@@ -251,7 +251,7 @@ def test_what_does_not_add_up_is_refused(other, message):
     [
         (([0, 1], [0.5]), "y_prob and y_true must have the same length; got 1 and 2 rows"),
         (([0, 1, 2], [0.5] * 3), "y_true must hold two labels"),
-        (([None], [0.5]), "y_true must hold at least one label; all 1 rows are missing"),
+        (([None], [0.5]), "y_true must hold at least one label; got none in 1 row"),
         (([0, 1], [0.5, 1.5]), r"y_prob must lie in \[0, 1\]; got 1.5 at row 1"),
         (([0], [[0.2, 0.3, 0.5]]), "y_prob must hold one score a row; got 3"),
     ],

@@ -1,4 +1,6 @@
+import warnings
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -482,16 +484,78 @@ def test_equal_indexes_of_two_types_are_in_one_order():
             Scores(y, p.iloc[::-1])
 
 
-def test_features_in_another_order_than_labels_are_refused():
-    x = pd.DataFrame({"x": np.arange(6.0)})
-    y = pd.Series([0, 1, 0, 1, 0, 1]).iloc[::-1]
-    for call in (
-        lambda: Scores.from_estimator(LogisticRegression().fit(x, [0, 1] * 3), x, y),
-        lambda: Scores.from_cv(LogisticRegression(), x, y, cv=2),
-        lambda: Counts.from_arrays(y, x.x / 6),
-        lambda: bc.agnostic.interval_measure(label=y, score=x.x / 6),
-        lambda: bc.credal.fit_ivap(x.x / 6, label=y),
-        lambda: bc.credal.fit_one_vs_rest(x.assign(z=1 - x.x / 5, x=x.x / 5), label=y),
-    ):
+_X = pd.DataFrame({"x": np.arange(6.0)})
+_Y, _THREE = pd.Series([0, 1, 0, 1, 0, 1]), pd.Series([0, 1, 2, 0, 1, 2])
+_P, _W = _X.x / 6, _X.x + 1
+_TABLE, _NONE = pd.DataFrame(np.eye(3)[_THREE] / 2 + 1 / 6), pd.DataFrame(np.zeros((6, 3)))
+_RULE = bc.agnostic.bayes_rule({"keep": (5, 0), "remove": (0, 3)})
+_FITTED = {"X": _X, "y": _Y, "sample_weight": _W}
+_SLICES = bc.temperature.SliceCalibration(scale="probabilities")
+_SETS = {"lower": _NONE, "upper": _NONE + 1}
+
+
+@pytest.mark.parametrize(
+    ("call", "rows"),
+    [
+        (
+            partial(Scores.from_estimator, LogisticRegression().fit(_X, _Y)),
+            {**_FITTED, "group": _Y},
+        ),
+        (partial(Scores.from_cv, LogisticRegression(), cv=2), {**_FITTED, "group": _Y}),
+        (Counts.from_arrays, {"y_true": _Y, "y_prob": _P, "sample_weight": _W}),
+        (bc.agnostic.interval_measure, {"score": _P, "label": _Y, "weight": _W}),
+        (partial(bc.agnostic.actual_cost, _RULE), {"score": _P, "label": _Y, "weight": _W}),
+        (
+            partial(bc.agnostic.expected_cost, _RULE),
+            {"score": _P, "probability": _P, "weight": _W},
+        ),
+        (partial(bc.agnostic.estimated_cost, _RULE), {"score": _P, "weight": _W}),
+        (bc.agnostic.roc, {"score": _P, "probability": _P}),
+        (bc.agnostic.untestable_distance, {"score": _P, "weight": _W}),
+        (bc.agnostic.minimise_measure, {"score": _P, "label": _Y, "basis": _X}),
+        (bc.agnostic.half_plane_measure, {"prob": _TABLE, "label": _THREE}),
+        (bc.credal.fit_ivap, {"score": _P, "label": _Y, "rows": _W}),
+        (bc.credal.fit_one_vs_rest, {"score": _TABLE, "label": _THREE, "rows": _W}),
+        (bc.credal.fit_cross_venn_abers, {"score": _P, "label": _Y, "fold": _Y}),
+        (bc.credal.merged, {"p0": _P / 2, "p1": _P / 2 + 0.5}),
+        (bc.credal.reachable, _SETS),
+        (bc.credal.project, {"prob": _TABLE, **_SETS}),
+        (bc.credal.divergence, {"p": _TABLE, "prob": _TABLE}),
+        (bc.VennAbersCalibrator().fit, _FITTED),
+        (bc.credal.NetworkClassifier().fit, _FITTED),
+        (bc.credal.NetworkClassifier().fit_credal, {"X": _X, **_SETS, "sample_weight": _W}),
+        (
+            partial(bc.credal.SelfLearningRows, unlabeled=_X, target=_X),
+            {"features": _X, "labels": _Y},
+        ),
+        (
+            partial(bc.credal.SelfLearningRows, _X, _Y, _X, _X),
+            {"calibration_features": _X, "calibration_labels": _Y},
+        ),
+        (bc.pu_ece.PUClassifier(class_prior=0.5).fit, {"X": _X, "y": _Y}),
+        (lambda **p: bc.PUScores.stack({a: (p[a], _P) for a in p}), {"one": _P, "other": _P}),
+        (lambda **p: bc.PUScores.stack({a: (_P, p[a]) for a in p}), {"one": _P, "other": _P}),
+        (
+            partial(bc.ssme.metrics, np.full((1, 6, 3), 1 / 3)),
+            {"q": _TABLE, "weights": _W, "errors_q": _TABLE},
+        ),
+        (bc.temperature.HeldOutCalibration(n_folds=2).fit, _FITTED),
+        (
+            _SLICES.fit,
+            {"X": _TABLE, "y": _THREE, "sample_weight": _W, "slices": _Y},
+        ),
+        (
+            _SLICES.fit(_TABLE, _THREE, _Y).predict_proba,
+            {"X": _TABLE, "slices": _Y},
+        ),
+    ],
+)
+def test_rows_in_another_order_are_refused(call, rows):
+    first = next(iter(rows))
+    for name in set(rows) - {first}:
+        moved = {**rows, name: rows[name].iloc[::-1]}
         with pytest.raises(InputError, match=r"in another one, \d for \d at row 0"):
-            call()
+            call(**moved)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        call(**rows)

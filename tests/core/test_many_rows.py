@@ -142,7 +142,7 @@ def test_logits_and_the_optimal_number_of_bins():
         ({"p": [0.1, 0.2, 0.3, 1.2]}, r"^p \(rows counted from row 2\) must lie in \[0, 1\]"),
         ({"p": [0.1, 1.2, 0.3, 0.2]}, r"^p must lie in \[0, 1\]; got 1.2 at row 1"),
         ({"y": [0, 1, 2, 0]}, "^y must hold two labels"),
-        ({"y": [np.nan] * 4}, "^y must hold at least one label; all 4 rows"),
+        ({"y": [np.nan] * 4}, "^y must hold at least one label; got none in 4 rows"),
         ({"y": [], "p": [], "w": []}, "at least one row"),
         ({"w": [1, 1, -2, 1]}, r"^w \(rows counted from row 2\) must be 0 or .* got -2 at row 0"),
         ({"w": [0, 0, 0, 0]}, "^w must be above 0 in at least one row; all 4 are zero"),

@@ -106,7 +106,7 @@ def test_bad_weights_are_refused_in_words(weight, message):
 
 def test_only_rows_without_weight_have_labels():
     scores = Scores(y_true=[0, 1, None], y_prob=[0.1, 0.2, 0.3], sample_weight=[0, 0, 1])
-    with pytest.raises(InputError, match="y_true must hold at least one label; all 1 rows"):
+    with pytest.raises(InputError, match="y_true must hold at least one label; got none in 1 row"):
         scores.tasks()
 
 

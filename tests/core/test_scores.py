@@ -257,7 +257,7 @@ def test_unknown_kind_of_multiclass_task():
 def test_rows_without_any_label_have_no_tasks():
     scores = Scores(y_true=[None, None], y_prob=[0.1, 0.2])
     assert scores.n_labeled == 0
-    with pytest.raises(InputError, match="at least one label; all 2 rows are missing"):
+    with pytest.raises(InputError, match="at least one label; got none in 2 rows"):
         scores.tasks()
 
 

@@ -240,6 +240,20 @@ BROKEN = {
     "empty.parquet": (b"", r"empty\.parquet must have a header and rows; it is empty"),
     "broken.parquet": (b"PAR1 is how it begins", r"broken\.parquet cannot be read as Parquet"),
     "text.parquet": (b"y,p\n1,0.5\n", r"text\.parquet cannot be read as Parquet"),
+    "rows.jsonl": (
+        b'{"y": 1, "p": 0.5}\n',
+        "it is JSON, a line a row. Convert it: pandas.read_json",
+    ),
+    "rows.json": (
+        b'[{"y": 1, "p": 0.5}]',
+        r"it is JSON. Convert it: pandas.read_json\(...\).to_parq",
+    ),
+    "rows.feather": (b"ARROW1\0\0", r"it is Arrow \(Feather\). Convert it: pandas.read_feather"),
+    "rows.arrows": (
+        b"\xff\xff\xff\xff\0",
+        "it is an Arrow stream. Convert it: pyarrow.ipc.open_stream",
+    ),
+    "rows.xlsx": (b"PK\3\4\0", "it is Excel or another archive. Convert it: pandas.read_excel"),
     "array.npz": (b"PK\x03\x04\x00\x00", r"array\.npz must be a CSV file in UTF-8 or a Parquet"),
     "wide.csv": ("y,p\n1,0.5\n".encode("utf-16"), r"wide\.csv must be a CSV file in UTF-8"),
     "latin.csv": (b"y,caf\xe9\n1,2\n", r"latin\.csv must be UTF-8 text; got the byte 0xe9 in line"),

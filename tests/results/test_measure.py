@@ -588,6 +588,36 @@ def test_groups_of_both_labels_have_their_auc_beside_one_that_has_none() -> None
         bc.measure(tree.sel(group=["c"]), "auc")
 
 
+PROB = np.random.default_rng(5).dirichlet([1, 1, 1], 120)
+UNIFORM = np.random.default_rng(6).random(120)
+FEW = {"method": "direct", "draws": 250, "seed": 3}
+
+
+@pytest.mark.parametrize(
+    ("fit", "dim"),
+    [
+        (lambda given: bc.fit(bc.ece, given, multiclass="class-wise", **FEW), "class"),
+        (
+            lambda given: bc.fit(
+                bc.credal, bc.CalibrationSplit(calibration=given, target=PROB[:2]), **FEW
+            ),
+            "label_class",
+        ),
+    ],
+)
+def test_classes_with_both_labels_have_their_auc_beside_one_that_has_none(fit, dim) -> None:
+    label = (PROB[:, 1] / PROB[:, :2].sum(axis=1) > UNIFORM).astype(int)
+    result = fit(bc.Scores(y_true=label, y_prob=PROB))
+    with pytest.warns(bc.DataWarning, match="no value for classifier, class 2, the others have"):
+        draws = bc.measure(result, "auc")
+    for k in (0, 1):
+        high, low = (PROB[(label == k) == one, k] for one in (True, False))
+        area = np.mean(high[:, None] > low)
+        # Two further rows of the bootstrap move the mean by 2 / 122.
+        assert draws.sel({dim: str(k)}).mean() == pytest.approx(area, abs=0.02)
+    assert draws.sel({dim: "2"}).isnull().all()
+
+
 def test_a_change_to_a_group_without_auc_is_refused_by_its_name() -> None:
     tree, _ = one_group_without_events()
     with (

@@ -313,6 +313,11 @@ def test_in_words(limit: float | None, words: str, enough: int | None) -> None:
     assert plan.enough == enough
 
 
+def test_one_label_in_words() -> None:
+    text = LabelPlan("tce", 0.9, (1,), ENDS[:1], 0.065).text
+    assert "0.080 with 1 label. Even 1 label excludes 0.065" in text
+
+
 def test_the_numbers_of_the_table() -> None:
     table = LabelPlan("tce", 0.9, (100, 1000), ENDS, 0.05).table
     assert table.width.tolist() == pytest.approx([0.08, 0.01])

@@ -369,9 +369,23 @@ def test_words_are_kept_without_pickling(tmp_path):
     assert list(again.warnings) == ["one", "two"]
 
 
+def test_drafts_of_a_complete_case_go_and_those_of_others_stay(tmp_path):
+    (case,) = cases()
+    kept = Checkpoint(tmp_path, bc.ece, DEFAULT, settings())
+    found = CaseArrays(coords=case.coords, posterior={})
+    kept.keep(case, found)
+    (path,) = tmp_path.glob("cases/*.npz")
+    draft, other = (path.with_name(f".{name}.12-3.part") for name in (path.name, "0" * 32))
+    for act in (lambda: kept.find(case), lambda: kept.keep(case, found)):
+        draft.write_bytes(b"half of a case")
+        other.write_bytes(b"of another case")
+        act()
+        assert sorted(path.parent.iterdir()) == [other, path]
+
+
 def test_cases_of_an_earlier_layout_are_named_and_fitted_again(tmp_path):
     (tmp_path / "ece-0123456789abcdef.npz").write_bytes(b"PK")
-    with pytest.warns(bc.ManyFitsWarning, match="has 1 cases as an earlier version of bayescal"):
+    with pytest.warns(bc.ManyFitsWarning, match="kept them, 1 in all, which"):
         found = made.checkpointed(tmp_path)
     assert found.attrs["status"] == "ok"
     assert len(list(tmp_path.glob("cases/*.npz"))) == 1

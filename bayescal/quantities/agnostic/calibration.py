@@ -16,7 +16,7 @@ from scipy.special import entr, logit
 from bayescal.core.checks import check_call, check_choice, check_flag, check_same_length, shown
 from bayescal.core.columns import Whole, to_doubles
 from bayescal.core.errors import InputError
-from bayescal.core.intake import to_probabilities
+from bayescal.core.intake import check_same_order, to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.quantities.agnostic.estimator import checked_rows
 
@@ -163,6 +163,7 @@ def _combined(
             "column for each function."
         )
     check_same_length(np.size(score), "score", len(columns), "basis")
+    check_same_order(basis=basis, score=score)
     distinct, first, place = np.unique(
         np.asarray(score, dtype=np.float64), return_index=True, return_inverse=True
     )

@@ -19,6 +19,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.plausibility import all_labels, area_under_roc, label_signs
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, Task, binary_problems, check_unweighted
+from bayescal.core.text import counted, percent
 from bayescal.curves.cells import Problem, fingerprint
 from bayescal.quantities.agnostic.decisions import (
     DecisionRule,
@@ -356,3 +357,20 @@ def data_warnings(problem: IntervalProblem) -> list[str]:
         )
     cells = problem.labeled.cells
     return found + label_signs(cells.mean_score, cells.count - cells.positives, cells.positives)
+
+
+# So few move an interval by less than its Monte Carlo error.
+_FEW_DRAWS = 0.01
+
+
+def one_label_warnings(area: Floats | None, n_unlabeled: int) -> list[str]:
+    """Say so where unlabelled rows have one label in some draws, of their area (chain, draw)."""
+    share = 0.0 if area is None else float(np.isnan(area).mean())
+    if share <= _FEW_DRAWS:
+        return []
+    rows = counted(n_unlabeled, "unlabelled row")
+    return [
+        f"in {percent(round(share, 2))} of the draws all of {rows} have one label, and no ROC "
+        "curve: unlabeled_auc is that of the other draws. Score more rows, or take auc, that of "
+        "the population."
+    ]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from bayescal.core.checks import check_is, check_number, check_same_length, check_unique, listing
 from bayescal.core.columns import Whole, to_numpy
 from bayescal.core.errors import InputError
-from bayescal.core.intake import round_scores, to_probabilities
+from bayescal.core.intake import check_same_order, round_scores, to_probabilities
 from bayescal.core.quantity import Bound, Floats
 from bayescal.quantities.agnostic.bounds import bounds, check_delta, uniform_deviation
 from bayescal.quantities.agnostic.estimator import (
@@ -329,6 +329,7 @@ def expected_cost(
         Mean of ``a p + b (1 - p)``, without set-up costs.
     """
     scores = checked_probabilities(score, "score")
+    check_same_order(probability=probability, score=score)
     probabilities = checked_probabilities(probability, "probability")
     check_same_length(len(scores), "score", len(probabilities), "probability")
     return _mean_cost(rule, score, probabilities, weight)
@@ -354,6 +355,7 @@ def actual_cost(
         Mean cost, without set-up costs.
     """
     scores = checked_probabilities(score, "score")
+    check_same_order(label=label, score=score)
     events = checked_labels(label, len(scores)).astype(np.float64)
     return _mean_cost(rule, score, events, weight)
 
@@ -411,6 +413,7 @@ def _mean_cost(
     rule: DecisionRule, score: ArrayLike, probability: Floats, weight: ArrayLike | None
 ) -> float:
     check_rule(rule)
+    check_same_order(weight=weight, score=score)
     positive, negative = rule.cost_table[rule.action_of(score)].T
     cost = positive * probability + negative * (1 - probability)
     return float(cost.mean() if weight is None else cost @ checked_weights(weight, len(cost)))

@@ -21,7 +21,7 @@ from bayescal.core.checks import (
 from bayescal.core.columns import Floats, to_doubles, to_numpy
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, check_one_order, weights
+from bayescal.core.intake import Column, check_same_order, weights
 from bayescal.core.many_rows import count_rows as count_rows
 from bayescal.core.many_rows import counted
 from bayescal.core.scores import Scores, Task
@@ -89,6 +89,7 @@ def interval_measure(
     >>> found.c, found.lower, found.upper, found.sign
     (0.28125, -inf, 0.5, 1)
     """
+    check_same_order(weight=weight, score=score)
     scores, events = checked_rows(score, label)
     if weight is None:
         return measure_of_sorted(sorted_rows(scores, events))
@@ -161,7 +162,7 @@ class IntervalStream:
 
 def checked_rows(score: ArrayLike, label: ArrayLike) -> tuple[NDArray[np.floating], Events]:
     """Scores as floats in [0, 1], and labels as 0 and 1."""
-    check_one_order(Column("label", label), Column("score", score))
+    check_same_order(label=label, score=score)
     scores = checked_scores(score, "score")
     return scores, checked_labels(label, len(scores))
 

@@ -54,6 +54,7 @@ from bayescal.quantities.agnostic.data import (
     checked_unlabeled,
     data_warnings,
     named_rules,
+    one_label_warnings,
     problem_of,
     problems,
     rule_edges,
@@ -164,10 +165,12 @@ class AgnosticCase:
         cell_mass = mass if one else draw_masses(cells.count, mass.shape[:-1], rng)
         inside = self._inside(rate_of, mass)
         theory = bounds(self.problem.figures.n)._asdict()
+        population = self._of_population(drawn, mass, rng)
+        unlabeled = population.get("unlabeled_auc"), self.problem.figures.n_unlabeled
         return CaseArrays(
             coords=self.coords,
             posterior={
-                **self._of_population(drawn, mass, rng),
+                **population,
                 **self._measures(posterior, inside, mass),
                 "calibration_curve": posterior.at(points),
                 "description": posterior.component,
@@ -206,7 +209,7 @@ class AgnosticCase:
             diagnostics={"importance_ess": direct.ess, "pareto_k": direct.pareto_k},
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
-            warnings=evidence_warnings(direct.ess),
+            warnings=[*evidence_warnings(direct.ess), *one_label_warnings(*unlabeled)],
         )
 
     def simulate(self, rng: np.random.Generator) -> tuple[AgnosticCase, Values]:

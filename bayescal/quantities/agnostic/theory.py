@@ -21,6 +21,7 @@ from bayescal.core.checks import (
 )
 from bayescal.core.columns import Whole, to_doubles, to_numpy
 from bayescal.core.errors import InputError
+from bayescal.core.intake import check_same_order
 from bayescal.core.quantity import Floats
 from bayescal.quantities.agnostic.estimator import checked_scores, checked_weights
 
@@ -57,6 +58,7 @@ def untestable_distance(score: ArrayLike, weight: ArrayLike | None = None) -> fl
     >>> bc.agnostic.untestable_distance([0.125, 0.5, 0.75])
     0.2916666666666667
     """
+    check_same_order(weight=weight, score=score)
     scores = checked_scores(score, "score")
     distance = np.minimum(scores, 1 - scores)
     if weight is None:
@@ -253,6 +255,7 @@ def half_plane_measure(prob: ArrayLike, *, label: ArrayLike) -> float:
             "Take a sample of the rows."
         )
     check_same_length(len(probs), "prob", len(classes), "label")
+    check_same_order(label=label, prob=prob)
     if not ((probs >= 0) & (probs <= 1)).all():
         raise InputError("prob must lie in [0, 1]. Pass probabilities.")
     check_row_sums(probs, "prob")

@@ -12,12 +12,14 @@ from scipy.special import entr
 from bayescal.core.checks import check_choice
 from bayescal.core.columns import Whole, to_doubles, to_numpy
 from bayescal.core.errors import InputError
+from bayescal.core.intake import check_same_order
 from bayescal.core.probability_intervals import ROUNDING, Interval, discounted, holds_any, tightened
 from bayescal.core.quantity import Floats
 
 
 def intervals(lower: ArrayLike, upper: ArrayLike) -> Interval:
     """Check bounds of class probabilities."""
+    check_same_order(lower=lower, upper=upper)
     low, high = to_doubles(lower, "lower"), to_doubles(upper, "upper")
     if low.shape != high.shape:
         raise InputError(
@@ -351,6 +353,7 @@ def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
     >>> project([0.2, 0.3, 0.5], [0.4, 0, 0], [1, 1, 1]).round(3).tolist()
     [0.4, 0.225, 0.375]
     """
+    check_same_order(prob=prob, lower=lower)
     low, high = proper(lower, upper)
     near = _probabilities(prob, low.shape)
     near = np.maximum(near, FLOOR)
@@ -381,6 +384,7 @@ def divergence(p: ArrayLike, prob: ArrayLike) -> Floats:
     ndarray of shape (...), in nats
         ``sum_k p_k log(p_k / prob_k)``; of the `project` of `prob`, the optimistic loss (7).
     """
+    check_same_order(p=p, prob=prob)
     mine = to_doubles(p, "p")
     theirs = np.maximum(_probabilities(prob, mine.shape), FLOOR)
     _probabilities(mine, theirs.shape, "p")

@@ -24,6 +24,7 @@ from bayescal.core.quantity import (
     bound_words,
     dims_of,
 )
+from bayescal.core.text import counted
 from bayescal.curves.average import member_model, weighing
 from bayescal.curves.cells import draw_masses, off_boundary, weighted_masses
 from bayescal.curves.priors import COMPONENTS, SMOOTH
@@ -417,8 +418,9 @@ def _evidence_warnings(ess: float) -> list[str]:
     if ess >= MIN_ESS:
         return []
     return [
-        f"the weights of the descriptions rest on {ess:.0f} effective draws (fewer than "
-        f"{MIN_ESS}). Compare with the other priors of bayescal.prior_sensitivity."
+        "the weights of the descriptions rest on "
+        f"{counted(round(ess), 'effective draw')} (fewer than {MIN_ESS}). Compare with the other "
+        "priors of bayescal.prior_sensitivity."
     ]
 
 

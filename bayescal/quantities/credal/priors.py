@@ -11,6 +11,7 @@ from bayescal.core.bin_edges import OPTIMAL
 from bayescal.core.checks import check_is, check_number, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import BasePriors
+from bayescal.core.text import counted
 from bayescal.curves.priors import ROUGH, SMOOTH, CurveAverage, SmoothCurve
 
 __all__ = ["AveragedCurve", "ImpreciseDirichlet", "IncrementIsotonic", "MonotoneCurve", "Priors"]
@@ -328,7 +329,7 @@ def priors_from_json(text: str) -> Priors:
 
 
 def _bins(number: int | str) -> str:
-    return "n^(1/3) bins" if number == OPTIMAL else f"{number} bins"
+    return "n^(1/3) bins" if number == OPTIMAL else counted(int(number), "bin")
 
 
 def _check_bins(value: int | str, least: int) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import check_choice, check_rows, check_same_length
 from bayescal.core.columns import Whole, to_doubles, to_numpy
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, check_one_order, round_scores
+from bayescal.core.intake import check_same_order, round_scores
 from bayescal.core.quantity import Floats
 
 type Numbers = NDArray[Any]  # of rows, whole or not
@@ -116,7 +116,7 @@ def fit_ivap(
     >>> p0.round(3).tolist(), p1.round(3).tolist()
     ([0.0, 0.0, 0.667], [0.333, 1.0, 1.0])
     """
-    check_one_order(Column("label", label), Column("score", score))
+    check_same_order(label=label, score=score, rows=rows)
     scores = _scores(score)
     labels = _column(
         label,
@@ -190,6 +190,7 @@ def merged(p0: ArrayLike, p1: ArrayLike) -> Floats:
 
 def check_pair(p0: ArrayLike, p1: ArrayLike) -> Pair:
     """Check that p0 and p1 are probabilities in order."""
+    check_same_order(p0=p0, p1=p1)
     found = Pair(to_doubles(p0, "p0"), to_doubles(p1, "p1"))
     if found.p0.shape != found.p1.shape:
         raise InputError(
@@ -417,7 +418,7 @@ def fit_one_vs_rest(
     >>> lower.tolist(), upper.tolist()
     ([[0.5, 0.0, 0.0]], [[1.0, 0.5, 0.3333333333333333]])
     """
-    check_one_order(Column("label", label), Column("score", score))
+    check_same_order(label=label, score=score, rows=rows)
     values = _table(score)
     codes = to_numpy(label, "label")
     check_rows(len(values), "score")
@@ -509,6 +510,7 @@ def fit_cross_venn_abers(score: ArrayLike, *, label: ArrayLike, fold: ArrayLike)
     >>> merge_folds(*fitted.predict([[0.5], [0.85]])).round(3).tolist()
     [0.586]
     """
+    check_same_order(label=label, score=score, fold=fold)
     folds, scores = to_numpy(fold, "fold"), to_numpy(score, "score")
     labels = to_numpy(label, "label")
     whole = folds.ndim == 1 and folds.dtype.kind in "iu" and len(folds) > 0

@@ -18,6 +18,7 @@ from bayescal.core.bin_edges import (
 from bayescal.core.checks import check_choice, check_number, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound, Floats
+from bayescal.core.text import counted
 from bayescal.quantities.pu_ece.estimator import effective_rows
 
 _SCAR = "positives are a random sample of all positives, independent of the unlabelled rows"
@@ -355,7 +356,8 @@ def _check_two_a_bin(n_unlabeled: int, n_bins: int) -> None:
     if n_unlabeled < 2 * n_bins:
         raise InputError(
             f"bins of equal mass must have two unlabelled rows each or more (Assumption 1); got "
-            f"n_unlabeled {n_unlabeled} for {n_bins} bins. Take fewer bins, or strategy='uniform'."
+            f"n_unlabeled {n_unlabeled} for {counted(n_bins, 'bin')}. Take fewer bins, or "
+            "strategy='uniform'."
         )
 
 

@@ -30,6 +30,7 @@ from bayescal.core.classifiers import (
 )
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
+from bayescal.core.intake import check_same_order
 from bayescal.core.quantity import Floats
 from bayescal.quantities.pu_ece.estimator import check_class_prior
 
@@ -454,6 +455,7 @@ class PUClassifier(MostProbable):
             If `y` does not hold two values, or a parameter is out of range.
         """
         self._check_parameters()
+        check_same_order(X=X, y=y)
         x, s = validate_data(self, X, y, dtype=np.float64)
         self.classes_, known = self._classes(s)
         rng = check_random_state(self.random_state) if self.hidden else None

@@ -9,6 +9,7 @@ from bayescal.core import command as shared
 from bayescal.core.checks import check_number
 from bayescal.core.command import Command, Estimates, Given, Option, are_counts, sum_of
 from bayescal.core.errors import InputError
+from bayescal.core.text import counted
 
 if TYPE_CHECKING:
     from bayescal.core.priors import Beta
@@ -135,8 +136,9 @@ def _estimates(data: PUScores | dict[str, PUCounts], given: Given) -> Estimates:
         for name, n_positive, n_unlabeled, found in every
     ]
     notes = [
-        f"{name}: in {found.exceeds_one.sum()} of {len(found.count)} bins the share of positives "
-        "would exceed 1: chance, a class prior too large, or positives that are no random sample."
+        f"{name}: in {found.exceeds_one.sum()} of {counted(len(found.count), 'bin')} the share of "
+        "positives would exceed 1: chance, a class prior too large, or positives that are no "
+        "random sample."
         for name, _, _, found in every
         if found.exceeds_one.any()
     ]

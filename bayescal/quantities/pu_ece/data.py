@@ -26,11 +26,12 @@ from bayescal.core.checks import (
 from bayescal.core.columns import to_numpy
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, alike, probabilities
+from bayescal.core.intake import Column, alike, check_one_order, probabilities
 from bayescal.core.many_rows import counted_by
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import NEGATIVE, POSITIVE, UNLABELED, Batch, CellSums, Several
 from bayescal.core.tables import Table, open_table
+from bayescal.core.text import counted
 from bayescal.curves.cells import Problem
 from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.priors import Priors
@@ -168,7 +169,10 @@ class PUScores(Showing):
     def _show_(self) -> Shown:
         each = zip(self.classifiers, self.positive, self.unlabeled, strict=True)
         return Shown(
-            lead=[f"{self.n_positive:,} positives and {self.n_unlabeled:,} unlabelled rows."],
+            lead=[
+                f"{counted(self.n_positive, 'positive')} and "
+                f"{counted(self.n_unlabeled, 'unlabelled row')}."
+            ],
             columns=("Classifier", "Mean score of positives", "of unlabelled rows"),
             rows=[(name, *(f"{one.mean():.4f}" for one in samples)) for name, *samples in each],
         )
@@ -188,17 +192,22 @@ _PAIR: Final = "Pass {name: (positive, unlabeled)}."
 def _fill(found: PUScores, scores: Mapping[str, tuple[Any, Any]], whose: str) -> None:
     """Check and set the fields; `whose` names the classifier in a message."""
     samples: dict[str, list[Floats]] = {"positive": [], "unlabeled": []}
+    first: list[Column] = []
     for name, pair in scores.items():
         check_is(pair, (tuple, list), f"scores[{name!r}]", _PAIR)
         if len(pair) != 2:
             raise InputError(f"scores[{name!r}] must be two columns; got {len(pair)}. {_PAIR}")
         names = [sample + whose.format(name) for sample in samples]
-        columns = alike(*(probabilities(Column(*each)) for each in zip(names, pair, strict=True)))
+        given = [Column(*each) for each in zip(names, pair, strict=True)]
+        first = first or given
+        for one, other in zip(first, given, strict=True):
+            check_one_order(one, other)
+        columns = alike(*map(probabilities, given))
         for (sample, arrays), called, values in zip(samples.items(), names, columns, strict=True):
             array = _binary(values, called)
             if arrays:
-                first = sample + whose.format(next(iter(scores)))
-                check_same_length(len(array), called, len(arrays[0]), first)
+                start = sample + whose.format(next(iter(scores)))
+                check_same_length(len(array), called, len(arrays[0]), start)
             arrays.append(array)
     for sample, arrays in samples.items():
         object.__setattr__(found, sample, tuple(arrays))
@@ -538,7 +547,8 @@ def binned(counts: Counts, binning: Binning, n_bins: int, column: str) -> PUCoun
     if n_negative or counts.weighted:
         raise InputError(
             "counts of positive and unlabelled rows must have no others, and no weights; got "
-            f"{n_negative} negative rows. Count rows that are not positive without a label."
+            f"{counted(n_negative, 'negative row')}. Count rows that are not positive without a "
+            "label."
         )
     check_rows(counts.n_obs, f"the column {column!r}")
     check_rows(n_unlabeled, f"the unlabelled rows by column {column!r}")

@@ -21,7 +21,7 @@ from bayescal.core.checks import MOST_DRAWN, check_choice, check_whole, shown
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error, maximum_calibration_error
-from bayescal.core.intake import round_scores
+from bayescal.core.intake import check_same_order, round_scores
 from bayescal.core.quantity import Floats
 from bayescal.core.sums import processors
 from bayescal.quantities.ssme.data import ScoreMatrix, check_draws, draw_labels, most_probable
@@ -207,6 +207,7 @@ def _measured(
     errors_q: ArrayLike | None,
 ) -> Metrics:
     """Check labels and weights of scores of this shape, and measure under them."""
+    check_same_order(q=q, weights=weights, errors_q=errors_q)
     labels, has_draws = _label_draws(q, *shape[1:])
     errors = labels if errors_q is None else _errors_draws(errors_q, labels)
     weight, weights_have_draws = _row_weights(weights, shape[1])

@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayescal.core.binning import Binning
-from bayescal.core.checks import check_choice, check_same_length, listing
-from bayescal.core.classifiers import check_labels, label_column, positive_weights
+from bayescal.core.checks import check_choice, listing
+from bayescal.core.classifiers import check_labels, check_one_table, label_column, positive_weights
 from bayescal.core.columns import Label, column_names, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
@@ -52,7 +52,7 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     ) -> tuple[Floats, Integers, Floats | None]:
         """Check rows, leave out those of weight 0, and set `classes_`."""
         column, logits = label_column(y), as_logits(X, self.scale)
-        check_same_length(len(logits), "X", len(column), "y")
+        check_one_table(X, len(logits), y, len(column), sample_weight)
         weight = None
         if sample_weight is not None:
             weight, kept = positive_weights(sample_weight, len(logits))

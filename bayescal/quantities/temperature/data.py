@@ -18,6 +18,7 @@ from bayescal.core.plausibility import below_chance
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, check_ungrouped
 from bayescal.core.sums import Sums
+from bayescal.core.text import counted
 from bayescal.quantities.temperature.logits import (
     ALPHA_MAX,
     ALPHA_MIN,
@@ -50,8 +51,8 @@ def check_labels(data: Scores) -> None:
     """Refuse rows of which none has a label."""
     if data.n_labeled == 0:
         raise InputError(
-            f"y_true must hold at least one label; all {data.n_obs} rows are missing. Label some "
-            "rows: temperatures cannot be estimated without."
+            f"y_true must hold at least one label; got none in {counted(data.n_obs, 'row')}. Label "
+            "some rows: temperatures cannot be estimated without."
         )
 
 

@@ -117,6 +117,17 @@ def finite_logits(logits: Floats) -> Floats:
     return np.where(logits == -np.inf, least, logits)
 
 
+def masked_logits(values: Any, name: str) -> tuple[Floats, NDArray[np.bool_]]:
+    """Check logits as a fit does: finite ones, and where the probability is 0, (obs, class)."""
+    given = np.asarray(to_floats(values, name), np.float64)
+    if given.ndim == 2 and given.shape[1] > 1:
+        masked = (given == -np.inf) & np.isfinite(given.max(axis=1, keepdims=True))
+        return _checked(np.where(masked, finite_logits(given), given), name), masked
+    found = _checked(np.nan_to_num(given, nan=np.nan, posinf=-_LEAST, neginf=_LEAST), name)
+    column = given.reshape(-1)
+    return found, np.column_stack([column == np.inf, column == -np.inf])
+
+
 def log_probabilities(prob: NDArray[np.floating]) -> Floats:
     """Logarithms, with the smallest number of the type in place of 0, (...)."""
     return np.asarray(np.log(np.maximum(prob, np.finfo(prob.dtype).tiny), dtype=np.float64))

@@ -18,6 +18,7 @@ from bayescal.core.many_rows import rows_of
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import from_parts
 from bayescal.core.sums import Batch, Labels, Rows, Several, Sums, batches_of, plus, summed
+from bayescal.core.text import counted
 from bayescal.quantities.temperature.data import Facts, Problem
 from bayescal.quantities.temperature.logits import (
     ALPHA_MAX,
@@ -133,8 +134,8 @@ class CountedRows:
         check_rows(facts.n, f"the column {label!r}")
         if not facts.n_labeled:
             raise InputError(
-                f"{label} must hold at least one label; all {facts.n} rows are missing. Label some "
-                "rows: temperatures cannot be estimated without."
+                f"{label} must hold at least one label; got none in {counted(facts.n, 'row')}. "
+                "Label some rows: temperatures cannot be estimated without."
             )
         numbers = _least_loss(source, facts, found)
         found = found.times(facts.per_weight)

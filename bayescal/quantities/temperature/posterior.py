@@ -52,6 +52,7 @@ from bayescal.quantities.temperature.logits import (
     INPUTS,
     Integers,
     as_logits,
+    masked_logits,
     places_of,
     predicted_class,
 )
@@ -91,10 +92,10 @@ def calibrate(
     result : xarray.DataTree
         Of ``bayescal.fit(bayescal.temperature, ...)``, also one loaded from a file.
     logits : array-like or DataFrame of shape (obs,), (obs, 1) or (obs, class)
-        Logits or probabilities of the classifier, whichever the result was fitted to. Columns of a
-        table are taken by their names, in any order; those of an array are in the order of the
-        result's classes, unless `classes` says otherwise. One column is that of the second of two
-        classes.
+        Logits or probabilities of the classifier, whichever the result was fitted to. A logit of
+        -inf beside a finite one has the probability 0. Columns of a table are taken by their names,
+        in any order; those of an array are in the order of the result's classes, unless `classes`
+        says otherwise. One column is that of the second of two classes.
     classifier : str, optional
         Which of several classifiers of the result.
     classes : sequence of labels, optional
@@ -136,7 +137,11 @@ def calibrate(
         )
     case = _case(result, classifier)
     fitted = _scale(result, scale)
-    found = as_logits(logits, fitted, "logits" if fitted == "logits" else "rows")
+    if fitted == "logits":
+        found, masked = masked_logits(logits, "logits")
+    else:
+        found = as_logits(logits, fitted, "rows")
+        masked = np.zeros(found.shape, np.bool_)
     known = access.json_attribute(result, "classes")
     if found.shape[1] != len(known):
         raise InputError(
@@ -148,9 +153,14 @@ def calibrate(
     other = named == known[:1] != ["0"]
     if named is not None and (classes is not None or len(named) > 1 or other):
         # As they lie in memory without names, so that sums are the same to the last digit.
-        found = np.ascontiguousarray(found[:, _order(named, known)])
+        order = _order(named, known)
+        found, masked = np.ascontiguousarray(found[:, order]), masked[:, order]
     log_alpha = access.flat_draws(result, "log_alpha", case)
-    return mean_probabilities(found, log_alpha, _scalings(result, case))
+    prob = mean_probabilities(found, log_alpha, _scalings(result, case))
+    if masked.any():
+        prob[masked] = 0
+        prob /= prob.sum(axis=1, keepdims=True)
+    return prob
 
 
 def _scale(result: xr.DataTree, scale: str | None) -> str:

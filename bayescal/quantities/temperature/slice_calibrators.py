@@ -24,6 +24,7 @@ from bayescal.core.checks import (
 from bayescal.core.classifiers import Calibrated, check_class_rows
 from bayescal.core.columns import MISSING, factorize
 from bayescal.core.errors import InputError
+from bayescal.core.intake import check_same_order
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.calibrators import (
     ClassWiseTemperatureScaling,
@@ -159,6 +160,7 @@ class SliceCalibration(OfLogits):
         gamma = check_number(
             self.gamma, "gamma", "[0, inf]", "Pass infinity to fit each slice apart."
         )
+        check_same_order(X=X, slices=slices)
         logits, label, weight = self.check(X, y, sample_weight)
         base = TemperatureScaling() if self.base is None else self.base
         if not isinstance(base, LogitCalibrator):
@@ -228,6 +230,7 @@ class SliceCalibration(OfLogits):
         return np.asarray(self.classes_[found])
 
     def _calibrated(self, x: ArrayLike, slices: ArrayLike | None) -> Floats:
+        check_same_order(X=x, slices=slices)
         logits = self.checked_again(x)
         if (slices is not None) != self.by_slices_:
             raise InputError(

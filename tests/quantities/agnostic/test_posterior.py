@@ -91,6 +91,16 @@ def test_groups_of_variables_need_what_they_are_of():
     assert "unlabeled_auc" not in found["posterior"]
 
 
+def test_draws_in_which_unlabelled_rows_have_one_label_are_said():
+    given = bc.Scores(y_true=[0, 1] * 50, y_prob=[0.4, 0.6] * 50)
+    for unlabeled, said in (([0.5, 0.5], True), ([0.5] * 20, False)):
+        found = bc.fit(bc.agnostic, given, unlabeled=unlabeled, method="direct", draws=250, seed=1)
+        assert ("unlabelled rows have one label" in found.attrs["status"]) is said
+        share = float(np.isnan(found["posterior"]["unlabeled_auc"]).mean())
+        # Two rows of one rate are alike in half the draws or more; .05 is three Monte Carlo errors.
+        assert share > 0.45 if said else share < 0.01
+
+
 def test_several_classifiers_and_classes():
     panel = bc.Scores.stack(
         {name: rows(name, n_unlabeled=0).y_prob[0] for name in ("over", "under")},

@@ -96,7 +96,7 @@ def test_bins_that_depend_on_the_scores_are_refused(tmp_path):
     [
         ({"y": {1000: 99.0}}, r"y \(rows counted from row 950\) must .*at row 50"),
         ({"p2": {1000: np.nan}}, r"'p9' \(rows counted from row 950\) must not be missing.*row 50"),
-        ({"y": {slice(None): np.nan}}, "y must hold at least one label; all 1500 rows"),
+        ({"y": {slice(None): np.nan}}, "y must hold at least one label; got none in 1,500 rows"),
         ({"y": {1000: 1}, "p1": {1000: 0.0}}, "it is 0 for classifier at row 1000"),
     ],
 )

@@ -40,7 +40,7 @@ def test_one_case_a_classifier():
         ),
         (
             lambda: bc.Scores(y_true=[None, None], y_prob=[0.1, 0.2]),
-            "all 2 rows are missing",
+            "got none in 2 rows",
         ),
         (
             lambda: bc.Scores(y_true=[1, 0], y_prob=[0.1, 0.2], group=["a", "b"]),
@@ -165,6 +165,23 @@ def test_models_are_as_probable_as_they_are_true():
     # standard deviation is at most .47.
     np.testing.assert_allclose(given.sum(axis=0) / 60, times / 60, atol=4 * 0.47 / 60**0.5)
     assert (given.argmax(axis=1) == np.arange(3)).all()
+
+
+def test_masked_logits_have_the_probability_0_and_the_others_keep_theirs(result):
+    # A logit of -500 has a probability below 1e-100 at every temperature of the posterior.
+    row, deep = np.arange(10.0), np.arange(10.0)
+    row[3], deep[3] = -np.inf, -500
+    prob = bc.temperature.calibrate(result, [row, np.arange(10.0)])
+    assert prob[0, 3] == 0
+    np.testing.assert_allclose(prob[0], bc.temperature.calibrate(result, [deep])[0], atol=1e-12)
+    np.testing.assert_allclose(prob.sum(axis=1), 1)
+    table = pd.DataFrame([row[::-1]], columns=range(9, -1, -1))
+    np.testing.assert_array_equal(bc.temperature.calibrate(result, table), prob[:1])
+    for bad in (np.inf, np.nan):
+        with pytest.raises(bc.InputError, match="logits must hold finite logits"):
+            bc.temperature.calibrate(result, [[bad, *row[1:]]])
+    with pytest.raises(bc.InputError, match="logits must hold finite logits; got -inf at row 0"):
+        bc.temperature.calibrate(result, [[-np.inf] * 10])
 
 
 def test_vector_scaling_is_found_and_calibrates():

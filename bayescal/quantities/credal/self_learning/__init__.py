@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import check_rows, check_same_length, listing
 from bayescal.core.columns import Whole, to_doubles
 from bayescal.core.errors import InputError
+from bayescal.core.intake import check_same_order
 from bayescal.core.quantity import Floats
+from bayescal.core.text import counted
 from bayescal.quantities.credal.credal_sets import discount, project, proper
 from bayescal.quantities.credal.venn_abers import fit_one_vs_rest
 
@@ -58,6 +60,7 @@ class SelfLearningRows:
     calibration_labels: ArrayLike | None = None
 
     def __post_init__(self) -> None:
+        check_same_order(features=self.features, labels=self.labels)
         for name in ("features", "unlabeled", "target"):
             object.__setattr__(self, name, _features(getattr(self, name), name))
         width = self.x_labeled.shape[1]
@@ -125,6 +128,8 @@ class SelfLearningRows:
                 "calibration_features and calibration_labels must be given together; "
                 "got one of them. Pass both or none."
             )
+        held_back = ("calibration_features", "calibration_labels")
+        check_same_order(**dict(zip(held_back, given, strict=True)))
         x = _features(self.calibration_features, "calibration_features")
         _check_width(x, width, "calibration_features")
         y = _labels(self.calibration_labels, x, "calibration_")
@@ -165,7 +170,8 @@ def _features(values: ArrayLike, name: str) -> Floats:
 def _check_width(table: Floats, width: int, name: str) -> None:
     if table.shape[1] != width:
         raise InputError(
-            f"{name} must have the {width} features of the labelled rows; got {table.shape[1]}."
+            f"{name} must have the {counted(width, 'feature')} of the labelled rows; got "
+            f"{table.shape[1]}."
         )
 
 
@@ -251,7 +257,7 @@ def check_label_sets(lower: ArrayLike, upper: ArrayLike, rows: int) -> LabelSets
         )
     if len(low) != rows:
         raise InputError(
-            f"lower must have a row for each of the {rows} rows of X; got {len(low)}. "
+            f"lower must have a row for each row of X, {rows}; got {len(low)}. "
             "Pass one value for each row."
         )
     return LabelSets(low, high)

@@ -36,6 +36,7 @@ from bayescal.core.classifiers import (
 )
 from bayescal.core.columns import Whole
 from bayescal.core.errors import InputError
+from bayescal.core.intake import check_same_order
 from bayescal.core.quantity import Floats
 from bayescal.core.writing import checked_path, replacing
 from bayescal.quantities.credal.self_learning import (
@@ -436,6 +437,7 @@ class NetworkClassifier(MostProbable):
         InputError
             If `y` holds one class only, or a parameter is out of range.
         """
+        check_same_order(X=X, y=y, sample_weight=sample_weight)
         x, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         classes = np.unique(labels)
@@ -477,6 +479,7 @@ class NetworkClassifier(MostProbable):
         InputError
             If bounds cross, leave [0, 1] or hold no probabilities, or a parameter is out of range.
         """
+        check_same_order(X=X, lower=lower, upper=upper, sample_weight=sample_weight)
         x = validate_data(self, X, dtype=np.float64)
         sets = check_label_sets(lower, upper, len(x))
         names = np.arange(sets.lower.shape[1]) if classes is None else np.asarray(classes)

@@ -39,7 +39,7 @@ def test_words_may_come_as_objects():
         ({"labels": [0]}, "labels"),
         ({"labels": [0, 0]}, "at least two classes; got 0"),
         ({"labels": [0.5, 1.5]}, "whole numbers or words"),
-        ({"unlabeled": [[0.5, 1.0]]}, "unlabeled must have the 1 features"),
+        ({"unlabeled": [[0.5, 1.0]]}, "unlabeled must have the 1 feature of"),
         ({"unlabeled": np.zeros((0, 1))}, "unlabeled must have at least one row"),
         ({"target": [[np.nan]]}, "target must be finite; got nan at row 0, column 0"),
         ({"target": [[np.inf]]}, "target must be finite; got inf"),
@@ -48,7 +48,7 @@ def test_words_may_come_as_objects():
         ({"calibration_labels": [0]}, "given together"),
         ({"calibration_features": [[0.0]], "calibration_labels": [2]}, "got 2 at row 0"),
         ({"calibration_features": [[0.0]], "calibration_labels": [0, 1]}, "calibration_"),
-        ({"calibration_features": [[0.0, 1.0]], "calibration_labels": [0]}, "1 features"),
+        ({"calibration_features": [[0.0, 1.0]], "calibration_labels": [0]}, "the 1 feature of"),
     ],
 )
 def test_rows_that_do_not_agree_are_refused(wrong, message):

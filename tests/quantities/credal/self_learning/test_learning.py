@@ -417,7 +417,7 @@ POINT = [[0.5, 0.5]]
         ([[0.1]], [[1.0]], "at least two classes"),
         ([[0.1, 0.2]], [[0.9]], "same shape"),
         ([0.5, 0.5], [0.5, 0.5], r"shape \(obs, class\)"),
-        (POINT * 2, POINT * 2, "each of the 1 rows of X; got 2"),
+        (POINT * 2, POINT * 2, "each row of X, 1; got 2"),
     ],
 )
 def test_bounds_that_hold_nothing_are_refused(lower, upper, message):
