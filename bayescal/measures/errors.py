@@ -109,6 +109,13 @@ _LEAST: Final = 1e-3
 _PER_BANDWIDTH: Final = 6
 
 
+class _End(NamedTuple):
+    """A bandwidth, and the smoothed errors at it."""
+
+    width: float
+    error: Floats  # (draw,)
+
+
 def smece(rate: Any, score: Any, mass: Any) -> Floats:
     """Mean absolute gap after smoothing with a reflected Gaussian kernel of the same size."""
     r, m = (np.asarray(values, dtype=np.float64) for values in (rate, mass))
@@ -124,31 +131,25 @@ def smece(rate: Any, score: Any, mass: Any) -> Floats:
         width = wider * _STEP
         here = _smoothed(flat[left], s, width)
         done = here >= width
-        ends = (wider, before[done]), (width, here[done])
-        found[left[done]] = _crossing(flat[left[done]], s, ends, _HALVINGS)
+        ends = _End(wider, before[done]), _End(width, here[done])
+        found[left[done]] = _crossing(flat[left[done]], s, *ends, _HALVINGS)
         left, before, wider = left[~done], here[~done], width
     found[left] = before
     return np.asarray(found.reshape(gap.shape[:-1]))
 
 
-type _Ends = tuple[tuple[float, Floats], tuple[float, Floats]]
-"""A bandwidth above the errors, and one below them, each with the errors at it."""
-
-
-def _crossing(gap: Floats, score: Floats, ends: _Ends, halvings: int) -> Floats:
+def _crossing(gap: Floats, score: Floats, wide: _End, narrow: _End, halvings: int) -> Floats:
     """Where the error equals the bandwidth: halves, then a straight line in logarithms, (draw,)."""
-    (wider, before), (width, here) = ends
-    if not len(gap) or not halvings:
-        above, below = np.log(here / width), np.log(np.maximum(before, 1e-300) / wider)
+    if not (halvings and len(gap)):
+        above, below = (np.log(np.maximum(end.error, 1e-300) / end.width) for end in (narrow, wide))
         share: Floats = above / (above - below)
-        return np.asarray(width * (wider / width) ** share)
-    middle = float(np.sqrt(wider * width))
-    at = _smoothed(gap, score, middle)
-    found = np.empty(len(gap))
-    for part, narrow in ((at >= middle, (middle, at)), (at < middle, (width, here))):
-        wide = (wider, before) if narrow[0] == middle else (middle, at)
-        halves = ((wide[0], wide[1][part]), (narrow[0], narrow[1][part]))
-        found[part] = _crossing(gap[part], score, halves, halvings - 1)
+        return np.asarray(narrow.width * (wide.width / narrow.width) ** share)
+    width = float(np.sqrt(wide.width * narrow.width))
+    middle = _End(width, _smoothed(gap, score, width))
+    found, wider = np.empty(len(gap)), middle.error >= width
+    for rows, ends in ((wider, (wide, middle)), (~wider, (middle, narrow))):
+        left, right = (_End(end.width, end.error[rows]) for end in ends)
+        found[rows] = _crossing(gap[rows], score, left, right, halvings - 1)
     return found
 
 
