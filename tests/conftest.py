@@ -12,6 +12,9 @@ from hypothesis import settings
 
 from bayescal.report import render
 
+# PyTensor would have C++ compiled, a second an operation, for what a test computes once.
+os.environ["PYTENSOR_FLAGS"] = f"cxx=,{os.environ.get('PYTENSOR_FLAGS', '')}".rstrip(",")
+
 # Scripts that made golden numbers; some need what is not installed.
 collect_ignore_glob = ["golden/make_*.py"]
 

@@ -12,6 +12,7 @@ import bayescal as bc
 from bayescal.quantities.pu_ece.posterior import plan
 from bayescal.quantities.pu_ece.simulator import truth
 from bayescal.workflow.simulation import sbc
+from tests.interpreted import PLAIN
 
 # One description of the curve: the average of three takes five times as long.
 CURVE = bc.pu_ece.SmoothCurve()
@@ -170,17 +171,16 @@ def test_mixture_bins_simulate_themselves() -> None:
     assert 0 < values["class_prior"] < 1
 
 
-# Of PyTensor's, on how it runs the coefficients' own distribution.
 @pytest.mark.mcmc
-@pytest.mark.filterwarnings("ignore:Numba will use object mode")
 def test_the_model_is_one_of_pymc() -> None:
     import pymc as pm
 
     model = bc.pu_ece.build_model(data(), PRIORS, n_bins=3)
     assert {v.name for v in model.observed_RVs} == {"events"}
-    assert np.isfinite(model.point_logps()["events"])
+    density = model.compile_logp(vars=model.observed_RVs, mode=PLAIN)
+    assert np.isfinite(density(model.initial_point()))
     with model:
-        before = pm.sample_prior_predictive(20, random_seed=1)
+        before = pm.sample_prior_predictive(20, random_seed=1, compile_kwargs={"mode": PLAIN})
     assert before["prior"]["class_prior"].shape == (1, 20)
 
 

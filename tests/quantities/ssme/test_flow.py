@@ -271,7 +271,8 @@ def test_the_paper_s_networks():
     import jax
     import jax.numpy as jnp
 
-    built = flow._real_nvp(eqx, jax, jnp, bijections, jax.random.key(0), 5, FlowSettings())
+    given = eqx, jax, jnp, bijections, jax.random.key(0), 5, FlowSettings()
+    built = eqx.filter_eval_shape(flow._real_nvp, *given)
     weights = [leaf.shape for leaf in jax.tree.leaves(built) if getattr(leaf, "ndim", 0) == 3]
     # (coupling, units out, units in): of 5 coordinates 2 go in, and 3 get a scale and a shift.
     assert weights == [(10, 128, 2), (10, 128, 128), (10, 6, 128)]

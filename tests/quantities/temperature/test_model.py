@@ -28,6 +28,7 @@ from bayescal.quantities.temperature.model import (
     temperatures_of,
 )
 from bayescal.quantities.temperature.priors import MODELS, Priors
+from tests.interpreted import PLAIN
 from tests.quantities.temperature.made import log_loss, rows
 
 
@@ -206,7 +207,7 @@ def test_the_density_of_the_model_is_that_of_its_parts():
     model = temperatures_of(found, Priors())
     built = model_of(found, model)
     point = {"mu": 0.1, "tau_log__": np.log(0.4), "log_alpha_conditional__": np.array([0.3, -0.2])}
-    total = built.compile_logp()(point)
+    total = built.compile_logp(mode=PLAIN)(point)
     inputs = model.inputs()
     variance = 1 / (inputs["precision"] + 0.4**-2)
     place = variance * (inputs["pull"] + 0.1 * 0.4**-2) + np.sqrt(variance) * [0.3, -0.2]

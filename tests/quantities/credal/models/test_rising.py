@@ -26,7 +26,9 @@ def test_quantiles_are_kept():
 
 def test_tensors_agree():
     np.testing.assert_allclose(
-        rising.half_normal_tensor(pt.constant(UNIT)).eval(), rising.half_normal(UNIT), rtol=1e-8
+        rising.half_normal_tensor(pt.constant(UNIT)).eval(mode=PLAIN),
+        rising.half_normal(UNIT),
+        rtol=1e-8,
     )
 
 
@@ -54,7 +56,9 @@ def test_density_is_the_integral_over_the_scale(square):
 
 
 def test_tensors_agree_up_to_a_constant():
-    gap = rising.log_mixture_tensor(pt.constant(SQUARES)).eval() - rising.log_mixture(SQUARES)
+    gap = rising.log_mixture_tensor(pt.constant(SQUARES)).eval(mode=PLAIN) - rising.log_mixture(
+        SQUARES
+    )
     np.testing.assert_allclose(gap, gap[0], rtol=1e-12)
 
 
