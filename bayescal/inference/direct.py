@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -221,11 +222,41 @@ class Likelihood(Protocol):
         ...
 
 
+class Rows(Protocol):
+    """Draws (draw, basis) of which some are taken: an array, or `Joined` ones."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, places: NDArray[np.int64], /) -> Floats: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Draws of several rounds one after the other: as one array all would be held twice."""
+
+    parts: Sequence[Rows]
+
+    def __len__(self) -> int:
+        """Draws of all rounds."""
+        return sum(map(len, self.parts))
+
+    def __getitem__(self, places: NDArray[np.int64], /) -> Floats:
+        """Take some of the draws, (place, basis)."""
+        ends = np.cumsum([len(one) for one in self.parts])
+        part = np.searchsorted(ends, places, side="right")
+        order = np.argsort(part, kind="stable")
+        taken = [
+            self.parts[number][places[part == number] - ends[number] + len(self.parts[number])]
+            for number in np.unique(part).tolist()
+        ]
+        return np.concatenate(taken)[np.argsort(order)]
+
+
 @dataclass(frozen=True, slots=True)
 class Weighted:
     """Draws with importance weights."""
 
-    draws: Floats  # (draw, basis)
+    draws: Rows  # (draw, basis)
     log_weights: Floats  # (draw,)
 
     @property

@@ -17,7 +17,7 @@ from bayescal.curves.average import Average, in_chains, log_posterior_weights, t
 from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
-from bayescal.inference.direct import Gaussian, Weighted, softplus
+from bayescal.inference.direct import Gaussian, Joined, Weighted, softplus
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.along_class_prior import CLASS_PRIOR_POWER, AlongClassPrior
 from bayescal.quantities.pu_ece.models.case_control import (
@@ -331,16 +331,18 @@ class CaseControlAverage(Average):
         for number in draws * _ROUNDS:
             found.append(self.smooth_joint.sample(self.smooth_gaussian, number, rng, _DEGREES))
             weights = np.concatenate([one.log_weights for one in found])
-            yield Weighted(np.concatenate([one.draws for one in found]), weights).smoothed()
+            yield Weighted(Joined([one.draws for one in found]), weights).smoothed()
 
     def _rough_rounds(self, draws: int, rng: np.random.Generator) -> Iterator[Weighted]:
         """The rough component, the roughness last, in rounds of proposals at its nodes."""
 
         def sample(place: int, number: int) -> Weighted:
-            return self.rough_joint[place].sample(self.rough_gaussians[place], number, rng)
+            found = self.rough_joint[place].sample(self.rough_gaussians[place], number, rng)
+            roughness = np.full(number, self.rough_nodes[place])
+            return replace(found, draws=np.column_stack([np.asarray(found.draws), roughness]))
 
-        for found, roughness in self.rough.sample_nodes(self.rough_nodes, sample, draws * _ROUNDS):
-            yield Weighted(np.column_stack([found.draws, roughness]), found.log_weights)
+        for found, _ in self.rough.sample_nodes(self.rough_nodes, sample, draws * _ROUNDS):
+            yield found
 
     @cached_property
     def _exact(self) -> dict[str, Nodes]:
