@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -223,7 +223,7 @@ class Likelihood(Protocol):
 
 
 class Rows(Protocol):
-    """Draws (draw, basis) of which some are taken: an array, or `Joined` ones."""
+    """Draws (draw, basis) of which some are taken: an array, or what makes one as it is needed."""
 
     def __len__(self) -> int: ...
 
@@ -250,6 +250,39 @@ class Joined:
             for number in np.unique(part).tolist()
         ]
         return np.concatenate(taken)[np.argsort(order)]
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrored:
+    """Draws of which the second half are those of the first with other signs."""
+
+    first: Floats  # (half, basis)
+    number: int
+
+    def __len__(self) -> int:
+        """Draws of both halves."""
+        return self.number
+
+    def __getitem__(self, places: NDArray[np.int64], /) -> Floats:
+        """Take some of the draws, (place, basis)."""
+        second, place = np.divmod(places, len(self.first))
+        return np.asarray(self.first[place] * (1 - 2 * second)[:, None])
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """Draws that are a function of others, row by row: only those taken are worked out."""
+
+    rows: Rows
+    function: Callable[[Floats], Floats]
+
+    def __len__(self) -> int:
+        """As many as the others."""
+        return len(self.rows)
+
+    def __getitem__(self, places: NDArray[np.int64], /) -> Floats:
+        """Take some of the draws, (place, ...)."""
+        return self.function(self.rows[places])
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,9 @@ from scipy.stats import norm
 
 from bayescal.inference.direct import (
     Gaussian,
+    Joined,
+    Mapped,
+    Mirrored,
     Weighted,
     choose,
     importance_sample,
@@ -300,3 +303,14 @@ def test_inverses_of_a_stack_of_cholesky_factors():
     factor = np.triu(rng.normal(size=(2, 3, 6, 6))) + 3 * np.eye(6)
     product = factor @ triangular_inverse(factor)
     np.testing.assert_allclose(product, np.broadcast_to(np.eye(6), product.shape), atol=1e-12)
+
+
+def test_draws_worked_out_as_they_are_taken_are_those_of_one_array() -> None:
+    """Repeated places in any order, of both signs and all rounds, against the arrays in full."""
+    rng = np.random.default_rng(0)
+    first, other = rng.normal(size=(3, 2)), rng.normal(size=(4, 2))
+    every = np.concatenate([np.concatenate([first, -first])[:5] ** 3, other])
+    joined = Joined([Mapped(Mirrored(first, 5), lambda rows: rows**3), other])
+    places = rng.integers(len(every), size=40)
+    assert len(joined) == len(every)
+    np.testing.assert_array_equal(joined[places], every[places])

@@ -17,7 +17,7 @@ from bayescal.curves.average import Average, in_chains, log_posterior_weights, t
 from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
-from bayescal.inference.direct import Gaussian, Joined, Weighted, softplus
+from bayescal.inference.direct import Gaussian, Joined, Mapped, Weighted, softplus
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.along_class_prior import CLASS_PRIOR_POWER, AlongClassPrior
 from bayescal.quantities.pu_ece.models.case_control import (
@@ -338,8 +338,9 @@ class CaseControlAverage(Average):
 
         def sample(place: int, number: int) -> Weighted:
             found = self.rough_joint[place].sample(self.rough_gaussians[place], number, rng)
-            roughness = np.full(number, self.rough_nodes[place])
-            return replace(found, draws=np.column_stack([np.asarray(found.draws), roughness]))
+            last = ((0, 0), (0, 1))
+            beside = partial(np.pad, pad_width=last, constant_values=self.rough_nodes[place])
+            return replace(found, draws=Mapped(found.draws, beside))
 
         for found, _ in self.rough.sample_nodes(self.rough_nodes, sample, draws * _ROUNDS):
             yield found
