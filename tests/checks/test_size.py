@@ -12,14 +12,14 @@ BUDGET = {
     "quantities": 223,
     "cli": 2198,
     "core": 9328,
-    "curves": 2350,
-    "inference": 1621,
+    "curves": 2351,
+    "inference": 1696,
     "measures": 872,
     "plots": 3325,
     "quantities/agnostic": 3933,
     "quantities/credal": 6707,
     "quantities/ece": 3257,
-    "quantities/pu_ece": 6196,
+    "quantities/pu_ece": 6210,
     "quantities/ssme": 5850,
     "quantities/temperature": 5074,
     "report": 3122,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_439
+TEST_LINES = 50_458
 
 
 def lines(path: Path) -> int:
