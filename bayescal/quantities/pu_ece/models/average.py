@@ -170,8 +170,7 @@ class CaseControlAverage(Average):
             high, share = -(-node // _EVERY), part / _EVERY
             mean = (1 - share) * curve[..., low, :] + share * curve[..., high, :]
             root = (1 - share) * found.root[..., low, :, :] + share * found.root[..., high, :, :]
-            between = Gaussian(mean / own, root)
-            gaussians.append(MovingGaussian(smooth.quantiles, between))
+            gaussians.append(MovingGaussian(smooth.quantiles, Gaussian(mean / own, root)))
         return gaussians
 
     @cached_property
@@ -342,8 +341,7 @@ class CaseControlAverage(Average):
             beside = partial(np.pad, pad_width=last, constant_values=self.rough_nodes[place])
             return replace(found, draws=Mapped(found.draws, beside))
 
-        for found, _ in self.rough.sample_nodes(self.rough_nodes, sample, draws * _ROUNDS):
-            yield found
+        return (w for w, _ in self.rough.sample_nodes(self.rough_nodes, sample, draws * _ROUNDS))
 
     @cached_property
     def _exact(self) -> dict[str, Nodes]:
@@ -554,8 +552,7 @@ class CaseControlAverage(Average):
 
     def draw_positives(self, population: Population, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw how many rows of each cell are positives, (..., cell)."""
-        share = sigmoid(self._positive_logit(population))
-        return np.asarray(rng.binomial(self.problem.total, share))
+        return rng.binomial(self.problem.total, sigmoid(self._positive_logit(population)))
 
     def log_likelihood(self, population: Population) -> Floats:
         """Log probability of the positives of each cell, (..., cell)."""
