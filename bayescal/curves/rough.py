@@ -18,6 +18,7 @@ from bayescal.curves.smooth import CurveBasis
 from bayescal.inference.direct import (
     CellLikelihood,
     Gaussian,
+    Joined,
     Regression,
     Weighted,
     importance_sample,
@@ -229,7 +230,7 @@ class Rough:
         density = self.log_density(nodes) + np.log(step)
         logs = np.concatenate([one.log_weights for _, one in rounds])
         logs = logs + (density + np.log(len(places) / number))[places]
-        weighted = Weighted(np.concatenate([one.draws for _, one in rounds]), logs).smoothed()
+        weighted = Weighted(Joined([one.draws for _, one in rounds]), logs).smoothed()
         share = np.bincount(places, np.exp(logs - logs.max()), len(nodes))
         return RoughPosterior(weighted, nodes[places]), share / share.sum()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -24,7 +25,9 @@ _AT_MODE, _CLOSE = 0.1, 1e-3
 # From here on ``log(1 + exp(x))`` is x; twenty times as far the exponential overflows.
 _LARGEST = 36.0
 # Draws at a time whose likelihood is computed within a processor's cache.
-_BLOCK = 250
+_BLOCK = 320
+# Triangular matrices are halved down to this size.
+_SMALL = 28
 # A step is halved at most this often.
 _HALVINGS = 34
 # Relative to the largest weight: differences that are rounding, and weights that are none.
@@ -194,8 +197,17 @@ def _newton(
 
 def triangular_inverse(factor: Floats) -> Floats:
     """Invert upper Cholesky factors, (..., basis, basis), faster than ``scipy.linalg.inv`` does."""
-    found = [dtrtri(one)[0] for one in factor.reshape(-1, *factor.shape[-2:])]
-    return np.reshape(found, factor.shape)
+    size = factor.shape[-1]
+    if size <= _SMALL:
+        return np.reshape([dtrtri(one)[0] for one in factor.reshape(-1, size, size)], factor.shape)
+    # By halves: products of matrices are faster than substitution.
+    first, second = slice(size // 2), slice(size // 2, None)
+    found = np.zeros(factor.shape)
+    for own in (first, second):
+        found[..., own, own] = triangular_inverse(factor[..., own, own])
+    across = found[..., first, first] @ factor[..., first, second]
+    found[..., first, second] = -across @ found[..., second, second]
+    return found
 
 
 def _uphill(
@@ -221,11 +233,74 @@ class Likelihood(Protocol):
         ...
 
 
+class Rows(Protocol):
+    """Draws (draw, basis) of which some are taken: an array, or what makes one as it is needed."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, places: NDArray[np.int64], /) -> Floats: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Draws of several rounds one after the other: as one array all would be held twice."""
+
+    parts: Sequence[Rows]
+
+    def __len__(self) -> int:
+        """Draws of all rounds."""
+        return sum(map(len, self.parts))
+
+    def __getitem__(self, places: NDArray[np.int64], /) -> Floats:
+        """Take some of the draws, (place, basis)."""
+        ends = np.cumsum([len(one) for one in self.parts])
+        part = np.searchsorted(ends, places, side="right")
+        order = np.argsort(part, kind="stable")
+        taken = [
+            self.parts[number][places[part == number] - ends[number] + len(self.parts[number])]
+            for number in np.unique(part).tolist()
+        ]
+        return np.concatenate(taken)[np.argsort(order)]
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrored:
+    """Draws of which the second half are those of the first with other signs."""
+
+    first: Floats  # (half, basis)
+    number: int
+
+    def __len__(self) -> int:
+        """Draws of both halves."""
+        return self.number
+
+    def __getitem__(self, places: NDArray[np.int64], /) -> Floats:
+        """Take some of the draws, (place, basis)."""
+        second, place = np.divmod(places, len(self.first))
+        return np.asarray(self.first[place] * (1 - 2 * second)[:, None])
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """Draws that are a function of others, row by row: only those taken are worked out."""
+
+    rows: Rows
+    function: Callable[[Floats], Floats]
+
+    def __len__(self) -> int:
+        """As many as the others."""
+        return len(self.rows)
+
+    def __getitem__(self, places: NDArray[np.int64], /) -> Floats:
+        """Take some of the draws, (place, ...)."""
+        return self.function(self.rows[places])
+
+
 @dataclass(frozen=True, slots=True)
 class Weighted:
     """Draws with importance weights."""
 
-    draws: Floats  # (draw, basis)
+    draws: Rows  # (draw, basis)
     log_weights: Floats  # (draw,)
 
     @property

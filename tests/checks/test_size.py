@@ -12,14 +12,14 @@ BUDGET = {
     "quantities": 223,
     "cli": 2212,
     "core": 9376,
-    "curves": 2361,
-    "inference": 1621,
+    "curves": 2362,
+    "inference": 1696,
     "measures": 891,
     "plots": 3325,
     "quantities/agnostic": 3964,
     "quantities/credal": 6738,
     "quantities/ece": 3258,
-    "quantities/pu_ece": 6212,
+    "quantities/pu_ece": 6223,
     "quantities/ssme": 5851,
     "quantities/temperature": 5107,
     "report": 3126,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_635
+TEST_LINES = 50_654
 
 
 def lines(path: Path) -> int:

@@ -13,6 +13,9 @@ from scipy.stats import norm
 
 from bayescal.inference.direct import (
     Gaussian,
+    Joined,
+    Mapped,
+    Mirrored,
     Weighted,
     choose,
     importance_sample,
@@ -295,8 +298,24 @@ def test_choices_come_as_often_as_their_weights():
     assert (np.diff(found) < 0).any()
 
 
-def test_inverses_of_a_stack_of_cholesky_factors():
+@pytest.mark.parametrize("size", [6, 61])
+def test_inverses_of_a_stack_of_cholesky_factors(size):
     rng = np.random.default_rng(5)
-    factor = np.triu(rng.normal(size=(2, 3, 6, 6))) + 3 * np.eye(6)
-    product = factor @ triangular_inverse(factor)
-    np.testing.assert_allclose(product, np.broadcast_to(np.eye(6), product.shape), atol=1e-12)
+    factor = np.linalg.cholesky(np.eye(size) + np.cov(rng.normal(size=(size, 99))), upper=True)
+    factor = factor * np.array([[1, 2], [3, 4]])[..., None, None]
+    found = triangular_inverse(factor)
+    np.testing.assert_array_equal(found, np.triu(found))
+    np.testing.assert_allclose(
+        factor @ found, np.broadcast_to(np.eye(size), found.shape), atol=1e-12
+    )
+
+
+def test_draws_worked_out_as_they_are_taken_are_those_of_one_array() -> None:
+    """Repeated places in any order, of both signs and all rounds, against the arrays in full."""
+    rng = np.random.default_rng(0)
+    first, other = rng.normal(size=(3, 2)), rng.normal(size=(4, 2))
+    every = np.concatenate([np.concatenate([first, -first])[:5] ** 3, other])
+    joined = Joined([Mapped(Mirrored(first, 5), lambda rows: rows**3), other])
+    places = rng.integers(len(every), size=40)
+    assert len(joined) == len(every)
+    np.testing.assert_array_equal(joined[places], every[places])

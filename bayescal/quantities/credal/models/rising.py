@@ -119,7 +119,7 @@ def sample_rising(rising: Monotone, curve: int, draws: int, rng: np.random.Gener
             best = found
         if found.ess >= _ENOUGH * draws:
             break
-        if found.ess >= _FEWEST * found.draws.shape[1]:
+        if found.ess >= _FEWEST * len(proposal.mean):
             proposal = _moments(found)
     assert best is not None
     return best

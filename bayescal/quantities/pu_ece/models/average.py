@@ -17,7 +17,7 @@ from bayescal.curves.average import Average, in_chains, log_posterior_weights, t
 from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
-from bayescal.inference.direct import Gaussian, Weighted, softplus
+from bayescal.inference.direct import Gaussian, Joined, Mapped, Weighted, softplus
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.along_class_prior import CLASS_PRIOR_POWER, AlongClassPrior
 from bayescal.quantities.pu_ece.models.case_control import (
@@ -170,8 +170,7 @@ class CaseControlAverage(Average):
             high, share = -(-node // _EVERY), part / _EVERY
             mean = (1 - share) * curve[..., low, :] + share * curve[..., high, :]
             root = (1 - share) * found.root[..., low, :, :] + share * found.root[..., high, :, :]
-            between = Gaussian(mean / own, root)
-            gaussians.append(MovingGaussian(smooth.quantiles, between))
+            gaussians.append(MovingGaussian(smooth.quantiles, Gaussian(mean / own, root)))
         return gaussians
 
     @cached_property
@@ -331,16 +330,18 @@ class CaseControlAverage(Average):
         for number in draws * _ROUNDS:
             found.append(self.smooth_joint.sample(self.smooth_gaussian, number, rng, _DEGREES))
             weights = np.concatenate([one.log_weights for one in found])
-            yield Weighted(np.concatenate([one.draws for one in found]), weights).smoothed()
+            yield Weighted(Joined([one.draws for one in found]), weights).smoothed()
 
     def _rough_rounds(self, draws: int, rng: np.random.Generator) -> Iterator[Weighted]:
         """The rough component, the roughness last, in rounds of proposals at its nodes."""
 
         def sample(place: int, number: int) -> Weighted:
-            return self.rough_joint[place].sample(self.rough_gaussians[place], number, rng)
+            found = self.rough_joint[place].sample(self.rough_gaussians[place], number, rng)
+            last = ((0, 0), (0, 1))
+            beside = partial(np.pad, pad_width=last, constant_values=self.rough_nodes[place])
+            return replace(found, draws=Mapped(found.draws, beside))
 
-        for found, roughness in self.rough.sample_nodes(self.rough_nodes, sample, draws * _ROUNDS):
-            yield Weighted(np.column_stack([found.draws, roughness]), found.log_weights)
+        return (w for w, _ in self.rough.sample_nodes(self.rough_nodes, sample, draws * _ROUNDS))
 
     @cached_property
     def _exact(self) -> dict[str, Nodes]:
@@ -551,8 +552,7 @@ class CaseControlAverage(Average):
 
     def draw_positives(self, population: Population, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw how many rows of each cell are positives, (..., cell)."""
-        share = sigmoid(self._positive_logit(population))
-        return np.asarray(rng.binomial(self.problem.total, share))
+        return rng.binomial(self.problem.total, sigmoid(self._positive_logit(population)))
 
     def log_likelihood(self, population: Population) -> Floats:
         """Log probability of the positives of each cell, (..., cell)."""

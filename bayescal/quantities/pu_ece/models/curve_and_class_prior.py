@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,6 +21,8 @@ from bayescal.curves.rough import DIMS, VARIABLES, Rough, rough_inputs, rough_lo
 from bayescal.curves.smooth import BASIS, CELLS, Smooth
 from bayescal.inference.direct import (
     Gaussian,
+    Mapped,
+    Mirrored,
     Regression,
     Weighted,
     choose,
@@ -206,9 +208,11 @@ class CurveAndClassPrior:
             return importance_sample(self, gaussian.still, draws, rng, degrees)
         size = gaussian.gaussians.mean.shape[-1] + 1
         standard = Gaussian(np.zeros(size), np.eye(size))
-        placed = _Placed(self, gaussian)
-        found = importance_sample(placed, standard, draws, rng, degrees)
-        return Weighted(np.concatenate(placed.seen), found.log_weights)
+        found = importance_sample(_Placed(self, gaussian), standard, draws, rng, degrees)
+        # The curve takes as much memory again, and few of the proposals are kept.
+        half = np.array(np.asarray(found.draws)[: -(-draws // 2)])
+        proposals = Mapped(Mirrored(half, draws), lambda value: gaussian.placed(value)[0])
+        return Weighted(proposals, found.log_weights)
 
     def _given(self, normal: Floats, start: Floats | Gaussian) -> Gaussian:
         """Find the curve's Gaussian at class priors given by their normals, (...), by the cells.
@@ -289,12 +293,9 @@ class _Placed:
 
     target: CurveAndClassPrior
     gaussian: MovingGaussian
-    # Coefficients of the values so far.
-    seen: list[Floats] = field(default_factory=list)
 
     def log_likelihood(self, value: Floats) -> Floats:
         coef, log_volume = self.gaussian.placed(value)
-        self.seen.append(coef)
         prior = (np.square(value).sum(axis=1) - np.square(coef).sum(axis=1)) / 2
         return np.asarray(self.target.log_likelihood(coef) + prior + log_volume)
 

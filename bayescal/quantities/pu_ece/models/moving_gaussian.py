@@ -160,16 +160,23 @@ class MovingGaussian:
 
     def placed(self, value: Floats) -> tuple[Floats, Floats]:
         """Coefficients at standard normal values, the normal's last, and the log volume."""
-        knots, (_, normal, _) = self.gaussians, self.quantiles
-        at, rise = self.quantiles(value[:, -1])
-        left = self.quantiles.left(value[:, -1])
+        (_, normal, _), root = self.quantiles, self.gaussians.root
+        # In the order of the knots, so that a root's rows are next to each other.
+        order = np.argsort(value[:, -1], kind="stable")
+        standard, last = value[order, :-1], value[order, -1]
+        at, rise = self.quantiles(last)
+        left = self.quantiles.left(last)
         part = ((at - normal[left]) / (normal[left + 1] - normal[left])).clip(0, 1)
+        share = (part * part * (3 - 2 * part))[:, None]
         coef = self._mean(at.clip(normal[0], normal[-1]))
-        share, log_volume = (part * part * (3 - 2 * part))[:, None], np.log(rise)
-        for knot in np.unique(left).tolist():
-            own, low, high = np.flatnonzero(left == knot), *knots.root[knot : knot + 2]
-            standard, part = value[own, :-1], share[own]
-            coef[own] += (1 - part) * (standard @ low.T) + part * (standard @ high.T)
-            diagonal = (1 - part) * np.diag(low) + part * np.diag(high)
-            log_volume[own] += np.log(np.abs(diagonal)).sum(axis=1)
-        return np.column_stack([coef, at]), log_volume
+        # Rows between two knots are those of both roots.
+        begins = np.searchsorted(left, np.arange(-1, len(root) + 1))
+        for knot in np.flatnonzero(begins[2:] > begins[:-2]).tolist():
+            own = slice(begins[knot], begins[knot + 2])
+            weight = np.where(left[own, None] == knot, 1 - share[own], share[own])
+            coef[own] += weight * (standard[own] @ root[knot].T)
+        diagonal = np.diagonal(root, 0, -2, -1)
+        blended = (1 - share) * diagonal[left] + share * diagonal[left + 1]
+        back = np.argsort(order)
+        log_volume = np.log(rise) + np.log(np.abs(blended)).sum(axis=1)
+        return np.column_stack([coef, at])[back], log_volume[back]
