@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5850,
     "quantities/temperature": 5074,
     "report": 3122,
-    "results": 6444,
+    "results": 6488,
     "workflow": 2726,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_439
+TEST_LINES = 50_445
 
 
 def lines(path: Path) -> int:
