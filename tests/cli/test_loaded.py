@@ -21,12 +21,12 @@ def loaded_by(*commands: list[object]) -> list[set[str]]:
     code = (
         "import json, sys\n"
         "from bayescal.cli.main import main\n"
-        "found = []\n"
+        "loaded = []\n"
         "for given in json.loads(sys.argv[1]):\n"
         "    sys.argv[1:] = given\n"
         "    assert main() in (0, 3)\n"
-        "    found.append([name for name, module in sys.modules.items() if module is not None])\n"
-        "print(json.dumps(found))"
+        "    loaded.append([name for name, module in sys.modules.items() if module is not None])\n"
+        "print(json.dumps(loaded))"
     )
     given = json.dumps(commands, default=str)
     run = subprocess.run(
@@ -41,18 +41,21 @@ def test_help() -> None:
     assert loaded_by(*([*command, "--help"] for command in commands))[-1].isdisjoint(needless)
 
 
+# Each needs what the former need, and more.
+ECE = (
+    (["--estimate-only"], SAMPLING | RESULTS | OTHERS | NEVER | {"scipy"}),
+    (["--quick"], SAMPLING | RESULTS - {"xarray", "pandas"} | ARITHMETIC | OTHERS | NEVER),
+    (
+        ["--draws", 50, "--tune", 50],
+        {"arviz", "matplotlib", "scipy.stats", "scipy.optimize"} | OTHERS | NEVER,
+    ),
+)
+
+
 @pytest.mark.mcmc
 def test_ece(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One after the other: each may load what the one before it may not, and nothing else."""
     monkeypatch.chdir(tmp_path)
-    needless = {
-        "--estimate-only": SAMPLING | RESULTS | OTHERS | NEVER | {"scipy"},
-        "--quick": SAMPLING | RESULTS - {"xarray", "pandas"} | ARITHMETIC | OTHERS | NEVER,
-        "--draws 50 --tune 50": {"arviz", "matplotlib", "scipy.stats", "scipy.optimize"}
-        | OTHERS
-        | NEVER,
-    }
     given = ["ece", files / "scores.csv", "--label", "y", "--score", "bold"]
-    found = loaded_by(*([*given, *options.split()] for options in needless))
-    for loaded, names in zip(found, needless.values(), strict=True):
-        assert loaded & names == set()
+    found = loaded_by(*([*given, *map(str, options)] for options, _ in ECE))
+    for loaded, (options, needless) in zip(found, ECE, strict=True):
+        assert loaded & needless == set(), options

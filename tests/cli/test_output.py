@@ -4,6 +4,7 @@ import codecs
 import csv
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -90,12 +91,16 @@ COMMANDS = {
 }
 
 
-def lines(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, columns: int, words: list[str]
-) -> list[str]:
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("COLUMNS", str(columns))
-    found = CliRunner().invoke(cli, words, catch_exceptions=False)
+def lines(folder: Path, columns: int, words: list[str]) -> list[str]:
+    return printed(folder, columns, tuple(words))
+
+
+@cache
+def printed(folder: Path, columns: int, words: tuple[str, ...]) -> list[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("COLUMNS", str(columns))
+        found = CliRunner().invoke(cli, words, catch_exceptions=False)
     assert found.exit_code == 0, found.output
     # A path is printed whole, to be copied.
     return [line for line in found.stdout.splitlines() if not line.startswith("Written: ")]
@@ -103,13 +108,11 @@ def lines(
 
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_no_line_is_wider_than_the_terminal(
-    name: str, several: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_line_is_wider_than_the_terminal(name: str, several: bool, folder: Path) -> None:
     *words, named = COMMANDS[name]
     words = [*words, *named(several)]
     for columns in (80, 120):
-        found = lines(monkeypatch, folder, columns, words)
+        found = lines(folder, columns, words)
         assert max(map(cell_len, found)) <= columns
 
 
@@ -120,34 +123,28 @@ def left_out(found: list[str]) -> int:
 
 
 @pytest.mark.parametrize("name", ["ece", "agnostic", "temperature", "sensitivity"])
-def test_a_wide_terminal_has_more_columns(
-    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wide_terminal_has_more_columns(name: str, folder: Path) -> None:
     *words, named = COMMANDS[name]
     words = [*words, *named(True)]
-    narrow, wide = (lines(monkeypatch, folder, columns, words) for columns in (80, 120))
+    narrow, wide = (lines(folder, columns, words) for columns in (80, 120))
     assert left_out(narrow) > left_out(wide)
-    everything = lines(monkeypatch, folder, 80, [*words, "--verbose"])
+    everything = lines(folder, 80, [*words, "--verbose"])
     assert max(map(cell_len, everything)) <= 80
     assert left_out(everything) == 0
     assert any("status" in line for line in everything)
 
 
-def test_the_prior_is_a_line_and_in_full_with_verbose(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_prior_is_a_line_and_in_full_with_verbose(folder: Path) -> None:
     words = ["ece", "rows.csv", *Y, *QUICK, *scores(False)]
-    short = lines(monkeypatch, folder, 80, words)
+    short = lines(folder, 80, words)
     (prior,) = [line for line in short if line.startswith("Prior: curve")]
     assert prior.endswith("The prior probability of exact calibration is 0.5.")
     assert not any("Gaussian process" in line for line in short)
-    assert any(
-        "Gaussian process" in line for line in lines(monkeypatch, folder, 80, [*words, "-v"])
-    )
+    assert any("Gaussian process" in line for line in lines(folder, 80, [*words, "-v"]))
 
 
-def test_temperatures_are_printed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = lines(monkeypatch, folder, 80, ["temperature", "classes.csv", *Y, *QUICK, *nets(False)])
+def test_temperatures_are_printed(folder: Path) -> None:
+    found = lines(folder, 80, ["temperature", "classes.csv", *Y, *QUICK, *nets(False)])
     (head,) = [line for line in found if "temperature" in line]
     place = found.index(head)
     assert [row.split()[1] for row in found[place + 2 : place + 5]] == ["0", "1", "2"]
@@ -259,8 +256,8 @@ def test_names_that_are_formulas_are_quoted_in_csv(table: Path, tmp_path: Path, 
 
 def test_rows_of_credal_are_quoted_too(table: Path, tmp_path: Path) -> None:
     words = ["credal", table, table, "--label", "y", "--score", "=cmd|x", "--score=-p"]
-    for name in ("rows.csv", "rows.parquet"):
-        run(*words, "--prior", "bins", "--quick", "-o", tmp_path / name)
+    out = [word for name in ("rows.csv", "rows.parquet") for word in ("-o", tmp_path / name)]
+    run(*words, "--prior", "bins", "--quick", *out)
     assert set(pd.read_csv(tmp_path / "rows.csv")["classifier"]) == {"'=cmd|x", "'-p"}
     assert set(pd.read_parquet(tmp_path / "rows.parquet")["classifier"]) == {"=cmd|x", "-p"}
 

@@ -150,28 +150,24 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("strategy", ["quantile", "uniform"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_errors_of_a_million_rows_are_those_of_exact_bins_to_a_small_part_of_their_own(
-    shape, strategy
-):
+def test_errors_of_a_million_rows_are_those_of_exact_bins_to_a_small_part_of_their_own(shape):
     rng = np.random.default_rng(1)
     score = SHAPES[shape](rng, 1_000_000)
-    event = (rng.random(len(score)) < score).astype(np.int8)
-    counts = Counts.from_arrays(event, score)
-    exact = bc.ece.estimate(bc.Scores(y_true=event, y_prob=score), strategy=strategy)
-    found = bc.ece.estimate(counts, strategy=strategy)
     # Calibrated scores are the worst case: a row moved across an edge changes both its bins' gaps.
     # Their error is .0012 with a standard deviation of .0002. Narrow scores fill 1,310 cells only.
-    assert abs(float(found.ece - exact.ece)) < (2e-4 if shape == "narrow" else 2e-5)
+    event = (rng.random(len(score)) < score).astype(np.int8)
     # Nothing moves where all gaps have one sign.
     wrong = (rng.random(len(score)) < score**1.3).astype(np.int8)
-    exact = bc.ece.estimate(bc.Scores(y_true=wrong, y_prob=score), strategy=strategy)
-    found = bc.ece.estimate(Counts.from_arrays(wrong, score), strategy=strategy)
-    assert float(found.ece) == pytest.approx(float(exact.ece), abs=1e-9)
-    if shape == "rounded":
-        np.testing.assert_array_equal(found.count, exact.count)
-        np.testing.assert_array_equal(found.bin_edges, exact.bin_edges)
+    for label, limit in ((event, 2e-4 if shape == "narrow" else 2e-5), (wrong, 1e-9)):
+        scores, counts = bc.Scores(y_true=label, y_prob=score), Counts.from_arrays(label, score)
+        for strategy in ("quantile", "uniform"):
+            exact = bc.ece.estimate(scores, strategy=strategy)
+            found = bc.ece.estimate(counts, strategy=strategy)
+            assert abs(float(found.ece - exact.ece)) < limit, strategy
+            if label is wrong and shape == "rounded":
+                np.testing.assert_array_equal(found.count, exact.count)
+                np.testing.assert_array_equal(found.bin_edges, exact.bin_edges)
     assert len(counts.cell) < 400_000
 
 

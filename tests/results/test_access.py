@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from itertools import cycle
 from typing import Any
 
@@ -65,6 +66,16 @@ def taking_turns(*chosen: Any) -> list[Any]:
     return [pytest.param(*p.values, c, marks=p.marks) for p, c in zip(ROLES, cycle(chosen))]
 
 
+@cache
+def summary_of(key: str) -> pd.DataFrame:
+    return bc.summary(result_of(key))
+
+
+@cache
+def power_scale_of(key: str) -> pd.DataFrame:
+    return bc.power_scale(result_of(key))
+
+
 def rows_of(table: pd.DataFrame, name: str) -> pd.DataFrame:
     return table[table["classifier"] == name].reset_index(drop=True)
 
@@ -77,8 +88,7 @@ def same(found: pd.DataFrame, expected: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize("key", ALL)
 def test_a_table_of_some_classifiers_is_their_part_of_the_table_in_their_order(key: str) -> None:
-    tree = result_of(key)
-    whole = bc.summary(tree)
+    tree, whole = result_of(key), summary_of(key)
     for one in ("rounded", ["rounded"]):
         same(bc.summary(tree.sel(classifier=one)), rows_of(whole, "rounded"))
     expected = pd.concat([rows_of(whole, name) for name in SWAPPED])
@@ -106,8 +116,7 @@ def test_a_stored_selection_is_the_selection(key: str, names: Any, tmp_path: Any
 
 @pytest.mark.parametrize("key", ROLES)
 def test_power_scaling(key: str) -> None:
-    tree = result_of(key)
-    whole = bc.power_scale(tree)
+    tree, whole = result_of(key), power_scale_of(key)
     same(bc.power_scale(tree.sel(classifier="rounded")), rows_of(whole, "rounded"))
     expected = pd.concat([rows_of(whole, name) for name in SWAPPED])
     same(bc.power_scale(tree.sel(classifier=SWAPPED)), expected)
@@ -166,8 +175,7 @@ def test_reports_name_only_what_is_selected(key: str, names: Any, tmp_path: Any)
 
 def test_a_group_and_a_class_keep_their_names() -> None:
     for key, dim, name in (("ece by group", "group", "b"), ("ece of three classes", "class", "2")):
-        tree = result_of(key)
-        whole = bc.summary(tree)
+        tree, whole = result_of(key), summary_of(key)
         for chosen in (tree.sel({dim: name}), tree.sel({dim: [name]})):
             same(bc.summary(chosen), whole[whole[dim] == name])
             figure = plots.plot_reliability(chosen, "plain")
@@ -181,7 +189,7 @@ def test_some_groups_under_one_prior_cannot_be_scaled_by_themselves() -> None:
     tree = result_of("ece by group")
     with pytest.raises(InputError, match="needs the rows of all of them"):
         bc.power_scale(tree.sel(group="a"))
-    assert len(bc.power_scale(tree.sel(group=["b", "a"]))) == len(bc.power_scale(tree))
+    assert len(bc.power_scale(tree.sel(group=["b", "a"]))) == len(power_scale_of("ece by group"))
 
 
 @pytest.mark.parametrize("key", ROLES)
@@ -193,7 +201,7 @@ def test_some_draws_are_read_as_draws(key: str) -> None:
     expected = some["posterior"][var].mean(["chain", "draw"])
     assert np.isfinite(expected).all()
     for chosen in (some, tree.isel(chain=slice(0, 1)), tree.isel(chain=0), tree.isel(draw=3)):
-        assert len(bc.summary(chosen)) == len(bc.summary(tree))
+        assert len(bc.summary(chosen)) == len(summary_of(key))
         assert bc.interval(chosen, var).shape == (*draws.shape[2:], 2)
     np.testing.assert_array_equal(
         bc.interval(tree.isel(chain=0), var), bc.interval(tree.isel(chain=[0]), var)

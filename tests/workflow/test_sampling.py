@@ -119,8 +119,10 @@ def test_seed_and_repetition_decide_the_draws(method):
 def test_the_target_acceptance_is_the_one_tuned_to():
     """A higher target makes smaller steps."""
     steps = [
-        fitted("hierarchical", target_accept=target)[1].sample_stats["step_size"][:, -1].mean()
-        for target in (0.6, 0.95)
+        fitted("hierarchical", target_accept=at, draws=20)[1]
+        .sample_stats["step_size"][:, -1]
+        .mean()
+        for at in (0.6, 0.95)
     ]
     assert steps[1] < steps[0]
 
