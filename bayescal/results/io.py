@@ -32,12 +32,6 @@ from bayescal.results.schema import check_result
 # Behind the HDF5 data, where its readers do not look: the checksum of all that comes before.
 _MARK: Final = b"\nbayescal sha256 "
 _CHECKSUM_LENGTH: Final = len(_MARK) + 64
-# How netCDF keeps what HDF5 has no word for.
-_NO_VARIABLE: Final = b"This is a netCDF dimension but not a netCDF variable"
-_OF_NETCDF: Final = {
-    *("CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST"),
-    *("_NCProperties", "_Netcdf4Coordinates", "_Netcdf4Dimid", "_nc3_strict"),
-}
 
 
 def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
@@ -100,7 +94,9 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
         raise InputError(f"a result must be a file; there is none at {source}. Check the path.")
     try:
         _check_unchanged(source)
-        tree = upgrade(_read(source))
+        _check_layout(source)
+        with xr.open_datatree(source, engine="h5netcdf") as opened:
+            tree = upgrade(opened.load())
     except Exception as error:  # HDF5 and xarray raise nearly anything on what others wrote
         why = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(
@@ -139,18 +135,15 @@ def _check_unchanged(path: Path) -> None:
         raise ValueError("its checksum is another one: the file was damaged")
 
 
-def _read(path: Path) -> xr.DataTree:
-    """Read groups of variables by h5py: xarray's way looks up every dimension a hundred times."""
+def _check_layout(path: Path) -> None:
+    """Check that groups hold variables alone: a group within may lead round in a circle."""
     import h5py
 
     with h5py.File(path, "r") as file:
-        found = {f"/{name}": one for name, one in _members(file) if isinstance(one, h5py.Group)}
-        for name, child in found.items():
-            # A group within may lead round in a circle.
-            if any(isinstance(one, h5py.Group) for _, one in _members(child)):
-                raise ValueError(f"its group {name[1:]!r} holds another group")
-        groups = {"/": file, **found}
-        return xr.DataTree.from_dict({name: _dataset(one) for name, one in groups.items()})
+        for name, child in _members(file):
+            inner = _members(child) if isinstance(child, h5py.Group) else ()
+            if any(isinstance(one, h5py.Group) for _, one in inner):
+                raise ValueError(f"its group {name!r} holds another group")
 
 
 def _members(group: Any) -> Iterator[tuple[str, Any]]:
@@ -161,43 +154,6 @@ def _members(group: Any) -> Iterator[tuple[str, Any]]:
         if not isinstance(group.get(name, getlink=True), h5py.HardLink):
             raise ValueError(f"{name!r} is a link")
         yield name, group[name]
-
-
-def _dataset(group: Any) -> xr.Dataset:
-    """Read the variables of a group."""
-    import h5py
-
-    variables = {}
-    for name, held in _members(group):
-        attrs = dict(held.attrs)
-        if isinstance(held, h5py.Group) or bytes(attrs.get("NAME", b"")).startswith(_NO_VARIABLE):
-            continue
-        words = h5py.check_string_dtype(held.dtype) is not None
-        values = np.asarray(held.asstr()[()], str) if words else held[()]
-        variables[name] = xr.Variable(_dims(name, held, attrs), values, _attributes(attrs))
-    return xr.decode_cf(xr.Dataset(variables, attrs=_attributes(dict(group.attrs)))).load()
-
-
-def _dims(name: str, held: Any, attrs: dict[str, Any]) -> list[str]:
-    """The dimensions of a variable, which netCDF keeps as references to other variables."""
-    import h5py
-
-    if "DIMENSION_LIST" in attrs:
-        paths = [h5py.h5r.get_name(one[-1], held.file.id) for one in attrs["DIMENSION_LIST"]]
-        return [path.decode().rpartition("/")[2] for path in paths]
-    return [name] * len(held.shape)
-
-
-def _attributes(attrs: dict[str, Any]) -> dict[str, Any]:
-    """Attributes but for those of HDF5 and netCDF themselves."""
-    return {name: _unpacked(value) for name, value in attrs.items() if name not in _OF_NETCDF}
-
-
-def _unpacked(value: Any) -> Any:
-    """A number that is alone, and words as a list."""
-    if not isinstance(value, np.ndarray):
-        return value
-    return value[0] if value.size == 1 else value.tolist() if value.dtype == object else value
 
 
 _NUMBERS: Final = "biuf"
