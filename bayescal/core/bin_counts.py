@@ -24,7 +24,6 @@ from bayescal.core.checks import check_choice, check_is
 from bayescal.core.columns import Floats, Whole, to_doubles, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.sums import POSITIVE, totals
-from bayescal.core.text import counted
 
 # Neighbours that share their effective rows: few enough blocks that each has many rows, and their
 # sums of weights tell little of the labels; enough for weights that follow the score.
@@ -147,9 +146,8 @@ class BinCounts:
         if (positives > count).any():
             place = int((positives > count).argmax())
             raise InputError(
-                f"positives must not exceed count; got {positives[place]} of "
-                f"{counted(count[place], 'row')} in bin {place}. Pass the rows where the "
-                "event happened."
+                f"positives must not exceed count; got {positives[place]} of {count[place]} in bin "
+                f"{place}. Pass the rows where the event happened."
             )
         fields = {
             "edges": edges,

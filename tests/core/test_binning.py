@@ -420,7 +420,7 @@ def test_counts_of_rows_without_weights_stay_whole():
         ({"mass": [0.0, 1.0]}, "mass must be above 0 where count is; got 0 in bin 0"),
         ({"rows": [0, 7]}, "rows must be above 0 where count is; got 0 in bin 0"),
         ({"count": [np.nan, 4]}, "count must be finite and >= 0; got nan in bin 0"),
-        ({"positives": [2.5, 5.5]}, "positives must not exceed count; got 5.5 of 4.5 rows"),
+        ({"positives": [2.5, 5.5]}, "positives must not exceed count; got 5.5 of 4.5 in bin 1"),
     ],
 )
 def test_impossible_weighted_counts(change, message):

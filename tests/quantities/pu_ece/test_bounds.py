@@ -117,7 +117,7 @@ def test_bins_of_equal_mass_need_two_rows_each() -> None:
     few = bounds_or_infinite(100, 29, 0.5, 15, "quantile")
     assert few.total_bias.value == few.total_deviation.value == math.inf
     assert few.derived_total_bias.value < math.inf
-    with pytest.raises(bc.InputError, match="got n_unlabeled 1 for 1 bins"):
+    with pytest.raises(bc.InputError, match="got n_unlabeled 1 for 1 bin"):
         least_bound_n_bins(5, 1, 0.5)
 
 
