@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6738,
     "quantities/ece": 3258,
     "quantities/pu_ece": 6212,
-    "quantities/ssme": 5851,
+    "quantities/ssme": 5860,
     "quantities/temperature": 5107,
     "report": 3126,
     "results": 6460,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_635
+TEST_LINES = 50_658
 
 
 def lines(path: Path) -> int:
