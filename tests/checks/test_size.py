@@ -17,7 +17,7 @@ BUDGET = {
     "measures": 891,
     "plots": 3325,
     "quantities/agnostic": 3964,
-    "quantities/credal": 6738,
+    "quantities/credal": 6750,
     "quantities/ece": 3258,
     "quantities/pu_ece": 6212,
     "quantities/ssme": 5860,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_658
+TEST_LINES = 50_666
 
 
 def lines(path: Path) -> int:
