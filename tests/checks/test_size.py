@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5860,
     "quantities/temperature": 5107,
     "report": 3126,
-    "results": 6460,
+    "results": 6463,
     "workflow": 2749,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_666
+TEST_LINES = 50_677
 
 
 def lines(path: Path) -> int:
