@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6750,
     "quantities/ece": 3258,
     "quantities/pu_ece": 6212,
-    "quantities/ssme": 5860,
+    "quantities/ssme": 5869,
     "quantities/temperature": 5107,
     "report": 3126,
     "results": 6463,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_677
+TEST_LINES = 50_687
 
 
 def lines(path: Path) -> int:

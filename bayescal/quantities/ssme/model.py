@@ -50,7 +50,8 @@ def build_model(
     Raises
     ------
     InputError
-        If the data are no Scores, or the labeling is unknown.
+        If the data are no Scores, the labeling is unknown, or a class has no label with
+        ``"one-per-class"``.
 
     Notes
     -----
