@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3964,
     "quantities/credal": 6750,
     "quantities/ece": 3258,
-    "quantities/pu_ece": 6212,
+    "quantities/pu_ece": 6221,
     "quantities/ssme": 5869,
     "quantities/temperature": 5107,
     "report": 3126,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_687
+TEST_LINES = 50_709
 
 
 def lines(path: Path) -> int:
