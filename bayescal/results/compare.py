@@ -149,9 +149,9 @@ def difference(
     second"; of a slope or another number that may be smaller given miscalibration, the lowest and
     the highest of these quantiles and of those of the difference itself. The interval covers at
     least `prob` of the posterior; for two well calibrated classifiers it neither collapses to
-    [0, 0] nor denies that only one of them is. The mean is the difference of the two posterior
-    means. The same result and names give the same numbers, and exchanging the names changes their
-    signs only.
+    [0, 0] nor denies that only one of them is, unless one is a copy of the other. The mean is the
+    difference of the two posterior means. The same result and names give the same numbers, and
+    exchanging the names changes their signs only.
     """
     tail(prob)
     check_comparable(tree, "a difference")
@@ -273,6 +273,9 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
     coupled = correlation * first + np.sqrt(max(0.0, 1 - correlation**2)) * other
     ranks = order_of(np.stack([first, coupled]))
     given = [sorted_draws(tree, var, case, access.conditional_group(tree, var)) for case in ordered]
+    if ordered[0] is ordered[1]:
+        # Of two copies none is calibrated where the other is not.
+        given = values
     found = [
         Errors(own[rank], miscalibrated[rank], access.posterior_mean(tree, var, case))
         for own, miscalibrated, rank, case in zip(values, given, ranks, ordered, strict=True)

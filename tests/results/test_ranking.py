@@ -67,6 +67,17 @@ def test_a_classifier_ties_with_its_copies(copies: xr.DataTree, var: str) -> Non
     assert difference(copies, "other", "a", var).prob_equal == 0
 
 
+def test_a_classifier_is_calibrated_where_its_copy_is() -> None:
+    score = np.random.default_rng(3).random(500)
+    label = np.random.default_rng(4).random(500) < score
+    data = bc.Scores.stack({"a": score, "b": score.copy()}, y_true=label)
+    tree = bc.fit(bc.ece, data, method="direct", draws=250, seed=2)
+    assert bc.summary(tree)["p_calibrated"].min() > 0.5
+    for var in ("tce", "slope"):
+        found = difference(tree, "a", "b", var)
+        assert (found.prob_equal, found.lower, found.upper) == (1, 0, 0)
+
+
 @pytest.mark.parametrize("n", [2000, 50_000])
 def test_a_classifier_ties_with_its_copy_of_four_digits(n: int) -> None:
     rng = np.random.default_rng(2)

@@ -156,10 +156,19 @@ class Problem:
     weight: Floats  # (obs,): 1 for labelled rows, times the sample weights
     labeling: str  # how rows were chosen to be labelled, one of LABELING
 
+    def __post_init__(self) -> None:
+        check_choice(self.labeling, LABELING, "labeling")
+        bare = _unseen(self.labels, self.matrix.classes)
+        if bare and self.labeling != "random":
+            raise InputError(
+                f"labeling={self.labeling!r} needs a label of every class; got none of "
+                f"{listing(bare)}. Label a row of it, or pass labeling='random' if no row was "
+                "labelled for its class."
+            )
+
     @classmethod
     def of(cls, matrix: ScoreMatrix, labeling: str) -> Problem:
         """Take all labelled rows and enough of the others."""
-        check_choice(labeling, LABELING, "labeling")
         if labeling != "random" and matrix.weight is not None:
             raise InputError(
                 f"labeling must be 'random' where rows have weights; got {labeling!r}. Leave out "

@@ -16,7 +16,7 @@ from bayescal.core.quantity import BaseModel, Draws, Floats
 from bayescal.core.scores import Scores
 from bayescal.curves.cells import pad, padded_size
 from bayescal.quantities.ssme.data import EVERY_ROW, LabelModel, Problem, weighted_matrix
-from bayescal.quantities.ssme.kde import alr
+from bayescal.quantities.ssme.kde import EPSILON
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
 from bayescal.quantities.ssme.tilt import TiltModel, power_categorical
 
@@ -50,7 +50,8 @@ def build_model(
     Raises
     ------
     InputError
-        If the data are no Scores, or the labeling is unknown.
+        If the data are no Scores, the labeling is unknown, or a class has no label with
+        ``"one-per-class"``.
 
     Notes
     -----
@@ -118,7 +119,7 @@ class MixtureModel(BaseModel):
     problem: Problem
     prior: GaussianMixture
     power: float
-    score: Floats  # (obs, dim): log ratios of all classifiers, whitened over all rows
+    score: Floats  # (obs, dim): centred logs of all classifiers, whitened over all rows
     # Class shares, centres and log widths.
     variables: ClassVar[tuple[str, ...]] = ("class_share", "location", "log_width")
 
@@ -138,7 +139,7 @@ class MixtureModel(BaseModel):
                 "a mixture knows components by their labels, so that every class needs one; "
                 f"without any: {listing(bare)}. Label a row of each class, or use Tilt."
             )
-        score = _whitened(alr(matrix.probs))
+        score = _whitened(_centred_logs(matrix.probs))
         if not score.size:
             raise InputError(
                 "a mixture tells classes by their scores, which must differ; got the same in all "
@@ -148,11 +149,11 @@ class MixtureModel(BaseModel):
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
-        """Kind, numbers of classes and dimensions and, padded, of labels."""
+        """Kind, numbers of classes and dimensions and, padded, labels; and how labels came."""
         matrix = self.problem.matrix
         labels = padded_size(matrix.n_labeled, LABELS)
-        kind = type(self.prior).__name__
-        return (kind, matrix.n_classes, matrix.n_classifiers, labels, self.score.shape[1])
+        kind, forced = type(self.prior).__name__, self.problem.labeling == "one-per-class"
+        return (kind, matrix.n_classes, matrix.n_classifiers, forced, labels, self.score.shape[1])
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -178,18 +179,19 @@ class MixtureModel(BaseModel):
             "row_power": pad(np.full(len(chosen), self.power * stands_for), ROWS),
             "location_prior": np.asarray(self.prior.location),
             "scale_prior": np.asarray(self.prior.scale),
+            "power": np.asarray(self.power),
         }
         if self._degrees is not None:
             found["degrees"] = np.asarray(self._degrees)
         return found
 
     def add_to_model(self) -> None:
-        """Labelled rows by their class, the others by the sum over classes."""
+        """Labelled rows by their class, the others by the sum over classes; forced labels."""
         import pymc as pm
         import pytensor.tensor as pt
 
         data = {name: pm.Data(name, value) for name, value in self.inputs().items()}
-        _, n_classes, _, _, dim = self.compile_key
+        _, n_classes, _, forced, _, dim = self.compile_key
         share = pm.Dirichlet("class_share", a=np.ones(n_classes), dims="class")
         # By shape: the dims of whitened scores have no names.
         shape = (n_classes, dim)
@@ -210,10 +212,12 @@ class MixtureModel(BaseModel):
         of_labeled = data["label_power"] * pm.math.logsumexp(labeled, axis=-1, keepdims=False)
         of_others = data["row_power"] * pm.math.logsumexp(unlabeled, axis=-1, keepdims=False)
         pm.Potential("scores", of_labeled.sum() + of_others.sum())
+        if forced:
+            pm.Potential("one_per_class", -data["power"] * pt.log(share).sum())
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws from the priors."""
-        _, k, _, _, dim = self.compile_key
+        k, dim = self.problem.matrix.n_classes, self.score.shape[1]
         return {
             "class_share": rng.dirichlet(np.ones(k), draws),
             "location": self.prior.location * rng.standard_normal((draws, k, dim)),
@@ -258,6 +262,12 @@ def _log_density(at: Floats, degrees: float | None) -> Floats:
         return np.asarray(-(at**2) / 2 - np.log(2 * np.pi) / 2)
     constant = gammaln((degrees + 1) / 2) - gammaln(degrees / 2) - np.log(np.pi * degrees) / 2
     return np.asarray(constant - (degrees + 1) / 2 * np.log1p(at**2 / degrees))
+
+
+def _centred_logs(probs: Floats) -> Floats:
+    """Log probabilities by classifier, centred over classes, which thereby count alike."""
+    logs = np.log(np.clip(probs, EPSILON, 1 - EPSILON))
+    return np.hstack(list(logs - logs.mean(axis=2, keepdims=True)))
 
 
 def _whitened(score: Floats) -> Floats:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice, check_data, check_flag, check_is, listing
+from bayescal.core.checks import check_data, check_flag, check_is, listing
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import (
@@ -26,7 +26,6 @@ from bayescal.core.quantity import (
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.bounds import bounds
 from bayescal.quantities.ssme.data import (
-    LABELING,
     MOST_UNLABELED,
     LabelModel,
     Problem,
@@ -97,14 +96,14 @@ def plan(
     ------
     InputError
         If the data are neither, an option is unknown, there are too many rows for `prob_label`, or
-        rows have weights under a mixture or with ``labeling="one-per-class"``.
+        rows have weights under a mixture or with ``labeling="one-per-class"``, which needs a label
+        of every class.
     """
     remedy = "Scores.stack({name: y_prob}, y_true=...), or ssme.count_rows(...)"
     check_data(data, (Scores, SampledRows), "ssme", remedy)
     check_is(priors, Priors, "priors", "Pass bayescal.ssme.Priors().")
     check_flag(prob_label, "prob_label")
     if isinstance(data, SampledRows):
-        check_choice(labeling, LABELING, "labeling")
         problem = Problem(score_matrix(data.scores), data.weight, labeling)
     else:
         problem = Problem.of(weighted_matrix(data), labeling)

@@ -40,6 +40,16 @@ def relabeled(made, y):
     return replace(made.matrix, y=full)
 
 
+@pytest.mark.parametrize(("known", "bare"), [([0, 2, 0], "1"), ([], "0, 1, 2")])
+def test_a_forced_label_of_every_class_must_be_there(known, bare):
+    """A class that is missing cannot have been found first."""
+    matrix = relabeled(many_classes(n=60, k=3), known)
+    assert Problem.of(matrix, "random").labeling == "random"
+    message = f"'one-per-class' needs a label of every class; got none of {bare}. Label a row"
+    with pytest.raises(InputError, match=message):
+        Problem.of(matrix, "one-per-class")
+
+
 def test_full_labels_leave_nothing_open():
     assert data_warnings(relabeled(problem(), [0, 1])) == []
     assert data_warnings(relabeled(grouped(), [0, 1, 1])) == []

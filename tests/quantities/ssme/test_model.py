@@ -96,6 +96,29 @@ def test_the_models_density_is_that_of_classes_and_scores(kind, name):
     np.testing.assert_allclose(found, prior + 0.7 * (of_labeled + of_others), rtol=1e-8)
 
 
+def test_forced_labels_say_nothing_of_the_class_shares():
+    """One label of each class: density of its scores given the class, without the share."""
+    points = model(many_classes(n=30, k=3), KINDS["normal"]).prior_draws(
+        2, np.random.default_rng(5)
+    )
+    found = []
+    for labeling in ("random", "one-per-class"):
+        made = many_classes(labeling, n=30, k=3)
+        own = model(made, KINDS["normal"], power=0.7)
+        log_density = log_density_of(model_of(made, own), own.variables)
+        found.append([log_density({k: v[i] for k, v in points.items()}) for i in range(2)])
+    shares = np.log(points["class_share"]).sum(axis=1)
+    np.testing.assert_allclose(found[1], found[0] - 0.7 * shares, rtol=1e-10)
+
+
+def test_no_class_is_the_reference_of_the_others():
+    made = many_classes(n=60, m=2, k=3)
+    turned = replace(made.matrix, probs=made.matrix.probs[..., [2, 0, 1]])
+    own, other = (model(one, KINDS["normal"]).score for one in (made, replace(made, matrix=turned)))
+    # Singular vectors have either sign.
+    np.testing.assert_allclose(np.abs(own.T @ other) / 60, np.eye(4), atol=1e-8)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_likelihood_is_that_of_labels_given_scores(kind):
     made = problem(n=60)

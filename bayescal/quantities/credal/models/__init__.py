@@ -86,16 +86,15 @@ _REACH: Final = 12.0
 _RANGE: Final = 600.0
 
 
-def draw_rates(
+def draw_steps(
     count: Whole, positives: Whole, concentration: float, draws: int, rng: np.random.Generator
 ) -> Floats:
-    """Draw the rates of all bins from their posterior, (draw, bin).
+    """Draw the steps between the rates of all bins from their posterior, (draw, bin + 1).
 
     The prior's density of ``0 <= g_1 <= ... <= g_B <= 1`` is ``prod (g_b - g_{b-1})**(c - 1)``, a
     Markov chain. Sums forwards over a grid of cells, then draws backwards, give independent draws
-    of the cells that the rates lie in. Within its cell a rate is uniform, shared by the bins in it.
-    Cells are cut at quantiles of the posteriors of bins, and of blocks of them by isotonic
-    regression.
+    of the cells that the rates lie in. Within a cell they have the prior's law. Cells are cut at
+    quantiles of the posteriors of bins, and of blocks of them by isotonic regression.
     """
     edge = _edges(count, positives)
     middle, width = (edge[1:] + edge[:-1]) / 2, np.diff(edge)
@@ -113,7 +112,7 @@ def draw_rates(
     for b in range(len(count) - 2, -1, -1):
         after, own = np.unique(cell[:, b + 1], return_inverse=True)
         cell[:, b] = _drawn(forward[b][:, None] + log_kernel[:, after], own, rng)
-    return _within(cell, edge, rng)
+    return _within(cell, edge, concentration, rng)
 
 
 def _stepped(forward: Floats, kernel: Floats, log_kernel: Floats) -> Floats:
@@ -138,13 +137,27 @@ def _drawn(log_weight: Floats, column: Whole, rng: np.random.Generator) -> Whole
     return found
 
 
-def _within(cell: Whole, edge: Floats, rng: np.random.Generator) -> Floats:
-    """Place rates in their cells; bins that share one share the place."""
-    place = rng.random(cell.shape)
-    same = cell[:, 1:] == cell[:, :-1]
-    for b in range(1, cell.shape[1]):
-        place[:, b] = np.where(same[:, b - 1], place[:, b - 1], place[:, b])
-    return np.asarray(edge[cell] + place * np.diff(edge)[cell])
+def _within(cell: Whole, edge: Floats, concentration: float, rng: np.random.Generator) -> Floats:
+    """Steps, (draw, bin + 1), between rates placed in their cells: in one cell Dirichlet parts.
+
+    What is left of a cell on either side is uniform but beside 0 and 1, from which a step begins.
+    """
+    same, bins = cell[:, 1:] == cell[:, :-1], cell.shape[1]
+    by_prior = np.column_stack([cell[:, 0] == 0, same, cell[:, -1] == len(edge) - 2])
+    part = rng.standard_gamma(np.where(by_prior, concentration, 1.0))
+    rest = np.column_stack([rng.standard_exponential((len(cell), bins - 1)), part[:, -1]])
+    below, width = part[:, :-1].copy(), np.diff(edge)[cell]
+    for b in range(1, bins):
+        below[:, b] += np.where(same[:, b - 1], below[:, b - 1], 0.0)
+    whole = below + rest
+    for b in range(bins - 2, -1, -1):
+        whole[:, b] = np.where(same[:, b], whole[:, b + 1], whole[:, b])
+    rate = edge[cell] + width * below / whole
+    steps = np.diff(rate, axis=1, prepend=0.0, append=1.0)
+    # Differences of rates would lose the digits of steps within a cell.
+    inside = width * part[:, :-1] / whole
+    last = width[:, -1] * part[:, -1] / whole[:, -1]
+    return np.where(by_prior, np.column_stack([inside, last]), steps)
 
 
 def _log_kernel(edge: Floats, concentration: float) -> Floats:
@@ -275,13 +288,12 @@ class Isotonic(_Bins):
         return {"increment": rng.dirichlet(alpha, (draws, self.problem.n_curves))}
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
-        """Independent draws by sums over a grid; see `draw_rates`."""
-        rates = [
-            draw_rates(count, positives, self.prior.concentration, draws, rng)
+        """Independent draws by sums over a grid; see `draw_steps`."""
+        steps = [
+            draw_steps(count, positives, self.prior.concentration, draws, rng)
             for count, positives in zip(self.problem.count, self.problem.positives, strict=True)
         ]
-        increment = np.diff(np.stack(rates, axis=1), axis=-1, prepend=0, append=1)
-        return DirectDraws({"increment": increment}, float(draws), "quadrature")
+        return DirectDraws({"increment": np.stack(steps, axis=1)}, float(draws), "quadrature")
 
     def cell_prob(self, draws: Draws) -> Floats:
         """Sums of the steps."""

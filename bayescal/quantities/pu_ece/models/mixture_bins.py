@@ -22,6 +22,8 @@ from bayescal.quantities.pu_ece.priors import (
 
 _LOG_ROOT = np.log(2 * np.pi) / 2
 _VARIABLES = ("positive_mass", "negative_mass", "class_prior_normal")
+# Masses of 0 have no finite log density under priors that pull to the ends.
+_SMALLEST = 1e-300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,10 +152,17 @@ class Bins(BaseModel):
         )
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
-        """Density of the class prior, for one that is not known."""
-        if self.prior.known:
-            return {}
-        return {"class_prior": self.prior.log_density(draws["class_prior_normal"])}
+        """Density of the bins, up to a constant, and of the class prior if it is not known."""
+        parts = (
+            (self.positive - 1, draws["positive_mass"]),
+            (self.negative - 1, draws["negative_mass"]),
+            (self.unlabeled, self._mixture(draws)),
+        )
+        powers = (power * np.log(np.maximum(mass, _SMALLEST)) for power, mass in parts)
+        found = {"bins": np.asarray(sum(powers)).sum(axis=-1)}
+        if not self.prior.known:
+            found["class_prior"] = self.prior.log_density(draws["class_prior_normal"])
+        return found
 
     def _mixture(self, draws: Draws) -> Floats:
         class_prior = self.class_prior(draws)[..., None]

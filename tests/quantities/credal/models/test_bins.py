@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, dirichlet
 
-from bayescal.quantities.credal.models import Imprecise, Isotonic, draw_rates
+from bayescal.quantities.credal.models import Imprecise, Isotonic, draw_steps
 from bayescal.quantities.credal.priors import ImpreciseDirichlet, IncrementIsotonic
 from tests.interpreted import PLAIN
 from tests.quantities.credal.made import binary, problem
@@ -18,9 +18,10 @@ from tests.quantities.credal.made import binary, problem
 def test_moments_agree_with_brute_force(concentration, count, positives):
     count, positives = np.array(count), np.array(positives)
     rng = np.random.default_rng(1)
-    rates = draw_rates(count, positives, concentration, 40_000, rng)
-    prior = rng.dirichlet(np.full(len(count) + 1, concentration), 400_000).cumsum(axis=1)[:, :-1]
-    prior = np.clip(prior, 1e-300, 1 - 1e-16)
+    steps = draw_steps(count, positives, concentration, 40_000, rng)
+    rates = steps.cumsum(axis=1)[:, :-1]
+    every = rng.dirichlet(np.full(len(count) + 1, concentration), 400_000)
+    prior = np.clip(every.cumsum(axis=1)[:, :-1], 1e-300, 1 - 1e-16)
     weight = np.exp(
         (positives * np.log(prior) + (count - positives) * np.log1p(-prior)).sum(axis=1)
     )
@@ -33,10 +34,16 @@ def test_moments_agree_with_brute_force(concentration, count, positives):
     np.testing.assert_allclose(
         np.cov(rates.T)[0, 1], weight @ np.prod((prior - mean)[:, :2], 1), atol=0.004
     )
+    # The prior's density is of the logarithms, whose spread is up to 1 / concentration; cells move
+    # them by a hundredth.
+    log_steps = np.log(every)
+    np.testing.assert_allclose(
+        np.log(steps).mean(axis=0), weight @ log_steps, atol=0.02 + 0.02 / concentration
+    )
 
 
 def test_one_bin_is_conjugate():
-    rates = draw_rates(np.array([30]), np.array([12]), 2.0, 50_000, np.random.default_rng(1))
+    rates = draw_steps(np.array([30]), np.array([12]), 2.0, 50_000, np.random.default_rng(1))[:, 0]
     level = np.array([0.05, 0.5, 0.95])
     np.testing.assert_allclose(
         np.quantile(rates, level),
@@ -51,7 +58,8 @@ def test_rates_rise_at_any_size_even_against_the_labels(size, turned):
     rate = np.linspace(0.05, 0.95, 20)
     count = np.full(20, size)
     positives = np.round(size * (rate[::-1] if turned else rate)).astype(int)
-    rates = draw_rates(count, positives, 0.3, 300, np.random.default_rng(1))
+    steps = draw_steps(count, positives, 0.3, 300, np.random.default_rng(1))
+    rates = steps.cumsum(axis=1)[:, :-1]
     assert np.isfinite(rates).all()
     assert (np.diff(rates, axis=1) >= 0).all()
     assert ((rates > 0) & (rates < 1)).all()

@@ -9,6 +9,7 @@ from bayescal.core.binning import Binning
 from bayescal.quantities.pu_ece.data import problems
 from bayescal.quantities.pu_ece.models.mixture_bins import Bins
 from bayescal.quantities.pu_ece.simulator import truth
+from tests.interpreted import PLAIN
 from tests.quantities.pu_ece.gibbs import gibbs
 from tests.quantities.pu_ece.test_posterior import check_replicated
 
@@ -84,6 +85,27 @@ def test_the_factor_is_the_truncation_of_two_dirichlets() -> None:
     before = found.class_prior(found.prior_draws(20_000, rng))
     theirs = beta(2, 3 + 4 - 1)
     assert before.mean() == pytest.approx(theirs.mean(), abs=0.005)
+
+
+@pytest.mark.parametrize("kind", [bc.pu_ece.MixtureBins, bc.pu_ece.IndependentBins])
+def test_prior_and_likelihood_are_the_models_density(kind) -> None:
+    """Up to a constant, at one class prior."""
+    import pymc as pm
+
+    own = Bins.of(problem(bc.pu_ece.Priors(0.5, kind())), kind(concentration=0.4), 0.5)
+    with pm.Model(coords={"cell": range(4)}) as model:
+        own.add_to_model()
+    log_density, found = model.compile_logp(jacobian=False, mode=PLAIN), []
+    draws = own.prior_draws(3, np.random.default_rng(5)) | {"class_prior_normal": np.zeros(3)}
+    for i in range(3):
+        at = {"class_prior_normal": 0.0}
+        for name in ("positive_mass", "negative_mass"):
+            logs = np.log(draws[name][i])
+            # PyMC's simplex: logarithms of all but the last, their mean over all taken off.
+            at[f"{name}_simplex__"] = (logs - logs.mean())[:-1]
+        found.append(log_density(at))
+    expected = own.log_likelihood(draws).sum(axis=1) + own.log_prior(draws)["bins"]
+    np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-8)
 
 
 def test_without_nuts_there_is_no_posterior() -> None:
