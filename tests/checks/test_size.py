@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2212,
-    "core": 9376,
+    "core": 9384,
     "curves": 2361,
     "inference": 1621,
     "measures": 891,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_635
+TEST_LINES = 50_652
 
 
 def lines(path: Path) -> int:
