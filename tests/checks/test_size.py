@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2212,
-    "core": 9384,
+    "core": 9395,
     "curves": 2361,
     "inference": 1621,
     "measures": 891,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_652
+TEST_LINES = 50_678
 
 
 def lines(path: Path) -> int:
