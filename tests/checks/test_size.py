@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5851,
     "quantities/temperature": 5107,
     "report": 3126,
-    "results": 6460,
+    "results": 6463,
     "workflow": 2749,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_678
+TEST_LINES = 50_685
 
 
 def lines(path: Path) -> int:
