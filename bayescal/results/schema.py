@@ -225,8 +225,9 @@ def check_result(tree: object) -> None:
     empty = [str(dim) for dim, size in tree[POSTERIOR].sizes.items() if size == 0]
     if gone := [dim for dim in (*DRAW_DIMS, *CASE_DIMS) if dim in empty]:
         raise InputError(f"a result must have a {gone[0]}; this selection has none. Select some.")
-    for dim in set(CASE_DIMS) & set(tree[POSTERIOR].dims):
-        check_unique([str(name) for name in tree[POSTERIOR][dim].values], dim)
+    for dim in CASE_DIMS:
+        if dim in tree[POSTERIOR].dims:
+            check_unique([str(name) for name in tree[POSTERIOR][dim].values], dim)
 
 
 def check_result_of(tree: xr.DataTree, quantity: str) -> None:

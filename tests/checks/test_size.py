@@ -23,7 +23,7 @@ BUDGET = {
     "quantities/ssme": 5851,
     "quantities/temperature": 5107,
     "report": 3126,
-    "results": 6463,
+    "results": 6464,
     "workflow": 2749,
 }
 MOST_FILES = 210
