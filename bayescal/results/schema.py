@@ -227,7 +227,7 @@ def check_result(tree: object) -> None:
         raise InputError(f"a result must have a {gone[0]}; this selection has none. Select some.")
     for dim in CASE_DIMS:
         if dim in tree[POSTERIOR].dims:
-            check_unique([str(name) for name in tree[POSTERIOR][dim].values], dim)
+            check_unique([str(name) for name in tree[POSTERIOR].dataset[dim].values], dim)
 
 
 def check_result_of(tree: xr.DataTree, quantity: str) -> None:
