@@ -166,6 +166,7 @@ P1: Final = "p1"
 IMPROPER: Final = "improper"
 IMPROPER_SHARE: Final = "improper_share"
 TARGET_ROW: Final = "target_row"
+OBS: Final = "obs"
 TARGET_SCORE: Final = "target_score"
 
 # What a result with ROC curves holds; rates of the unlabelled rows have the prefix.

@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6212,
     "quantities/ssme": 5851,
     "quantities/temperature": 5107,
-    "report": 3126,
-    "results": 6464,
+    "report": 3134,
+    "results": 6479,
     "workflow": 2749,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_685
+TEST_LINES = 50_708
 
 
 def lines(path: Path) -> int:
