@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2212,
-    "core": 9395,
+    "core": 9404,
     "curves": 2361,
     "inference": 1621,
     "measures": 891,
@@ -19,16 +19,16 @@ BUDGET = {
     "quantities/agnostic": 3964,
     "quantities/credal": 6738,
     "quantities/ece": 3258,
-    "quantities/pu_ece": 6212,
+    "quantities/pu_ece": 6211,
     "quantities/ssme": 5851,
-    "quantities/temperature": 5107,
+    "quantities/temperature": 5104,
     "report": 3134,
-    "results": 6479,
+    "results": 6476,
     "workflow": 2749,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_708
+TEST_LINES = 50_734
 
 
 def lines(path: Path) -> int:
