@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2212,
-    "core": 9404,
+    "core": 9423,
     "curves": 2361,
     "inference": 1621,
     "measures": 891,
@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3964,
     "quantities/credal": 6738,
     "quantities/ece": 3258,
-    "quantities/pu_ece": 6211,
+    "quantities/pu_ece": 6218,
     "quantities/ssme": 5851,
     "quantities/temperature": 5104,
     "report": 3134,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_734
+TEST_LINES = 50_757
 
 
 def lines(path: Path) -> int:
