@@ -15,7 +15,7 @@ BUDGET = {
     "curves": 2361,
     "inference": 1621,
     "measures": 891,
-    "plots": 3325,
+    "plots": 3328,
     "quantities/agnostic": 3964,
     "quantities/credal": 6738,
     "quantities/ece": 3258,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_757
+TEST_LINES = 50_766
 
 
 def lines(path: Path) -> int:
