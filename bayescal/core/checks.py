@@ -151,6 +151,16 @@ def check_unique(names: Sequence[str], what: str) -> None:
         seen.add(name)
 
 
+def check_writable_names(names: Iterable[str], what: str) -> None:
+    """Check that files and tables can hold names: neither NUL nor half of a character in one."""
+    for name in names:
+        if found := re.search("[\0\ud800-\udfff]", name):
+            raise InputError(
+                f"the name of a {what} must be text that files can hold; got {shown(name)}, with "
+                f"{found[0]!r}. Rename it."
+            )
+
+
 def check_known(name: object, known: Sequence[str], what: str, where: str) -> None:
     """Check that a name is one of those that exist, and suggest the nearest when it is not."""
     if not isinstance(name, str):

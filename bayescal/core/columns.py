@@ -183,9 +183,7 @@ def frame_columns(frame: Any, remedy: str) -> dict[str, Any]:
             f"{type(frame).__name__}. {remedy}"
         ) from error
     except nw.exceptions.DuplicateError as error:
-        raise InputError(
-            "frame must have each column once; got two of one name. Rename one of them."
-        ) from error
+        raise _several_columns() from error
 
 
 def words_of(names: Iterable[Any]) -> list[str]:
@@ -208,15 +206,22 @@ def column_names(values: Any) -> list[str] | None:
 
     if not nw.dependencies.is_into_dataframe(values):
         return None
-    return [str(name) for name in nw.from_native(values, eager_only=True).columns]
+    try:
+        return [str(name) for name in nw.from_native(values, eager_only=True).columns]
+    except nw.exceptions.DuplicateError as error:
+        raise _several_columns() from error
+
+
+def _several_columns() -> InputError:
+    return InputError("frame must have each column once; got two of one name. Rename one of them.")
 
 
 def _convert(column: Any) -> NDArray[Any]:
     if isinstance(column, np.ma.MaskedArray):
         if column.dtype.kind in "bf" or (column.dtype.kind in "iu" and not inexact(column)):
-            return np.asarray(
-                np.ma.filled(column.astype(np.result_type(column, np.float16)), np.nan)
-            )
+            numbers = np.ma.getdata(column).astype(np.result_type(column, np.float16))
+            numbers[np.ma.getmaskarray(column)] = np.nan
+            return numbers
         array = np.ma.getdata(column).astype(object)
         array[np.ma.getmaskarray(column)] = None
         return array
@@ -333,6 +338,9 @@ def to_floats(column: Any, name: str) -> NDArray[np.floating]:
         array = np.fromiter(flat, dtype=object, count=len(flat)).reshape(array.shape)
     if array.dtype.kind not in "biufO":
         raise _not_numbers(array, name)
+    if array.dtype.kind == "f":
+        # Files of big-endian floats keep their byte order, in which a type is another one.
+        array = array.astype(array.dtype.newbyteorder("="), copy=False)
     narrow = array.dtype in (np.float16, np.float32)
     if array.dtype == np.float16:
         # The decimals that they stand for: .6 is .60010 in half precision.

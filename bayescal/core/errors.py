@@ -5,6 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+_PACKAGE: Final = str(Path(__file__).parents[1])
 
 
 class InputError(ValueError):
@@ -33,6 +37,11 @@ class DataWarning(UserWarning):
 
 class ManyFitsWarning(UserWarning):
     """Some of many fits failed, or were made again though the store has them."""
+
+
+def warn_caller(text: str, kind: type[Warning]) -> None:
+    """Warn at the line that called the package: Python shows those of one line only once."""
+    warnings.warn(text, kind, skip_file_prefixes=(_PACKAGE,))
 
 
 @contextmanager

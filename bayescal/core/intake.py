@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from bayescal.core.checks import (
     check_some_weight,
     check_unique,
     check_weights,
+    check_writable_names,
     clean_probabilities,
     listing,
     shown,
@@ -204,6 +205,7 @@ def code_groups(
         )
     names = [str(value) for value in values]
     check_unique(names, "group")
+    check_writable_names(names, "group")
     order = sorted(range(len(names)), key=lambda code: by_number(names[code]))
     return np.argsort(order).astype(np.int32)[codes], tuple(names[code] for code in order)
 
@@ -250,8 +252,7 @@ def collect(
     """Check columns of one or several classifiers and join them, without rows of weight 0."""
     if not scores:
         raise InputError("there must be at least one classifier; got none. Pass {name: y_prob}.")
-    if "" in scores:
-        raise InputError("a classifier must have a name; got ''. Name it, or its column.")
+    check_classifiers(scores)
     check_flag(from_logits, "from_logits")
     checked_label(pos_label)
     positive = 1
@@ -276,6 +277,7 @@ def collect(
         y_true, labels = code_binary(label.values, pos_label, classes, label.name)
     else:
         y_true, labels = code_classes(label.values, arrays[0].shape[1], classes, label.name)
+    check_writable_names(map(str, labels), "class")
     for column in scores.values():
         check_order(column, labels if positive else labels[::-1])
     check_same_length(
@@ -295,6 +297,13 @@ def collect(
         values, y_true, tuple(scores), labels, codes, groups, are_logits=bool(from_logits)
     )
     return found if weight is None else _weighted(found, weight, label.name)
+
+
+def check_classifiers(names: Collection[str]) -> None:
+    """Check that every classifier has a name that files can hold."""
+    if "" in names:
+        raise InputError("a classifier must have a name; got ''. Name it, or its column.")
+    check_writable_names(names, "classifier")
 
 
 def check_order(column: Column, classes: Sequence[Label]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -45,17 +46,23 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
     target = checked_path(path)
     with writing_to(target):
         _check_replaceable(target)
-        if not target.parent.is_dir():
+        file = _behind(target)
+        if not file.parent.is_dir():
             raise OutputError(
-                f"{target} cannot be written: there is no directory {target.parent}. Make it first."
+                f"{target} cannot be written: there is no directory {file.parent}. Make it first."
             )
         # Permission bits do not tell of read-only mounts; making a file does.
-        with tempfile.TemporaryFile(dir=target.parent):
+        with tempfile.TemporaryFile(dir=file.parent):
             pass
-        _clear_drafts(target)
+        _clear_drafts(file)
     if target.exists() and not os.access(target, os.W_OK):
         raise OutputError(f"{target} cannot be written: it is write-protected. {_ELSEWHERE}")
     return target
+
+
+def _behind(target: Path) -> Path:
+    """The file that a link leads to, which is written in its place."""
+    return Path(os.path.realpath(target)) if target.is_symlink() else target
 
 
 def _check_replaceable(target: Path) -> None:
@@ -77,7 +84,8 @@ def _clear_drafts(target: Path) -> None:
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
     """Where to write a file that takes its place, and that of an older one, once it is complete."""
-    draft = target.with_name(f".{target.name[:_SHOWN]}.{os.getpid()}-{next(_NUMBER)}.part")
+    former = _behind(target)
+    draft = former.with_name(f".{former.name[:_SHOWN]}.{os.getpid()}-{next(_NUMBER)}.part")
     with writing_to(target):
         _check_replaceable(target)
         try:
@@ -85,7 +93,10 @@ def replacing(target: Path) -> Iterator[Path]:
             with draft.open("r+b") as file:
                 # Otherwise a loss of power could leave the name with nothing behind it.
                 os.fsync(file.fileno())
-            draft.replace(target)
+            if former.exists():
+                # Who may read the older one may read this one, and nobody else.
+                shutil.copymode(former, draft)
+            draft.replace(former)
         finally:
             draft.unlink(missing_ok=True)
 

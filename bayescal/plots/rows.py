@@ -64,7 +64,7 @@ def plot_probability(
     matplotlib.figure.Figure
         Posterior mean in its band, the Venn-Abers probabilities p0 and p1 as steps, label rates
         of the calibration rows as marks with an area in proportion to the rows, and their scores as
-        ticks: above, cells of rows with the label, below, without.
+        ticks: above, cells of rows with the label, below, without. One of several priors has none.
 
     Raises
     ------
@@ -75,17 +75,20 @@ def plot_probability(
     case, rows, k = _find(tree, classifier, class_, prob)
     figure, ax = _one_panel(ax, (5.2, 4.9), tree, case, rows.curves[k])
     _draw_curve(ax, rows, k)
-    _draw_cells(ax, tree, case, k)
+    # Fits under several priors have cells of their own, of which the result holds none.
+    with_cells = access.has_variable(tree, schema.CONSTANT_DATA, schema.CELL_SCORE)
+    if with_cells:
+        _draw_cells(ax, tree, case, k)
     style.draw_diagonal(ax)
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.045, 1.045), xlabel="score")
     entries: dict[str, Artist] = {
         f"posterior mean and {percent(prob)} bounds": Patch(facecolor=style.BLUE, alpha=0.4),
         "Venn-Abers p0, p1 (no interval)": style.line(color=style.VERMILLION, lw=1.0),
-        "label rates of calibration rows": style.mark(
-            marker="o", mfc=style.paper(), mec=style.ink(), ms=5
-        ),
-        "score as it is": style.diagonal(),
     }
+    if with_cells:
+        mark = style.mark(marker="o", mfc=style.paper(), mec=style.ink(), ms=5)
+        entries["label rates of calibration rows"] = mark
+    entries["score as it is"] = style.diagonal()
     return style.legend(figure, entries)
 
 

@@ -11,9 +11,17 @@ from markupsafe import Markup
 
 from bayescal.core.text import count, counted, ends, fixed, percent, probability, several
 from bayescal.report.render import HIDDEN, Answer, Column, View, facts, named, names, plain, table
-from bayescal.results import access, schema
+from bayescal.results import schema
 from bayescal.results.robustness import UnderPrior
-from bayescal.results.rows import RowConclusion, Rows, RowsUnderPrior, evenly, open_names, read_rows
+from bayescal.results.rows import (
+    RowConclusion,
+    Rows,
+    RowsUnderPrior,
+    by_row,
+    evenly,
+    open_names,
+    read_rows,
+)
 
 if TYPE_CHECKING:
     from bayescal.results.access import ResultSlice
@@ -242,8 +250,8 @@ def terms(view: View) -> list[tuple[str, str]]:
 def variable_name(view: View, name: str) -> str:
     """Name of a probability with the place of its row among all target rows, and its class."""
     place, comma, class_ = name.partition("[")[2].removesuffix("]").partition(", ")
-    row = access.variable(view.tree, schema.CONSTANT_DATA, "target_row", view.cases[0])
-    return f"Probability, row {int(row[int(place)])}{comma}{class_}"
+    row = by_row(view.tree, schema.CONSTANT_DATA, schema.TARGET_ROW, view.cases[0])
+    return f"Probability, row {int(row.sel(obs=int(place)))}{comma}{class_}"
 
 
 REFITS_NOTE = (

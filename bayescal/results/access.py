@@ -295,7 +295,12 @@ def flat_draws(
     tree: xr.DataTree, var: str, case: ResultSlice, group: str = schema.POSTERIOR
 ) -> NDArray[np.float64]:
     """Draws of a variable of one case, all chains in one, shape (chain * draw, ...)."""
-    held = variable(tree, group, var, case).transpose(*schema.DRAW_DIMS, ...)
+    return flattened(variable(tree, group, var, case))
+
+
+def flattened(draws: xr.DataArray) -> NDArray[np.float64]:
+    """Draws with all chains in one, shape (chain * draw, ...)."""
+    held = draws.transpose(*schema.DRAW_DIMS, ...)
     return np.asarray(held.values, dtype=np.float64).reshape(-1, *held.shape[2:])
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any, Final
@@ -15,7 +13,7 @@ import xarray as xr
 
 from bayescal.core.checks import check_is, check_known
 from bayescal.core.columns import Floats
-from bayescal.core.errors import DataWarning, InputError, NoValueError
+from bayescal.core.errors import DataWarning, InputError, NoValueError, warn_caller
 from bayescal.core.quantity import ERROR, METRIC, Variable, to_json
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, as_variable
 from bayescal.measures.registry import measures, resolve
@@ -98,10 +96,11 @@ def measure(
     """
     one = resolve(measure, **options)
     found = empty_draws(tree).rename(one.name)
-    with _parts_without(tree) as lost:
-        for case in curves_of(tree):
-            cells = curve_cells(tree, case, one.components)
-            found.loc[place_in(found, case)] = values_of(cells, one, case, lost)
+    lost: _Lost = {}
+    for case in curves_of(tree):
+        cells = curve_cells(tree, case, one.components)
+        found.loc[place_in(found, case)] = values_of(cells, one, case, lost)
+    _check_lost(tree, lost)
     return found
 
 
@@ -143,17 +142,14 @@ def _evaluated(one: Measure, cells: Cells) -> Any:
 type _Lost = dict[Measure, list[ResultSlice]]
 
 
-@contextmanager
-def _parts_without(tree: xr.DataTree) -> Iterator[_Lost]:
-    """Collect groups and classes for which a measure has no value; the others must have one."""
-    lost: _Lost = {}
-    yield lost
+def _check_lost(tree: xr.DataTree, lost: _Lost) -> None:
+    """Warn of groups and classes for which a measure has no value; the others must have one."""
     for one, cases in lost.items():
         if len(cases) == len(curves_of(tree)):
             raise _no_value(one, cases[0])
         named = "; ".join(case.title for case in cases)
         said = f"{one.name} has no value for {named}, the others have one. {one.undefined}"
-        warnings.warn(said.strip(), DataWarning, stacklevel=4)
+        warn_caller(said.strip(), DataWarning)
 
 
 def _no_value(one: Measure, case: ResultSlice) -> NoValueError:
@@ -347,24 +343,25 @@ def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Fou
     every, given = ({one.name: like.copy() for one in wanted} for _ in range(2))
     of_rows = [one for one in wanted if one.components == ROWS]
     of_curve = [one for one in wanted if one.components != ROWS]
-    with _parts_without(tree) as lost:
-        for case in curves_of(tree):
-            place = place_in(like, case)
-            if of_rows:
-                cells = curve_cells(tree, case, ROWS)
-                for one in of_rows:
-                    every[one.name].loc[place] = values_of(cells, one, case, lost)
-            if of_curve:
-                own, whole = curve_cells(tree, case, MISCALIBRATED), curve_cells(tree, case, ALL)
-                other = (own.rate != whole.rate).any(-1) | (own.mass != whole.mass).any(-1)
-                rest = Cells(whole.rate[None, other], whole.score, whole.mass[None, other])
-            for one in of_curve:
-                values = values_of(own, one, case, lost)
-                given[one.name].loc[place] = values
-                if one.components == ALL and other.any():
-                    # Most draws are of the same curve in both, and need no second evaluation.
-                    values[other] = values_of(rest, one, case, lost)[0]
-                every[one.name].loc[place] = values
+    lost: _Lost = {}
+    for case in curves_of(tree):
+        place = place_in(like, case)
+        if of_rows:
+            cells = curve_cells(tree, case, ROWS)
+            for one in of_rows:
+                every[one.name].loc[place] = values_of(cells, one, case, lost)
+        if of_curve:
+            own, whole = curve_cells(tree, case, MISCALIBRATED), curve_cells(tree, case, ALL)
+            other = (own.rate != whole.rate).any(-1) | (own.mass != whole.mass).any(-1)
+            rest = Cells(whole.rate[None, other], whole.score, whole.mass[None, other])
+        for one in of_curve:
+            values = values_of(own, one, case, lost)
+            given[one.name].loc[place] = values
+            if one.components == ALL and other.any():
+                # Most draws are of the same curve in both, and need no second evaluation.
+                values[other] = values_of(rest, one, case, lost)[0]
+            every[one.name].loc[place] = values
+    _check_lost(tree, lost)
     return every, given
 
 

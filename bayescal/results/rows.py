@@ -71,10 +71,13 @@ def check_rows(tree: xr.DataTree, what: str, remedy: str) -> None:
 
 def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
     """Read the rows of one case; the bounds alone decide, see `row_table`."""
-    alpha, draws = tail(prob), partial(access.flat_draws, tree, case=case)
+    alpha, held = tail(prob), partial(by_row, tree, case=case)
+
+    def draws(name: str) -> Floats:
+        return access.flattened(held(schema.POSTERIOR, name))
 
     def plain(group: str, name: str) -> Floats:
-        return _columns(access.variable(tree, group, name, case).values)
+        return _columns(held(group, name).values)
 
     binary = tree.attrs["multiclass"] == "binary"
     classes = tuple(map(str, access.json_attribute(tree, "classes")))
@@ -82,10 +85,10 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
     upper = _columns(np.quantile(draws(schema.PROB_UPPER), 1 - alpha, axis=0))
     decided = draws(schema.DECISION)
     proper = draws(schema.PROPER).mean(axis=0) if not binary else np.ones(len(lower))
-    improper = access.variable(tree, schema.POINT_ESTIMATE, schema.IMPROPER, case)
+    improper = held(schema.POINT_ESTIMATE, schema.IMPROPER)
     found = decide_binary(lower[:, 0], upper[:, 0]) if binary else decide(lower, upper)
     return Rows(
-        row=access.variable(tree, schema.CONSTANT_DATA, schema.TARGET_ROW, case).values,
+        row=held(schema.CONSTANT_DATA, schema.TARGET_ROW).values,
         curves=classes[1:] if binary else classes,
         classes=classes,
         score=plain(schema.CONSTANT_DATA, schema.TARGET_SCORE),
@@ -104,6 +107,12 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
     )
 
 
+def by_row(tree: xr.DataTree, group: str, name: str, case: ResultSlice) -> xr.DataArray:
+    """A variable with a value for each row, of which there is one where it was selected."""
+    found = access.variable(tree, group, name, case)
+    return found if schema.OBS in found.dims else found.expand_dims(schema.OBS)
+
+
 def _columns(values: NDArray[np.float64]) -> Floats:
     """A row's values side by side, one where there is one curve."""
     return np.asarray(values if values.ndim == 2 else values[:, np.newaxis], dtype=np.float64)
@@ -111,9 +120,9 @@ def _columns(values: NDArray[np.float64]) -> Floats:
 
 def probabilities_of_case(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:
     """Probabilities at a few rows, evenly spaced by the score of the last class."""
-    score = access.variable(tree, schema.CONSTANT_DATA, schema.TARGET_SCORE, case).values
+    score = by_row(tree, schema.CONSTANT_DATA, schema.TARGET_SCORE, case).values
     places = evenly(score.reshape(len(score), -1)[:, -1], _FEW)
-    draws = access.variable(tree, schema.POSTERIOR, VAR, case)
+    draws = by_row(tree, schema.POSTERIOR, VAR, case)
     return {VAR: draws.isel(obs=np.sort(places))}
 
 

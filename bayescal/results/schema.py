@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import xarray as xr
 
+from bayescal.core.checks import check_unique
 from bayescal.core.errors import InputError
 
 SCHEMA_VERSION: Final = 2
@@ -165,6 +166,7 @@ P1: Final = "p1"
 IMPROPER: Final = "improper"
 IMPROPER_SHARE: Final = "improper_share"
 TARGET_ROW: Final = "target_row"
+OBS: Final = "obs"
 TARGET_SCORE: Final = "target_score"
 
 # What a result with ROC curves holds; rates of the unlabelled rows have the prefix.
@@ -224,6 +226,9 @@ def check_result(tree: object) -> None:
     empty = [str(dim) for dim, size in tree[POSTERIOR].sizes.items() if size == 0]
     if gone := [dim for dim in (*DRAW_DIMS, *CASE_DIMS) if dim in empty]:
         raise InputError(f"a result must have a {gone[0]}; this selection has none. Select some.")
+    for dim in CASE_DIMS:
+        if dim in tree[POSTERIOR].dims:
+            check_unique([str(name) for name in tree[POSTERIOR].dataset[dim].values], dim)
 
 
 def check_result_of(tree: xr.DataTree, quantity: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -18,7 +17,13 @@ import xarray as xr
 from bayescal._version import __version__
 from bayescal.core.binning import BINNING_FIELDS, Binning
 from bayescal.core.checks import check_call, check_flag, class_name, listing
-from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ignored
+from bayescal.core.errors import (
+    ConvergenceWarning,
+    DataWarning,
+    InputError,
+    ignored,
+    warn_caller,
+)
 from bayescal.core.plausibility import Sign
 from bayescal.core.quantity import Case, CaseArrays, Plan, Quantity
 from bayescal.core.shown import Progress, progress_bar
@@ -136,9 +141,9 @@ def fit(
         tree = result_of(chosen, plan, used, settings, found)
     for sentence in dict.fromkeys(said for case in plan.cases for said in case.warnings):
         if isinstance(sentence, Sign):
-            warnings.warn(sentence, DataWarning, stacklevel=2)
+            warn_caller(sentence, DataWarning)
     if not converged(found):
-        warnings.warn(tree.attrs["status"], ConvergenceWarning, stacklevel=2)
+        warn_caller(tree.attrs["status"], ConvergenceWarning)
     return tree
 
 
@@ -148,11 +153,8 @@ def _without_quick(method: str, options: dict[str, Any]) -> str:
     if quick is None:
         return method
     check_flag(quick, "quick")
-    warnings.warn(
-        "quick is deprecated; pass method='direct' instead of quick=True.",
-        DeprecationWarning,
-        stacklevel=3,
-    )
+    said = "quick is deprecated; pass method='direct' instead of quick=True."
+    warn_caller(said, DeprecationWarning)
     return "direct" if quick else method
 
 
@@ -407,7 +409,7 @@ def prior_sensitivity(
     if threshold is not None:
         tree.attrs["threshold"] = float(threshold)
     if tree.attrs["converged"] != "true":
-        warnings.warn(tree.attrs["status"], ConvergenceWarning, stacklevel=2)
+        warn_caller(tree.attrs["status"], ConvergenceWarning)
     return tree
 
 

@@ -12,14 +12,13 @@ import re
 import shutil
 import socket
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
 from bayescal.core.checks import check_seed
-from bayescal.core.errors import InputError, ManyFitsWarning, OutputError
+from bayescal.core.errors import InputError, ManyFitsWarning, OutputError, warn_caller
 from bayescal.core.quantity import Case, CaseArrays, Quantity
 from bayescal.core.writing import checked_path, write_bytes, writing_to
 from bayescal.workflow import archive
@@ -203,11 +202,10 @@ class Checkpoint:
         self._make()
         old = list(self._directory.glob(f"{quantity.NAME}-*.npz"))
         if old:
-            warnings.warn(
+            warn_caller(
                 f"{self._directory} has cases as an earlier version of bayescal kept them, "
                 f"{len(old)} in all, which are fitted again. Remove its files *.npz.",
                 ManyFitsWarning,
-                stacklevel=4,
             )
 
     def find(self, case: Case) -> CaseArrays | None:

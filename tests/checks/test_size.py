@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2212,
-    "core": 9374,
+    "core": 9421,
     "curves": 2362,
     "inference": 1696,
     "measures": 891,
-    "plots": 3325,
+    "plots": 3328,
     "quantities/agnostic": 3964,
     "quantities/credal": 6750,
     "quantities/ece": 3258,
-    "quantities/pu_ece": 6232,
+    "quantities/pu_ece": 6238,
     "quantities/ssme": 5869,
-    "quantities/temperature": 5107,
-    "report": 3126,
-    "results": 6463,
+    "quantities/temperature": 5104,
+    "report": 3134,
+    "results": 6479,
     "workflow": 2749,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_804
+TEST_LINES = 50_935
 
 
 def lines(path: Path) -> int:

@@ -4,6 +4,7 @@ import contextlib
 import datetime as dt
 import subprocess
 import sys
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -15,6 +16,7 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bayescal.core.binning import bin_scores
 from bayescal.core.columns import (
     MISSING,
     arrow_to_numpy,
@@ -86,6 +88,8 @@ def test_every_container_gives_the_values_and_the_gap(values, column):
     [
         np.float32([0.25, 0.5]),
         np.float16([0.25, 0.5]),
+        np.array([0.25, 0.5], ">f4"),
+        np.array([0.25, 0.5], ">f2"),
         pd.Series([0.25, 0.5], dtype="float32"),
         pl.Series([0.25, 0.5], dtype=pl.Float32),
         pa.array([0.25, 0.5], pa.float32()),
@@ -94,6 +98,12 @@ def test_every_container_gives_the_values_and_the_gap(values, column):
 )
 def test_single_precision_stays(column):
     assert to_floats(column, "y_prob").dtype == np.float32
+
+
+def test_byte_order_moves_no_score_into_another_bin():
+    scores = [Scores([0, 1, 0], np.array([0.1, 0.6, 0.7], order + "f4")) for order in "<>"]
+    counts = [bin_scores(one, n_bins=10, strategy="uniform").count for one in scores]
+    np.testing.assert_array_equal(*counts)
 
 
 def test_half_precision_stands_for_its_decimals():
@@ -120,6 +130,10 @@ def test_missing_numbers_are_nan(column):
 def test_masked_arrays_lose_nothing():
     numbers = np.ma.array([1, 0, 1], mask=[False, True, False])
     np.testing.assert_array_equal(to_numpy(numbers, "y_true"), [1, np.nan, 1])
+    narrow = np.ma.array([1, 0, 1], mask=[False, True, False], dtype=np.uint8)
+    assert narrow.fill_value == 999_999  # once asked for it is kept, beyond half precision
+    with warnings.catch_warnings(action="error"):
+        np.testing.assert_array_equal(to_numpy(narrow, "y_true"), [1, np.nan, 1])
     words = np.ma.array(["a", "b"], mask=[False, True])
     assert to_numpy(words, "y_true").tolist() == ["a", None]
 
@@ -165,6 +179,9 @@ def test_ragged_rows():
 def test_columns_of_one_name_are_named():
     with pytest.raises(InputError, match=r"unique column names, got: - 'a' 2 times\. Pass"):
         to_numpy(pd.DataFrame([[0.1, 0.9]], columns=["a", "a"]), "y_prob")
+    table = pa.table([[0.1], [0.9]], names=["a", "a"])
+    with pytest.raises(InputError, match="must have each column once"):
+        Scores([1], table)
 
 
 @pytest.mark.parametrize(

@@ -272,6 +272,19 @@ BAD = [
     ({"y_true": ["ham", "spam"]}, "pos_label must be one of the labels; got 1"),
     ({"group": ["a"]}, "group and y_true must have the same length; got 1 and 2 rows"),
     ({"classifier": ""}, "a classifier must have a name; got ''"),
+    ({"classifier": "a\0"}, r"name of a classifier must be text that files can hold; got 'a\\x00'"),
+    (
+        {"classifier": "\ud800"},
+        r"name of a classifier must be text .* '\\ud800', with '\\ud800'\. Re",
+    ),
+    (
+        {"group": np.array(["a", "b\0c"], object)},
+        r"name of a group must be text that files can hold",
+    ),
+    (
+        {"y_true": np.array(["n\0", "y"], object), "pos_label": "y"},
+        r"name of a class must be text that files can hold; got 'n\\x00'",
+    ),
     ({"classifier": ["a"]}, "classifier must be str or int; got list. Name it by a word."),
     ({"group": ["a", None]}, "group must be known in every row; got 1 missing, the first at row 1"),
 ]

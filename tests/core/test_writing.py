@@ -82,6 +82,32 @@ def test_a_file_is_replaced_once_the_new_one_is_complete(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path, exists: bool) -> None:
+    (served := tmp_path / "served").mkdir()
+    if exists:
+        (served / "page.html").write_text("old")
+    (link := tmp_path / "link.html").symlink_to(Path("served", "page.html"))
+    writing.write_text(writing.check_writable(link), "new")
+    assert link.is_symlink()
+    assert (served / "page.html").read_text() == "new"
+    assert [path.name for path in served.iterdir()] == ["page.html"]
+
+
+def test_a_link_into_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    (link := tmp_path / "link.html").symlink_to(Path("nowhere", "page.html"))
+    with pytest.raises(OutputError, match=r"link\.html cannot be .* no directory .*nowhere\. Make"):
+        writing.check_writable(link)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_a_file_that_is_replaced_keeps_its_readers(tmp_path: Path, mode: int) -> None:
+    (path := tmp_path / "a").write_text("old")
+    path.chmod(mode)
+    writing.write_bytes(path, b"new")
+    assert path.stat().st_mode & 0o777 == mode
+
+
 @pytest.mark.parametrize("name", ["n" * 240 + ".csv", "\u6570" * 80 + ".csv"])
 def test_long_names_have_drafts(name: str, tmp_path: Path) -> None:
     writing.write_bytes(tmp_path / name, b"a")

@@ -129,6 +129,15 @@ def test_priors_side_by_side(classes: tuple[str, ...]) -> None:
         assert any("Decisions do not survive" in text for text in said)
 
 
+@pytest.mark.slow
+def test_one_of_several_priors_is_drawn_without_the_cells_that_it_does_not_hold() -> None:
+    one = make_credal_grid().sel(prior="few")
+    assert "cell_score" not in one["constant_data"]
+    said = words(plots.plot_probability(one))
+    assert any("Venn-Abers" in text for text in said)
+    assert not any("label rates" in text for text in said)
+
+
 def test_what_cannot_be_drawn(binary: xr.DataTree) -> None:
     for draw in DRAWN.values():
         with pytest.raises(InputError, match="needs a result on single rows"):

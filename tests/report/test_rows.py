@@ -64,6 +64,14 @@ def test_the_section_says_what_intervals_are_and_are_not(binary: xr.DataTree, pa
     assert f"{least['lower']:.3f} to {least['upper']:.3f}" in said
 
 
+@pytest.mark.parametrize("selected", [3, [3, 0]])
+def test_rows_of_a_selection_keep_their_numbers(binary: xr.DataTree, selected) -> None:
+    view = View(chosen := binary.isel(obs=selected), 0.9)
+    number = int(binary["constant_data"]["target_row"][3])
+    assert rows.variable_name(view, "prob[3]") == f"Probability, row {number}"
+    assert f"Probability, row {number}" in words(read(chosen).section("sensitivity").text)
+
+
 def test_of_several_classes_improper_rows_are_counted(three: Page) -> None:
     said = words(three.section("rows").text)
     assert "the results need not be consistent" in said.lower()

@@ -618,6 +618,22 @@ def test_classes_with_both_labels_have_their_auc_beside_one_that_has_none(fit, d
     assert draws.sel({dim: "2"}).isnull().all()
 
 
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda tree: bc.measure(tree, "auc"),
+        lambda tree: bc.summary(tree, measures=["auc"]),
+        lambda tree: bc.metrics(tree, ["auc"]),
+        lambda tree: bc.interval(tree, "auc"),
+    ],
+)
+def test_a_warning_stands_at_the_line_that_called(read: Any) -> None:
+    tree, _ = one_group_without_events()
+    with pytest.warns(bc.DataWarning, match=NO_AREA) as said:
+        read(tree)
+    assert [one.filename for one in said] == [__file__]
+
+
 def test_a_change_to_a_group_without_auc_is_refused_by_its_name() -> None:
     tree, _ = one_group_without_events()
     with (

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -93,6 +94,20 @@ def test_a_line_a_row_and_classifier(two: xr.DataTree) -> None:
         assert own["score"].to_numpy() == pytest.approx(score[place][own["row"].to_numpy()])
         assert (own["lower"] <= own["prob"]).all()
         assert (own["prob"] <= own["upper"]).all()
+
+
+@pytest.mark.parametrize("selected", [7, [7], [9, 7, 2]])
+@pytest.mark.parametrize("kind", ["two", "three"])
+def test_selected_rows_are_those_of_the_whole(kind: str, selected, request) -> None:
+    tree = request.getfixturevalue(kind)
+    found = bc.row_table(tree.isel(obs=selected)).reset_index(drop=True)
+    one_case = [name for name in ("classifier",) if name in found]
+    whole = bc.row_table(tree)
+    expected = pd.concat(
+        [own.loc[[k]] for _, own in whole.groupby(one_case or "status") for k in np.ravel(selected)]
+    ).reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-12)  # sums round by the order in memory
+    assert bc.summary(tree.isel(obs=selected))["n_rows"].eq(np.size(selected)).all()
 
 
 def test_names_of_classes_say_what_is_open(two: xr.DataTree) -> None:

@@ -89,6 +89,13 @@ def test_a_selection_of_nothing_is_refused(dim: str) -> None:
         bc.prob_below(nothing, "auc", 0.5)
 
 
+@pytest.mark.parametrize("read", [bc.summary, bc.metrics, bc.show])
+def test_two_cases_of_one_name_are_refused(read) -> None:
+    joined = make_result(("vit", "gbm")).isel(classifier=[0, 1, 0])
+    with pytest.raises(InputError, match=r"classifier names must differ; got 'vit' twice"):
+        read(joined)
+
+
 def test_structures_come_back_from_json() -> None:
     assert access.classifier_names(make_result(("vit", "gbm"))) == ["vit", "gbm"]
     assert access.json_attribute(make_result(), "references")[0]["key"] == "naeini2015"

@@ -197,6 +197,16 @@ def test_a_fit_warns_and_its_status_says_so(name, scores, sentence):
     assert result.attrs["converged"] == "true"
 
 
+def test_warnings_of_a_fit_stand_at_the_line_that_called(tmp_path):
+    (tmp_path / "ece-0.npz").touch()
+    given = {"seed": 1, "method": "direct", "checkpoint": tmp_path}
+    with pytest.warns(bc.ManyFitsWarning, match="cases as an earlier version") as kept:
+        bc.fit(bc.ece, RIGHT, **given)
+    with pytest.warns(bc.DataWarning, match="look reversed") as said:
+        bc.prior_sensitivity(bc.ece, REVERSED, seed=1, method="direct")
+    assert {one.filename for one in [*kept, *said]} == {__file__}
+
+
 @pytest.mark.parametrize("name", FITS)
 def test_nothing_is_said_of_calibrated_scores(name):
     assert "reversed" not in FITS[name](RIGHT).attrs["status"]

@@ -26,7 +26,13 @@ from bayescal.core.checks import (
 from bayescal.core.columns import to_numpy
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, alike, check_one_order, probabilities
+from bayescal.core.intake import (
+    Column,
+    alike,
+    check_classifiers,
+    check_one_order,
+    probabilities,
+)
 from bayescal.core.many_rows import counted_by
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import NEGATIVE, POSITIVE, UNLABELED, Batch, CellSums, Several
@@ -191,6 +197,7 @@ _PAIR: Final = "Pass {name: (positive, unlabeled)}."
 
 def _fill(found: PUScores, scores: Mapping[str, tuple[Any, Any]], whose: str) -> None:
     """Check and set the fields; `whose` names the classifier in a message."""
+    check_classifiers(scores)
     samples: dict[str, list[Floats]] = {"positive": [], "unlabeled": []}
     first: list[Column] = []
     for name, pair in scores.items():

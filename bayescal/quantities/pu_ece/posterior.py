@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
@@ -16,7 +15,7 @@ from bayescal.core.binning import Binning, BinningFields
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.counts import Counts
 from bayescal.core.counts_sql import ALONE
-from bayescal.core.errors import InputError, ScarWarning
+from bayescal.core.errors import InputError, ScarWarning, warn_caller
 from bayescal.core.plausibility import contradiction, reversed_signs
 from bayescal.core.quantity import (
     CaseArrays,
@@ -452,7 +451,7 @@ def plan(
     for problem in found:
         check_possible(problem, priors)
         for sentence in data_warnings(problem, priors):
-            warnings.warn(sentence, ScarWarning, stacklevel=4)
+            warn_caller(sentence, ScarWarning)
     attrs = _attributes(rows, bins)
     if isinstance(priors.label_rate, CurveAverage | SmoothCurve):
         # A smooth curve is an average too: of itself and of calibration.

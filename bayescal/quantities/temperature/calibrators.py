@@ -34,7 +34,7 @@ from bayescal.quantities.temperature.logits import (
     places_of,
     predicted_class,
     undetermined,
-    warn_caller,
+    warn_of,
     warn_of_zeros,
 )
 
@@ -182,7 +182,7 @@ class LogitCalibrator(OfLogits, ABC):
             If logits look like probabilities, a label has a probability of 0, or rows do not
             determine the number of temperature scaling within its range.
         """
-        warn_caller(self.fit_logits(*self.check(X, y, sample_weight)))
+        warn_of(self.fit_logits(*self.check(X, y, sample_weight)))
         return self
 
     def predict_proba(self, X: ArrayLike) -> Floats:

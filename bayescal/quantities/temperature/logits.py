@@ -6,10 +6,8 @@ once, a gradient costs the same whatever the rows.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -19,12 +17,11 @@ from scipy.special import logsumexp
 
 from bayescal.core.checks import check_choice, check_number, check_rows
 from bayescal.core.columns import to_floats
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, warn_caller
 from bayescal.core.intake import Column, probabilities
 from bayescal.core.quantity import Floats
 
 INPUTS: Final = ("logits", "probabilities")
-_PACKAGE: Final = str(Path(__file__).parents[2])
 _ROUNDING: Final = 1e-6
 _LEAST: Final = float(np.log(np.finfo(np.float64).tiny))
 
@@ -71,16 +68,16 @@ def _checked(values: Any, name: str) -> Floats:
 def _warn_of_probabilities(found: Floats, name: str) -> None:
     """Say so where rows lie in [0, 1] and sum to 1."""
     if found.min() >= 0 and np.abs(found.sum(axis=1) - 1).max() < _ROUNDING:
-        warn_caller(
+        warn_of(
             f"{name} look like probabilities, as each row sums to 1, but are taken as logits. "
             "Pass their logarithms if they are."
         )
 
 
-def warn_caller(text: str | None) -> None:
-    """Warn where the package was called, if of anything: those of one place are shown once."""
+def warn_of(text: str | None) -> None:
+    """Warn where the package was called, if of anything."""
     if text:
-        warnings.warn(text, UserWarning, skip_file_prefixes=(_PACKAGE,))
+        warn_caller(text, UserWarning)
 
 
 def _of_probabilities(values: Any, name: str) -> Floats:
@@ -138,7 +135,7 @@ def warn_of_zeros(logits: Floats, label: Integers, scale: str) -> None:
     ends = [np.log(np.finfo(dtype).tiny, dtype=np.float64) for dtype in (np.float32, np.float64)]
     zero = np.isin(logits[np.arange(len(label)), label], ends)
     if scale == "probabilities" and zero.any():
-        warn_caller(
+        warn_of(
             f"the label of a row should have a probability above 0; it is 0 at row "
             f"{int(zero.argmax())} ({int(zero.sum())} such rows), which flattens all others. Clip "
             "probabilities from below, as by half of the least other one."

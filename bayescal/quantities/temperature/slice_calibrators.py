@@ -39,7 +39,7 @@ from bayescal.quantities.temperature.logits import (
     labeled_rows,
     log_probabilities,
     predicted_class,
-    warn_caller,
+    warn_of,
 )
 
 
@@ -173,7 +173,7 @@ class SliceCalibration(OfLogits):
         of = self._of(logits, slices, sample_weight)
         self.slices_ = frozenset(of.names)
         self.shared_ = clone(base)
-        warn_caller(self.shared_.fit_logits(logits, label, weight))
+        warn_of(self.shared_.fit_logits(logits, label, weight))
         large = {name: rows for name, rows in of.rows() if len(rows) >= self.min_rows}
         if np.isfinite(gamma) and large:
             one = np.ones(len(label)) if weight is None else weight
@@ -240,7 +240,7 @@ class SliceCalibration(OfLogits):
         of = self._of(logits, slices)
         unseen = [name for name in of.names if name not in self.slices_]
         if unseen and self.by_slices_:
-            warn_caller(
+            warn_of(
                 f"fit had no slices {listing(unseen)}: their rows take the calibrator of all rows."
             )
         found = np.empty_like(logits)

@@ -258,3 +258,13 @@ def test_a_number_of_bins_that_follows_the_class_prior_is_refused(tmp_path):
     data = data_set(tmp_path, made("rounded")[1], ODD_CUTS)
     with pytest.raises(InputError, match="optimal_n_bins"):
         count_rows(data, positive_column="s", score="p", n_bins="optimal")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("", "must have a name"), ("a\0", "name of a classifier must be text")]
+)
+def test_classifiers_have_names_that_files_can_hold(name, message):
+    with pytest.raises(InputError, match=message):
+        bc.PUScores.stack({name: ([0.7], [0.1, 0.4]), "b": ([0.7], [0.1, 0.4])})
+    with pytest.raises(InputError, match=message):
+        bc.PUScores(positive=[0.7], unlabeled=[0.1, 0.4], classifier=name)
