@@ -130,6 +130,18 @@ def test_masses_and_rates_have_the_moments_of_the_weighted_bootstrap(of_events):
     assert (abs(correlation) > 0.2) == (of_events > 1)
 
 
+def test_measures_take_the_masses_of_each_draw_where_weights_follow_the_label():
+    weight = np.where(LABEL == 1, 4.0, 1.0)
+    data = bc.Scores(y_true=LABEL, y_prob=SCORE, sample_weight=weight)
+    result = bc.fit("ece", data, method="direct", draws=250, seed=1)
+    # ICI is the same number, of the curve that the result keeps in single precision.
+    for found, own in (
+        (bc.measure, result.posterior.tce),
+        (bc.interval, bc.interval(result, "tce")),
+    ):
+        np.testing.assert_allclose(found(result, "ici"), own, atol=1e-6)
+
+
 def test_positives_of_effective_rows_vary_as_the_weighted_labels_do():
     rng, rate, count = np.random.default_rng(2), np.array([0.5, 0.3, 0.8]), np.zeros(3)
     expected = np.zeros((50_000, 3))
