@@ -150,7 +150,8 @@ class Screen:
 def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
     shown = Screen()
     monkeypatch.setattr("bayescal.core.shown.in_notebook", lambda: True)
-    monkeypatch.setattr("IPython.display.display", shown.display)
+    # Not every environment in which the tests run has notebooks.
+    monkeypatch.setattr(pytest.importorskip("IPython.display"), "display", shown.display)
     monkeypatch.setattr(progress, "_DELAY", 0.01)
     monkeypatch.setattr(progress, "_EVERY", 0.01)
     return shown
