@@ -338,9 +338,8 @@ class BinCounts:
         """Effective rows by which the masses of evened bins vary, (bin,)."""
         if not self.weighted:
             return self.count
-        return np.asarray(
-            (self.weight_by_label / np.where(self.unit > 0, self.unit, 1)).sum(axis=0)
-        )
+        unit = self.unit
+        return np.asarray((self.weight_by_label / np.where(unit > 0, unit, 1)).sum(axis=0))
 
     @property
     def label_ratio(self) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2212,
-    "core": 9421,
+    "core": 9420,
     "curves": 2362,
     "inference": 1696,
     "measures": 891,
