@@ -118,13 +118,15 @@ def test_masses_and_rates_have_the_moments_of_the_weighted_bootstrap(of_events):
     def moments(mass, rate):
         # The error of a classifier that is off in one direction, among them.
         over = (mass * (rate - cells.mean_score / 2)).sum(axis=1)
-        return np.cov(np.column_stack([mass, rate, over]), rowvar=False)
+        every = np.column_stack([mass, rate, over])
+        return every.mean(axis=0), np.cov(every, rowvar=False)
 
-    expected = moments(total / total.sum(axis=1, keepdims=True), events / total)
+    mean, expected = moments(total / total.sum(axis=1, keepdims=True), events / total)
     spread = np.sqrt(np.diag(expected))
-    found = moments(found_mass, found_rate)
+    found_mean, found = moments(found_mass, found_rate)
     # A difference of two moments in units of the spreads has a standard error of .014 at most: 3.5
     # of them. Without weights of the label, mass and rate have no correlation.
+    assert abs((found_mean - mean) / spread).max() < 0.05
     assert abs((found - expected) / np.outer(spread, spread)).max() < 0.05
     correlation = found[0, cells.n_bins] / np.sqrt(found[0, 0] * found[cells.n_bins, cells.n_bins])
     assert (abs(correlation) > 0.2) == (of_events > 1)
