@@ -68,16 +68,14 @@ def draw_windows(
     """Draw the posterior mean and the interval of every window, on one scale."""
     shown = series[:MOST_PANELS]
     columns = min(COLUMNS, len(shown))
-    rows = -(-len(shown) // columns)
-    figure = style.ground(ax, _WIDTH, rows * _HEIGHT + 0.8)
+    of: Any = {"tall": _HEIGHT, "sharex": True, "sharey": True}
+    figure, axes = style.panels(ax, len(shown), columns, _WIDTH, 0.8, **of)
     every = [window for one in shown for window in one.windows]
     low, high = min(0.0, *(one.lower for one in every)), max(0.0, *(one.upper for one in every))
     margin = 0.15 * (high - low)
     labelled = len(shown) == 1 and len(order) <= _MOST_LABELS
     short = distinct([one.name for one in shown])
-    for at, (ax, one) in enumerate(
-        zip(style.panels(figure, len(shown), columns, sharex=True, sharey=True), shown, strict=True)
-    ):
+    for at, (ax, one) in enumerate(zip(axes, shown, strict=True)):
         _panel(ax, one, order)
         style.title(ax, short[one.name], fontsize=style.TEXT_SIZE)
         if one.change is not None:
@@ -180,8 +178,7 @@ def plot_label_plan(plan: LabelPlan, *, ax: Axes | None = None) -> Figure:
     """
     check_is(plan, LabelPlan, "plan", "Pass what bayescal.plan_labels returned.")
     panels = 1 if plan.limit is None else 2
-    figure = style.ground(ax, 1.0 + 3.4 * panels, 3.3)
-    axes = style.panels(figure, panels, panels)
+    figure, axes = style.panels(ax, panels, panels, 1.0 + 3.4 * panels, 3.3)
     entries = {
         f"mean width of the {percent(plan.prob)} interval": style.line(
             color=style.BLUE, lw=1.6, marker="o", ms=4

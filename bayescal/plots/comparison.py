@@ -162,8 +162,7 @@ def plot_comparison(
     marks = {case: {} if at is None else {_PLUG_IN: at} for case, at in points.items()}
     held = case_rows(tree, var, prob, marks, {case: case.label for case in found})
     rows = sorted(held.values(), key=lambda row: row.mean)
-    figure = style.ground(ax, WIDTH, _height(rows), style.notes_for(tree, found))
-    (ax,) = style.panels(figure, 1, 1)
+    figure, (ax,) = style.panels(ax, 1, 1, WIDTH, _height(rows), style.notes_for(tree, found))
     drawn = access.described(tree, shown.point or shown.name).title
     looks = {_PLUG_IN: Mark(f"plug-in {drawn}")} if any(marks.values()) else {}
     draw_forest(ax, rows, looks)
@@ -234,8 +233,8 @@ def plot_differences(
         fine = all(access.case_converged(tree, shown[one]) for one in (name, base))
         rows.append(_row(short[name], found(prob), found(INNER), compared.better, fine))
     rows.sort(key=lambda row: -row.mean if higher else row.mean)
-    figure = style.ground(ax, WIDTH, _height(rows), style.notes_for(tree, list(shown.values())))
-    (ax,) = style.panels(figure, 1, 1)
+    notes = style.notes_for(tree, list(shown.values()))
+    figure, (ax,) = style.panels(ax, 1, 1, WIDTH, _height(rows), notes)
     draw_forest(ax, rows, {})
     ax.axvline(0, color=style.GREY, lw=1, ls=(0, (4, 3)), zorder=1)
     low = min(0.0, *(row.outer[0] for row in rows))
@@ -317,9 +316,9 @@ def plot_metrics(
     panels = _panels(tree, var, prob, marks)
     heads = _HEAD_INCHES * len(panels) if len(panels) > 1 else 0.0
     height = _METRIC_INCHES * len(found) + heads + _METRIC_FRAME_INCHES
-    figure = style.ground(ax, WIDTH, height, style.notes_for(tree, found))
+    of = len(panels), 1, WIDTH, height, style.notes_for(tree, found)
     ratios = [len(rows) for rows in panels.values()]
-    axes = style.panels(figure, len(panels), 1, sharex=True, height_ratios=ratios)
+    figure, axes = style.panels(ax, *of, sharex=True, height_ratios=ratios)
     methods = list(dict.fromkeys(name for one in marks.values() for name in one))
     looks = _looks(access.point_label(tree), methods)
     short = distinct(panels)
@@ -361,12 +360,9 @@ def plot_ranks(tree: xr.DataTree, var: str | None = None, *, ax: Axes | None = N
     panels = found.stack(panel=lead) if lead else found.expand_dims("panel")
     panels = panels.transpose("panel", schema.CLASSIFIER, RANK)
     n, size = found.sizes[schema.CLASSIFIER], panels.sizes["panel"]
-    columns = min(2, size)
-    rows = -(-size // columns)
-    width = max(columns * (1.6 + min(0.42 * n, 7.0)), 4.8)
-    height = rows * (0.3 * n + 0.75) + 0.5
-    figure = style.ground(ax, width, height, style.notes_for(tree, access.cases(tree)))
-    axes = style.panels(figure, size, columns)
+    width = max(min(2, size) * (1.6 + min(0.42 * n, 7.0)), 4.8)
+    notes = style.notes_for(tree, access.cases(tree))
+    figure, axes = style.panels(ax, size, 2, width, 0.5, notes, tall=0.3 * n + 0.75)
     places = [", ".join(f"{panel[dim].item()}" for dim in lead) for panel in panels]
     short = distinct(places, _SHORT)
     for ax, panel, where in zip(axes, panels, places, strict=True):

@@ -186,12 +186,9 @@ def _panels(
     tree: xr.DataTree, found: list[ResultSlice], ax: Axes | None
 ) -> tuple[style.Ground, list[Axes]]:
     """Make a grid of panels, one a case, without the axes that stay empty."""
-    columns = min(_COLUMNS, len(found))
-    rows = -(-len(found) // columns)
-    width = 5.2 if columns == 1 else max(2.2 * columns, 5.2)
-    height = (2.4 if columns == 1 else 1.5 * rows) + 0.9
-    figure = style.ground(ax, width, height, style.notes_for(tree, found))
-    return figure, style.panels(figure, len(found), columns)
+    notes, tall = style.notes_for(tree, found), 2.4 if len(found) == 1 else 1.5
+    width = max(2.2 * min(_COLUMNS, len(found)), 5.2)
+    return style.panels(ax, len(found), _COLUMNS, width, 0.9, notes, tall=tall)
 
 
 def _name_below(axes: list[Axes], name: str) -> None:
@@ -313,11 +310,11 @@ def plot_sensitivity(
     gathered = with_value(tree, name)
     columns = min(_CURVES_A_ROW, len(found))
     width = 6.4 if columns == 1 else 1.6 + 2.4 * columns
-    height = -(-len(found) // columns) * (_ROW_INCHES * len(gathered[0]) + 0.45) + _FRAME_INCHES
+    tall = _ROW_INCHES * len(gathered[0]) + 0.45
     lost = [one.case for one in found if not one.robust]
     notes = style.notes_for(tree, access.cases(tree)) + style.not_robust("The conclusion is", lost)
-    figure = style.ground(ax, width, height, notes)
-    axes = style.panels(figure, len(found), columns, sharey=True)
+    of = len(found), columns, width, _FRAME_INCHES, notes
+    figure, axes = style.panels(ax, *of, tall=tall, sharey=True)
     shown = access.described(tree, name)
     limits = _limits(tree, shown, gathered)
     short = distinct([one.case for one in found], 26)

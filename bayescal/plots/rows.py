@@ -155,8 +155,7 @@ def _one_panel(
     ax: Axes | None, inches: tuple[float, float], tree: xr.DataTree, case: ResultSlice, class_: str
 ) -> tuple[style.Ground, Axes]:
     """A figure whose vertical axis is the probability of a class."""
-    figure = style.ground(ax, *inches, style.notes_for(tree, [case]))
-    (ax,) = style.panels(figure, 1, 1)
+    figure, (ax,) = style.panels(ax, 1, 1, *inches, style.notes_for(tree, [case]))
     ax.set_ylabel(f"P({shorten(class_, 20)} | score)", parse_math=False)
     style.title(ax, style.full_title(tree, case))
     style.dress(ax, grid="y")
@@ -242,9 +241,8 @@ def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9, ax: Axes | None =
     columns = min(_REFIT_COLUMNS, len(shown))
     notes = style.notes_for(tree, access.cases(tree))
     notes += style.not_robust("Decisions are", [one.case for one in found if not one.robust])
-    height = 2.5 * -(-len(shown) // columns) + 1.0
-    figure = style.ground(ax, 6.4 if columns == 1 else 8.2, height, notes)
-    axes = style.panels(figure, len(shown), columns, sharey=True)
+    of = len(shown), columns, 6.4 if columns == 1 else 8.2, 1.0, notes
+    figure, axes = style.panels(ax, *of, tall=2.5, sharey=True)
     for ax, (_, rows, name, k) in zip(axes, shown, strict=True):
         _draw_refits(ax, rows, k)
         parts = [distinct([one.case for one in found], 20)[name]] if name else []
@@ -346,13 +344,10 @@ def plot_credal_sets(
     certain_first = evenly(held.n_open - held.p_decision.max(axis=1), _SETS)
     chosen = certain_first.tolist() if rows is None else _checked(rows, len(held.row))
     columns = min(_SET_COLUMNS, len(chosen))
-    lines = -(-len(chosen) // columns)
     three = len(held.classes) == _THREE
-    height = 2.25 if three else 0.24 * len(held.classes) + 0.75
-    figure = style.ground(
-        ax, 2.35 * columns + 0.5, lines * height + 0.75, style.notes_for(tree, [case])
-    )
-    axes = style.panels(figure, len(chosen), columns, sharey=not three)
+    tall = 2.25 if three else 0.24 * len(held.classes) + 0.75
+    of = len(chosen), columns, 2.35 * columns + 0.5, 0.75, style.notes_for(tree, [case])
+    figure, axes = style.panels(ax, *of, tall=tall, sharey=not three)
     short = distinct([*held.classes, "open"], 18)
     for ax, place in zip(axes, chosen, strict=True):
         (_draw_triangle if three else _draw_intervals)(ax, held, place)

@@ -66,11 +66,10 @@ def plot_roc(
         check_flag(unlabeled, "unlabeled")
     of_unlabeled = has_unlabeled_roc(tree) if unlabeled is None else unlabeled
     cases = access.cases(tree)
-    columns = min(len(cases), _COLUMNS)
-    rows = -(-len(cases) // columns)
-    width, height = max(_ROC_INCHES * columns, 4.6), (_ROC_INCHES + 0.15) * rows + 0.5
-    figure = style.ground(ax, width, height, style.notes_for(tree, cases))
-    for ax, case in zip(style.panels(figure, len(cases), columns), cases, strict=True):
+    n, notes, tall = len(cases), style.notes_for(tree, cases), _ROC_INCHES + 0.15
+    width = max(_ROC_INCHES * min(n, _COLUMNS), 4.6)
+    figure, axes = style.panels(ax, n, _COLUMNS, width, 0.5, notes, tall=tall)
+    for ax, case in zip(axes, cases, strict=True):
         _draw_roc(ax, tree, case, prob, of_unlabeled)
     entries = {
         "posterior mean": style.line(color=style.BLUE, lw=1.6),
@@ -157,19 +156,18 @@ def plot_class_reliability(
         )
     tail(prob)
     names = _shown(tree, case, classes)
-    rows = -(-len(names) // _CLASS_COLUMNS)
-    height = _PANEL_INCHES * rows * 1.25 + _FRAME_INCHES
-    width = max(_PANEL_INCHES * min(len(names), _CLASS_COLUMNS) + 0.9, 4.8)
-    figure = style.ground(ax, width, height, style.notes_for(tree, [case]))
+    columns = min(len(names), _CLASS_COLUMNS)
+    width = max(_PANEL_INCHES * columns + 0.9, 4.8)
+    of = len(names), columns, width, _FRAME_INCHES, style.notes_for(tree, [case])
+    figure, axes = style.panels(ax, *of, tall=1.25 * _PANEL_INCHES, sharex=True, sharey=True)
     entries: dict[str, Artist] = {}
-    axes = style.panels(figure, len(names), _CLASS_COLUMNS, sharex=True, sharey=True)
     short = distinct(names, 18)
     for ax, name in zip(axes, names, strict=True):
         errors = _draw_class(ax, tree, case, name, prob, entries)
         style.title(ax, f"{short[name]}\nECE {errors}", pad=7, fontsize=style.SMALL_SIZE)
-    for ax in axes[:: min(len(names), _CLASS_COLUMNS)]:
+    for ax in axes[::columns]:
         ax.set_ylabel("accuracy")
-    for ax in axes[-min(len(names), _CLASS_COLUMNS) :]:
+    for ax in axes[-columns:]:
         ax.set_xlabel("confidence")
     entries["perfect calibration"] = style.diagonal()
     return style.legend(figure, entries)
@@ -258,9 +256,8 @@ def plot_sensitivity_curve(tree: xr.DataTree, *, ax: Axes | None = None) -> Figu
             )
     columns = min(_COLUMNS, len(found))
     width = 6.4 if columns == 1 else 0.8 + 2.4 * columns
-    height = 2.6 * -(-len(found) // columns) + 1.1
-    figure = style.ground(ax, width, height, style.notes_for(tree, found))
-    axes = style.panels(figure, len(found), columns)
+    notes = style.notes_for(tree, found)
+    figure, axes = style.panels(ax, len(found), columns, width, 1.1, notes, tall=2.6)
     for ax, case in zip(axes, found, strict=True):
         _draw_curve(ax, tree, case)
         if len(found) > 1:

@@ -168,11 +168,38 @@ type Ground = Figure | Axes
 """What panels and a legend are drawn on."""
 
 
-def ground(ax: Axes | None, width: float, height: float, notes: Sequence[Note] = ()) -> Ground:
-    """Axes of the user's, with the notes on them; an empty figure where there are none."""
+def panels(
+    ax: Axes | None,
+    n: int,
+    columns: int,
+    width: float,
+    height: float,
+    notes: Sequence[Note] = (),
+    *,
+    tall: float = 0.0,
+    **kwargs: Any,
+) -> tuple[Ground, list[Axes]]:
+    """Make n panels in so many columns, `tall` inches more a row; or take the user's axes for one.
+
+    Axes of a new figure that would stay empty are left out. The notes stand on the user's axes.
+    """
+    columns = min(columns, n)
+    rows = -(-n // columns)
     if ax is None:
-        return new_figure(width, height, notes)
+        figure = new_figure(width, tall * rows + height, notes)
+        axes = list(figure.subplots(rows, columns, squeeze=False, **kwargs).flat)
+        for spare in axes[n:]:
+            spare.remove()
+        for lowest in axes[n - columns : n]:
+            # Of a shared axis only the last row has labels, and of a column it may be empty.
+            lowest.tick_params(labelbottom=True)
+        return figure, axes[:n]
     check_is(ax, Axes, "ax", "Pass one of plt.subplots().")
+    if n > 1:
+        raise InputError(
+            f"ax takes one panel; this plot has {n}. Leave ax out, or draw a part, such as "
+            "result.sel(classifier='rf')."
+        )
     for note in notes:
         ax.annotate(
             _wrap(note.text, 0.7 * ax.get_window_extent().width / figure_of(ax).dpi),
@@ -184,7 +211,7 @@ def ground(ax: Axes | None, width: float, height: float, notes: Sequence[Note] =
             zorder=10,
             parse_math=False,
         )
-    return ax
+    return ax, [ax]
 
 
 def figure_of(drawn: Ground) -> Figure:
@@ -212,25 +239,6 @@ def _write_note(figure: Figure, note: Note, block: str, place: tuple[float, floa
         fontweight="bold" if note.ground == RED else "normal",
         parse_math=False,
     )
-
-
-def panels(figure: Ground, n: int, columns: int, **kwargs: Any) -> list[Axes]:
-    """Make n panels in so many columns, without the axes that stay empty."""
-    if isinstance(figure, Axes):
-        if n > 1:
-            raise InputError(
-                f"ax takes one panel; this plot has {n}. Leave ax out, or draw a part, such as "
-                "result.sel(classifier='rf')."
-            )
-        return [figure]
-    columns = min(columns, n)
-    axes = list(figure.subplots(-(-n // columns), columns, squeeze=False, **kwargs).flat)
-    for spare in axes[n:]:
-        spare.remove()
-    for lowest in axes[n - columns : n]:
-        # Of a shared axis only the last row has labels, and of a column it may be empty.
-        lowest.tick_params(labelbottom=True)
-    return axes[:n]
 
 
 def not_robust(what: str, lost: list[str]) -> list[Note]:
