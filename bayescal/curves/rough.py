@@ -38,15 +38,10 @@ _JITTER = 1e-8
 _ROUNDS, _NEGLIGIBLE, _LEAST_EFFICIENT = 8, 1e-4, 4
 CELLS = 28  # twice doubled, those of the smooth component
 VARIABLES: Final = ("z", "roughness")
-DIMS: Final[dict[str, str | tuple[str, ...] | None]] = {
-    "offset": "interior",
-    "vectors": ("interior", "interior_"),
-    "variance": "interior",
-    "roughness_scale": None,
-    "centre": "interior",
-    "likely_spread": "interior",
-    "precision": "interior",
-    "root": ("interior", "interior_"),
+DIMS: Final[dict[str, str | tuple[str, ...]]] = {
+    **dict.fromkeys(("count", "positives", "log_coefficient", "offset"), "interior"),
+    **dict.fromkeys(("variance", "centre", "likely_spread", "precision"), "interior"),
+    **dict.fromkeys(("vectors", "root"), ("interior", "interior_")),
 }
 # Variance of the directions that only fill the array: whatever the roughness, they stay the same.
 _IDLE: Final = 1e8
@@ -280,24 +275,10 @@ class Rough:
 
     def add_to_model(self) -> Any:
         """``positives ~ Binomial(count, sigmoid(offset + vectors @ (spread * z)))``."""
-        import pymc as pm
+        from bayescal.inference.graph import add_data, observe_counts
 
-        from bayescal.inference.graph import logit_binomial
-
-        data = {
-            name: pm.Data(name, values, dims=DIMS.get(name, "interior"))
-            for name, values in self.inputs().items()
-        }
-        logit = rough_logit(data)
-        logit_binomial(
-            "events",
-            data["count"],
-            logit,
-            data["log_coefficient"],
-            observed=data["positives"],
-            dims="interior",
-        )
-        return pm.math.sigmoid(logit)
+        data = add_data(self.inputs(), DIMS)
+        return observe_counts(data, rough_logit(data), "interior")
 
 
 def rough_inputs(

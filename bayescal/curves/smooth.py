@@ -128,24 +128,11 @@ class Smooth:
 
     def add_to_model(self) -> Any:
         """``positives ~ Binomial(count, sigmoid(offset + design @ coef))``."""
-        import pymc as pm
+        from bayescal.inference.graph import add_data, observe_counts, product, whitened_normal
 
-        from bayescal.inference.graph import logit_binomial, product, whitened_normal
-
-        data = {
-            name: pm.Data(name, values, dims=_DIMS[name]) for name, values in self.inputs().items()
-        }
+        data = add_data(self.inputs(), _DIMS)
         coef = whitened_normal("coef", data["centre"], data["root"], dims="basis")
-        logit = data["offset"] + product(data["design"], coef)
-        logit_binomial(
-            "events",
-            data["count"],
-            logit,
-            data["log_coefficient"],
-            observed=data["positives"],
-            dims="cell",
-        )
-        return pm.math.sigmoid(logit)
+        return observe_counts(data, data["offset"] + product(data["design"], coef), "cell")
 
     def sample(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Importance sampling from the variational Gaussian."""
@@ -197,11 +184,8 @@ class Smooth:
 
 
 _DIMS = {
-    "offset": "cell",
+    **dict.fromkeys(("count", "positives", "log_coefficient", "offset"), "cell"),
     "design": ("cell", "basis"),
-    "count": "cell",
-    "positives": "cell",
-    "log_coefficient": "cell",
     "centre": "basis",
     "root": ("basis", "basis_"),
 }

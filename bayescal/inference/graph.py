@@ -6,7 +6,7 @@ PyTensor has no types, and Numba finds those of what it compiles: hence what is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -396,3 +396,15 @@ def logit_binomial(
         # Of weighted rows, counts are effective numbers.
         dtype=count.dtype,
     )
+
+
+def add_data(inputs: Mapping[str, Any], dims: Mapping[str, Any]) -> dict[str, Any]:
+    """Add data to the model in context, with dims by name."""
+    return {name: pm.Data(name, values, dims=dims.get(name)) for name, values in inputs.items()}
+
+
+def observe_counts(data: Mapping[str, Any], logit: Any, dims: Any) -> Any:
+    """Observe ``events``, counts of labels in a model's data; return their rates."""
+    count, positives = data["count"], data["positives"]
+    logit_binomial("events", count, logit, data["log_coefficient"], positives, dims)
+    return pm.math.sigmoid(logit)

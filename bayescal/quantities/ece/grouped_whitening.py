@@ -20,13 +20,11 @@ class _GroupedWhitening(Transform):  # type: ignore[misc]  # PyMC has no types
     ndim_supp = 2
 
     def forward(self, value: Any, *inputs: Any) -> Any:
-        group_root = inputs[-2]
         residual = value - _expected(*inputs[-5:])
-        return pt.linalg.solve_triangular(group_root, residual, lower=False, b_ndim=1)
+        return pt.linalg.solve_triangular(inputs[-2], residual, lower=False, b_ndim=1)
 
     def backward(self, value: Any, *inputs: Any) -> Any:
-        group_root = inputs[-2]
-        return _expected(*inputs[-5:]) + product(group_root, value, upper=True)
+        return _expected(*inputs[-5:]) + product(inputs[-2], value, upper=True)
 
     def log_jac_det(self, value: Any, *inputs: Any) -> Any:
         return pt.log(pt.abs(inputs[-2].diagonal(axis1=-2, axis2=-1))).sum()
@@ -45,41 +43,24 @@ def _log_density(value: Any, scale: Any, *_: Any) -> Any:
 
 
 def _draw(
-    scale: Any,
-    common: Any,
-    centre: Any,
-    group_centre: Any,
-    group_root: Any,
-    link: Any,
-    rng: np.random.Generator | None = None,
-    size: Any = None,
+    scale: Any, *inputs: Any, rng: np.random.Generator | None = None, size: Any = None
 ) -> Any:
-    generator = rng or np.random.default_rng()
+    group_centre, generator = inputs[-3], rng or np.random.default_rng()
     return generator.normal(0, scale[..., None, :], (*(size or ()), *group_centre.shape[-2:]))
 
 
-def whitened_deviations(
-    name: str,
-    scale: Any,
-    common: Any,
-    centre: Any,
-    group_centre: Any,
-    group_root: Any,
-    link: Any,
-    dims: tuple[str, str],
-) -> Any:
-    """Add independent Normal(0, scale) deviations of each group, (group, basis)."""
+def whitened_deviations(scale: Any, *inputs: Any) -> Any:
+    """Add independent Normal(0, scale) ``deviation`` of each group, (group, basis).
+
+    `inputs` are those of `_expected`.
+    """
     return pm.CustomDist(
-        name,
+        "deviation",
         scale,
-        common,
-        centre,
-        group_centre,
-        group_root,
-        link,
+        *inputs,
         logp=_log_density,
         random=_draw,
         signature="(b),(b),(b),(g,b),(g,b,b),(g,b,b)->(g,b)",
         default_transform=_GroupedWhitening(),
-        dims=dims,
+        dims=("group", "basis"),
     )

@@ -54,11 +54,24 @@ CELLS = 16
 _SMALLEST = 1e-300
 
 
+_DIMS = dict.fromkeys(("count", "positives", "score"), "cell")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Independent(BaseModel):
-    """A problem whose cells are its bins, under `IndependentBins`."""
+class _Bins(BaseModel):
+    """A problem whose cells are its bins."""
 
     problem: Problem
+
+    def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
+        """Step function: the rate of the bin that a score falls into."""
+        return rates[..., self.problem.cells.find(score)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Independent(_Bins):
+    """A problem whose cells are its bins, under `IndependentBins`."""
+
     prior: IndependentBins
     variables: ClassVar[tuple[str, ...]] = ("rate",)
     # Above NUTS's own default: Jeffreys' corners at rates near 0 and 1 need small steps.
@@ -83,16 +96,11 @@ class Independent(BaseModel):
         """``rate ~ Beta(alpha, beta)``, ``positives ~ Binomial(count, rate)``."""
         import pymc as pm
 
-        values = self.inputs()
-        count = pm.Data("count", values["count"], dims="cell")
-        positives = pm.Data("positives", values["positives"], dims="cell")
-        rate = pm.Beta(
-            "rate",
-            pm.Data("alpha", values["alpha"]),
-            pm.Data("beta", values["beta"]),
-            dims="cell",
-        )
-        pm.Binomial("events", n=count, p=rate, observed=positives, dims="cell")
+        from bayescal.inference.graph import add_data
+
+        data = add_data(self.inputs(), _DIMS)
+        rate = pm.Beta("rate", data["alpha"], data["beta"], dims="cell")
+        pm.Binomial("events", n=data["count"], p=rate, observed=data["positives"], dims="cell")
         return rate
 
     def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
@@ -114,10 +122,6 @@ class Independent(BaseModel):
         """The rates themselves."""
         return draws["rate"][..., : self.problem.cells.n_bins]
 
-    def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
-        """Step function: the rate of the bin that a score falls into."""
-        return step_curve(self.problem, rates, score)
-
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Beta density of each rate."""
         alpha, beta = self.prior.rate.alpha, self.prior.rate.beta
@@ -134,11 +138,6 @@ class Independent(BaseModel):
         return np.asarray((density - mean).sum(axis=-1))
 
 
-def step_curve(problem: Problem, rates: Floats, score: Floats) -> Floats:
-    """Rate of the cell that each score falls into, (..., point)."""
-    return rates[..., problem.cells.find(score)]
-
-
 # A rate is drawn to a score of 0 or 1 as to one this near to it, which has a density.
 EDGE = 1e-6
 _NODES = 2001
@@ -151,14 +150,13 @@ _KAPPAS = (1e-290, 1e290)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hierarchical(BaseModel):
+class Hierarchical(_Bins):
     """A problem whose cells are its bins, under `HierarchicalBins`.
 
     Given kappa the rates are conjugate, so they are integrated out: NUTS sees kappa alone and the
     rates are drawn after it. This is the same posterior without its funnel.
     """
 
-    problem: Problem
     prior: HierarchicalBins
     variables: ClassVar[tuple[str, ...]] = ("concentration",)
 
@@ -183,27 +181,14 @@ class Hierarchical(BaseModel):
         """``positives ~ BetaBinomial(kappa f, kappa (1 - f), count)``, then the rates."""
         import pymc as pm
 
-        values = self.inputs()
-        count = pm.Data("count", values["count"], dims="cell")
-        positives = pm.Data("positives", values["positives"], dims="cell")
-        score = pm.Data("score", values["score"], dims="cell")
-        kappa = pm.LogNormal(
-            "concentration", pm.Data("mu", values["mu"]), pm.Data("sigma", values["sigma"])
-        )
-        pm.BetaBinomial(
-            "events",
-            alpha=kappa * score,
-            beta=kappa * (1 - score),
-            n=count,
-            observed=positives,
-            dims="cell",
-        )
-        return pm.Beta(
-            "rate",
-            kappa * score + positives,
-            kappa * (1 - score) + (count - positives),
-            dims="cell",
-        )
+        from bayescal.inference.graph import add_data
+
+        data = add_data(self.inputs(), _DIMS)
+        count, positives = data["count"], data["positives"]
+        kappa = pm.LogNormal("concentration", data["mu"], data["sigma"])
+        alpha, beta = kappa * data["score"], kappa * (1 - data["score"])
+        pm.BetaBinomial("events", alpha, beta, count, observed=positives, dims="cell")
+        return pm.Beta("rate", alpha + positives, beta + (count - positives), dims="cell")
 
     def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
         """Rates about the mean scores, for kappa from its prior."""
@@ -231,10 +216,6 @@ class Hierarchical(BaseModel):
         cells, score = self.problem.cells, self._score()
         kappa, misses = draws["concentration"][..., None], cells.count - cells.positives
         return np.asarray(rng.beta(kappa * score + cells.positives, kappa * (1 - score) + misses))
-
-    def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
-        """Step function: the rate of the bin that a score falls into."""
-        return step_curve(self.problem, rates, score)
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Log-normal density of kappa."""

@@ -219,37 +219,18 @@ class PooledCurves(BaseModel):
         """``positives ~ Binomial(count, sigmoid(offset + design @ (common + deviation)))``."""
         import pymc as pm
 
-        from bayescal.inference.graph import logit_binomial, product, whitened_normal
+        from bayescal.inference.graph import add_data, observe_counts, product, whitened_normal
         from bayescal.quantities.ece.grouped_whitening import whitened_deviations
 
-        data = {
-            name: pm.Data(name, values, dims=_DIMS[name]) for name, values in self.inputs().items()
-        }
+        data = add_data(self.inputs(), _DIMS)
         pooling = pm.LogNormal("pooling", data["mu"], data["sigma"])
         common = whitened_normal("common", data["centre"], data["root"], dims="basis")
         free = np.arange(BASIS) < 2
         scale = pm.math.switch(free, pooling, WIGGLE)
-        deviation = whitened_deviations(
-            "deviation",
-            scale,
-            common,
-            data["centre"],
-            data["group_centre"],
-            data["group_root"],
-            data["link"],
-            dims=("group", "basis"),
-        )
-        coef = common + deviation
+        given = (data[name] for name in ("centre", "group_centre", "group_root", "link"))
+        coef = common + whitened_deviations(scale, common, *given)
         logit = data["offset"] + product(data["design"], coef)
-        logit_binomial(
-            "events",
-            data["count"],
-            logit,
-            data["log_coefficient"],
-            observed=data["positives"],
-            dims=("group", "cell"),
-        )
-        return pm.math.sigmoid(logit)
+        return observe_counts(data, logit, ("group", "cell"))
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Importance sampling at each of a few values of pooling, weighted by its prior."""
@@ -356,17 +337,11 @@ class GroupCurve:
         return self.alone.smooth.log_prior_excess(draws)
 
 
-_DIMS: dict[str, str | tuple[str, ...] | None] = {
-    "offset": ("group", "cell"),
+_DIMS: dict[str, str | tuple[str, ...]] = {
+    **dict.fromkeys(("count", "positives", "log_coefficient", "offset"), ("group", "cell")),
     "design": ("group", "cell", "basis"),
-    "count": ("group", "cell"),
-    "positives": ("group", "cell"),
-    "log_coefficient": ("group", "cell"),
-    "mu": None,
-    "sigma": None,
     "centre": "basis",
     "root": ("basis", "basis_"),
     "group_centre": ("group", "basis"),
-    "group_root": ("group", "basis", "basis_"),
-    "link": ("group", "basis", "basis_"),
+    **dict.fromkeys(("group_root", "link"), ("group", "basis", "basis_")),
 }

@@ -24,14 +24,12 @@ def model(kind):
             centre, root = pm.Data("centre", ARROW.centre), pm.Data("root", ARROW.root)
             common = whitened_normal("common", centre, root, "basis")
             deviation = whitened_deviations(
-                "deviation",
                 scale,
                 common,
                 centre,
                 pm.Data("group_centre", ARROW.group_centre),
                 pm.Data("group_root", ARROW.group_root),
                 pm.Data("link", ARROW.link),
-                dims=("group", "basis"),
             )
         else:
             common = pm.Normal("common", 0, 1, dims="basis")

@@ -9,7 +9,7 @@ from scipy.stats import beta, betabinom, binom
 import bayescal as bc
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.inference.sampler import compile_model
-from bayescal.quantities.ece.model import CELLS, Independent, model_of, step_curve
+from bayescal.quantities.ece.model import CELLS, Independent, model_of
 from bayescal.quantities.ece.priors import IndependentBins
 from tests.quantities.ece.made import of_counts, problem
 
@@ -111,4 +111,5 @@ def test_the_curve_is_a_step_at_each_edge(closed):
     right = [0.1, 0.1, 0.1, 0.2, 0.2, 0.4, 0.4]
     left = [0.1, 0.1, 0.2, 0.2, 0.4, 0.4, 0.4]
     expected = right if closed == "right" else left
-    np.testing.assert_array_equal(step_curve(made, rates, score), [expected])
+    found = Independent(made, IndependentBins()).curve({}, rates, score)
+    np.testing.assert_array_equal(found, [expected])

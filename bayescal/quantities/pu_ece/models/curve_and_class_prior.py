@@ -427,9 +427,9 @@ class SmoothMember(_Member):
 
     def add_to_model(self) -> Any:
         """``positive ~ Binomial(total, odds rate / class_prior)``, and the sizes."""
-        from bayescal.inference.graph import product, whitened_normal
+        from bayescal.inference.graph import add_data, product, whitened_normal
 
-        data = _add_data(self.inputs(), _SMOOTH_DIMS)
+        data = add_data(self.inputs(), _SMOOTH_DIMS)
         normal, centre, scale = _add_class_prior("smooth_normal", data)
         coef = whitened_normal("coef", centre, data["root"], "basis", scale)
         logit = data["offset"] + product(data["design"], coef)
@@ -457,7 +457,9 @@ class RoughMember(_Member):
 
     def add_to_model(self) -> Any:
         """``positive ~ Binomial(total, odds rate / class_prior)``, and the sizes."""
-        data = _add_data(self.inputs(), {**DIMS, **_dims("interior")})
+        from bayescal.inference.graph import add_data
+
+        data = add_data(self.inputs(), {**DIMS, **_dims("interior")})
         normal, centre, scale = _add_class_prior("rough_normal", data)
         logit = rough_logit({**data, "centre": centre}, scale)
         return _observe(data, logit, normal)
@@ -465,12 +467,6 @@ class RoughMember(_Member):
     def log_prior(self, draws: Draws) -> Draws:
         """Log prior density of the component."""
         return {"curve": self.rough.log_prior_excess(draws)}
-
-
-def _add_data(inputs: dict[str, NDArray[Any]], dims: dict[str, Any]) -> dict[str, Any]:
-    import pymc as pm
-
-    return {name: pm.Data(name, values, dims=dims.get(name)) for name, values in inputs.items()}
 
 
 def _add_class_prior(name: str, data: dict[str, Any]) -> tuple[Any, Any, Any]:
@@ -528,12 +524,7 @@ def _log_density(value: Any, count: Any, odds: Any, log_coefficient: Any, beside
 
 
 def _draw_counts(
-    count: Any,
-    odds: Any,
-    log_coefficient: Any,
-    beside: Any,
-    rng: np.random.Generator | None = None,
-    size: Any = None,
+    count: Any, odds: Any, *_: Any, rng: np.random.Generator | None = None, size: Any = None
 ) -> Any:
     generator = rng or np.random.default_rng()
     return generator.binomial(count, odds / (1 + odds), size=size)

@@ -82,10 +82,9 @@ class Bins(BaseModel):
         import pymc as pm
         import pytensor.tensor as pt
 
-        data = {
-            name: pm.Data(name, values, dims=_DIMS.get(name))
-            for name, values in self.inputs().items()
-        }
+        from bayescal.inference.graph import add_data
+
+        data = add_data(self.inputs(), _DIMS)
         r = pm.Dirichlet("positive_mass", data["positive_concentration"], dims="cell")
         t = pm.Dirichlet("negative_mass", data["negative_concentration"], dims="cell")
         normal = pm.Normal("class_prior_normal")
@@ -170,10 +169,7 @@ class Bins(BaseModel):
 
 
 _DIMS = {
-    "positive": "cell",
-    "unlabeled": "cell",
-    "positive_concentration": "cell",
-    "negative_concentration": "cell",
-    "prior_logit": "knot",
-    "prior_slope": "knot",
+    **dict.fromkeys(("positive", "unlabeled"), "cell"),
+    **dict.fromkeys(("positive_concentration", "negative_concentration"), "cell"),
+    **dict.fromkeys(("prior_logit", "prior_slope"), "knot"),
 }
