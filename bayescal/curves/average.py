@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 
@@ -62,19 +62,15 @@ class Component(Protocol):
 
     def sample(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Draws of the parameters, (draw, ...), and the evidence."""
-        ...
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Parameters before the data, (draw, ...)."""
-        ...
 
     def deviation(self, draws: Draws) -> Floats:
         """Deviation of the interior cells' logits, (..., interior)."""
-        ...
 
     def deviation_at(self, draws: Draws, score: Floats) -> Floats:
         """Deviation of the logit at any score between 0 and 1, (..., point)."""
-        ...
 
     def log_prior_excess(self, draws: Draws) -> Floats:
         """Log prior density of the parameters, less its mean before the data, (...).
@@ -84,7 +80,6 @@ class Component(Protocol):
         Raised to a power a near 1 and normalised again, a standard normal density gains
         ``(a - 1) (1 - z^2) / 2``: what power-scaling has to see, whatever the number of parameters.
         """
-        ...
 
 
 class State(NamedTuple):
@@ -338,13 +333,6 @@ class Average:
         wrong = np.array([one.log_evidence for one in scores])
         return np.asarray(np.where(self.boundary.patterns, wrong, right).sum(axis=-1))
 
-    @property
-    def boundary_right(self) -> Floats:
-        """Posterior probabilities that scores never err if the interior does, (boundary,)."""
-        before = np.exp(self.boundary.log_prior(False))
-        after = np.exp(log_posterior_weights(before, self._log_evidence_of_errors, self.power))
-        return np.asarray(after @ ~self.boundary.patterns)
-
     def log_weights(self, evidence: Mapping[str, float]) -> Floats:
         """Log posterior weights of the states, (state,)."""
         likelihood = self.log_likelihood_of_states(evidence)
@@ -393,10 +381,6 @@ class Average:
             return np.broadcast_to(score, (*draws["boundary"].shape[:-1], len(score)))
         return sigmoid(self.components[name].deviation_at(draws, score) + score_logit(score))
 
-    def component_log_prior(self, name: str, draws: Draws) -> Floats | float:
-        """Log prior density of a component's parameters, less its mean before the data, (...)."""
-        return 0.0 if name == CALIBRATED else self.components[name].log_prior_excess(draws)
-
     def jump_probability(self, draws: Draws) -> Floats:
         """Probability under segments that the curve jumps just below each cell, (cell,)."""
         found = np.zeros(len(self.score))
@@ -412,10 +396,6 @@ class Average:
         for one in self.components.values():
             found.update(one.prior_draws(draws, rng))
         return found
-
-    def with_components(self, more: Mapping[str, Component]) -> Average:
-        """Take other components of the same names."""
-        return replace(self, more={**self.more, **more})
 
     def build(self, member: str = "") -> pm.Model:
         """Build the model of one member, the last by default."""

@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, logsumexp
+from scipy.special import expit, logsumexp
 
 from bayescal.core.columns import Floats
-from bayescal.curves.cells import EDGE
+from bayescal.curves.cells import score_logit
 from bayescal.inference.direct import CellLikelihood
 
 # Prior probability, should some score not be calibrated, that only scores of 0 or 1 are not. At
@@ -85,12 +85,7 @@ class BoundaryScore:
     @property
     def log_calibrated(self) -> float:
         """Log-likelihood of a score that never errs."""
-        clipped = np.clip(self.score, EDGE, 1 - EDGE)
-        return float(self.cells.log_likelihood(np.array([logit(clipped)])).sum())
-
-    def rate(self, error: Floats) -> Floats:
-        """Probability of the event where the score errs at this rate."""
-        return error if self.score == 0 else 1 - error
+        return float(self.cells.log_likelihood(score_logit(np.array([self.score]))).sum())
 
     def log_density(self, place: Floats) -> Floats:
         """Log of likelihood times prior at logits of the error rate, (...)."""
@@ -134,4 +129,5 @@ class BoundaryScore:
 
     def event_rate(self, place: Floats) -> Floats:
         """Probability of the event at logits of the error rate."""
-        return self.rate(expit(place))
+        error: Floats = expit(place)
+        return error if self.score == 0 else 1 - error

@@ -177,8 +177,9 @@ class CurvePosterior:
         """Log prior density of the parameters of the component that each draw has."""
 
         def evaluate(name: str, draws: Draws) -> Floats:
-            found = self.average.component_log_prior(name, draws)
-            return np.broadcast_to(found, draws["boundary"].shape[:-1])
+            if name == CALIBRATED:
+                return np.zeros(draws["boundary"].shape[:-1])
+            return self.average.components[name].log_prior_excess(draws)
 
         return self._joined("log prior", evaluate)
 

@@ -13,7 +13,7 @@ from scipy.linalg import cholesky, solve_triangular, svd
 
 from bayescal.core.columns import Floats
 from bayescal.core.quantity import DirectDraws, Draws
-from bayescal.curves.cells import labelled, pad, padded_counts, padded_size
+from bayescal.curves.cells import labelled, pad, padded_counts, padded_size, score_logit
 from bayescal.curves.smooth import CurveBasis
 from bayescal.inference.direct import (
     CellLikelihood,
@@ -66,7 +66,7 @@ class RoughBasis:
     @classmethod
     def of(cls, basis: CurveBasis, score: Floats, length: float) -> RoughBasis:
         """Find the directions for the cells' scores."""
-        places = basis.offset(score) / basis.spread
+        places = score_logit(score) / basis.spread
         root = cholesky(
             _correlation(places, places, length) + _JITTER * np.eye(len(score)), lower=True
         )
@@ -87,7 +87,7 @@ class RoughBasis:
     def deviation_at(self, z: Floats, roughness: Floats, score: Floats) -> Floats:
         """Deviation at any score given those of the cells: its conditional mean, (..., point)."""
         weight = z / self.spread(roughness)
-        places = self.basis.offset(score) / self.basis.spread
+        places = score_logit(score) / self.basis.spread
         across = np.linalg.solve(self.vectors, _correlation(self.places, places, self.length))
         rough = np.square(roughness)[..., None] * (weight @ across)
         return np.asarray(weight @ self.smooth @ self.basis.design(score).T + rough)

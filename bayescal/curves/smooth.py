@@ -46,13 +46,9 @@ class CurveBasis:
         """Number of coefficients: intercept, slope and k directions."""
         return 2 + int(self.loadings.shape[1])
 
-    def offset(self, score: Floats) -> Floats:
-        """Logit of the scores, finite also at 0 and 1, (...)."""
-        return score_logit(score)
-
     def design(self, score: Floats) -> Floats:
         """What each coefficient adds to the logit at these scores, (m, size)."""
-        offset = self.offset(score)
+        offset = score_logit(score)
         process = self.curve.kernel(offset / self.spread, self.places) @ self.loadings
         return self.curve.scale * np.column_stack([np.ones_like(offset), offset, process])
 
@@ -103,7 +99,7 @@ class Smooth:
     @classmethod
     def over(cls, basis: CurveBasis, score: Floats, cells: CellLikelihood) -> Smooth:
         """Join cells and a basis."""
-        return cls(basis, Regression(basis.offset(score), basis.design(score), cells))
+        return cls(basis, Regression(score_logit(score), basis.design(score), cells))
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
@@ -169,7 +165,7 @@ class Smooth:
 
     def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
         """Curve at any score."""
-        return np.asarray(expit(self.basis.offset(score) + self.deviation_at(draws, score)))
+        return np.asarray(expit(score_logit(score) + self.deviation_at(draws, score)))
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Standard normal density of each coefficient."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from bayescal.curves.average import in_chains
+from bayescal.curves.average import in_chains, log_posterior_weights
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import COMPONENTS
 from tests.curves.test_average import described
@@ -87,7 +87,10 @@ def test_scores_of_0_and_1_err_as_their_states_say(made, curve):
     smooth = curve.given("smooth")
     right = (smooth.at(ENDS) == ENDS).mean(axis=(0, 1))
     # All of 12 and 15 rows are right.
-    np.testing.assert_allclose(right, made.boundary_right, atol=2 / DRAWS)
+    before = np.exp(made.boundary.log_prior(False))
+    log_weights = log_posterior_weights(before, made._log_evidence_of_errors)
+    expected = np.exp(log_weights) @ ~made.boundary.patterns
+    np.testing.assert_allclose(right, expected, atol=2 / DRAWS)
     assert (smooth.erring.at(ENDS) != ENDS).all()
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_edges import effective_number
 from bayescal.core.binning import Binning
 from bayescal.core.checks import check_data, check_is, check_rows
 from bayescal.core.columns import MISSING, Label
@@ -168,11 +169,11 @@ class GroupedCase:
         """What a result holds of one group, whose smooth curve is that of the common model."""
         case, n_cells = self.alone[place], self.model.compile_key[-1]
         if isinstance(case, AveragedCase):
-            shape = draws["common"].shape[:2]
+            shape, more = draws["common"].shape[:2], GroupCurve(self.model, place, case.model)
             own = case.model.direct_draws(int(np.prod(shape)), rng)
             return average_arrays(
                 case.problem,
-                case.model.with_components({SMOOTH: GroupCurve(self.model, place, case.model)}),
+                replace(case.model, more={**case.model.more, SMOOTH: more}),
                 {**in_chains(own.draws, shape), **draws},
                 own,
                 n_cells,
@@ -373,8 +374,8 @@ def _effective(data: Scores) -> dict[str, float]:
     """The effective number of labelled rows, where rows have weights."""
     if data.sample_weight is None:
         return {}
-    weight = data.sample_weight[data.y_true != MISSING]
-    return {"effective_n": float(weight.sum() ** 2 / (weight**2).sum())}
+    known = data.y_true != MISSING
+    return {"effective_n": effective_number(data.n_labeled, data.sample_weight[known])}
 
 
 def _of_counts(bins: BinCounts, n_obs: int, classes: Sequence[Label]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.priors import LogNormal
 from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
 from bayescal.curves.average import Average
-from bayescal.curves.cells import Problem, pad, padded_size
+from bayescal.curves.cells import Problem, pad, padded_size, score_logit
 from bayescal.curves.priors import SMOOTH, SmoothCurve
 from bayescal.curves.smooth import BASIS, CurveBasis, curve_basis
 from bayescal.inference.direct import choose
@@ -182,7 +182,7 @@ class PooledCurves(BaseModel):
             return np.stack([values(problem.cells) for problem in self.problems])
 
         return GroupedRegression(
-            offset=stacked(lambda c: pad(self.basis.offset(c.mean_score), size)),
+            offset=stacked(lambda c: pad(score_logit(c.mean_score), size)),
             design=stacked(lambda c: pad(self.basis.design(c.mean_score), size, BASIS)),
             count=stacked(lambda c: pad(c.count, size)),
             positives=stacked(lambda c: pad(c.positives, size)),
@@ -279,7 +279,7 @@ class PooledCurves(BaseModel):
 
     def curve(self, draws: Draws, group: int, score: Floats) -> Floats:
         """Curve of one group at any score, (..., point)."""
-        return np.asarray(expit(self.basis.offset(score) + self.deviation(draws, group, score)))
+        return np.asarray(expit(score_logit(score) + self.deviation(draws, group, score)))
 
     def deviation(self, draws: Draws, group: int, score: Floats) -> Floats:
         """Deviation of the logits from the scores', (..., point)."""
