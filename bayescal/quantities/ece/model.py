@@ -34,19 +34,15 @@ class LabelModel(quantity.LabelModel, Protocol):
 
     def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
         """Label rates of the cells before the data, (draw, cell)."""
-        ...
 
     def cell_rates(self, draws: Draws, rng: np.random.Generator) -> Floats:
         """Label rates of the cells, (..., cell), from draws of the variables."""
-        ...
 
     def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
         """Probability of the event at given scores, (..., point)."""
-        ...
 
     def log_prior_excess(self, draws: Draws) -> Floats:
         """Log prior density of all variables, less its mean before the data, (...)."""
-        ...
 
 
 CELLS = 16

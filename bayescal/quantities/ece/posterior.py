@@ -158,7 +158,7 @@ class EceCase(ProblemCase):
             drawn=given.where_calibrated(self.problem, calibrated),
             given=given,
             calibrated=calibrated,
-            component=component_of_one(calibrated),
+            component=np.where(calibrated, *map(COMPONENTS.index, (CALIBRATED, SMOOTH))),
             prior_rates=prior_rates,
             p_calibrated=p_calibrated,
             n_cells=n_cells,
@@ -235,7 +235,8 @@ def collect_arrays(
         posterior[name][calibrated] = 0.0
     prior_share = draw_masses(cells.mass_count, (1, len(prior_rates)), rng)
     prior = error_draws(problem, prior_rates[None], prior_share)
-    replicated = replicated_counts(problem, drawn.rate, rng)
+    replicated = draw_positives(cells, drawn.rate, rng)
+    replicated = replicated if cells.weighted else replicated.astype(np.int32)
     gap = given.rate - cells.mean_score
     # A segment without shift is off by rounding, in no direction.
     direction = ((gap > ROUNDING).astype(float) - (gap < -ROUNDING)).mean(axis=(0, 1))
@@ -289,17 +290,6 @@ def draw_calibrated(
     right = float(np.nan_to_num(p_calibrated))
     chosen = choose(np.array([1 - right, right]), int(np.prod(shape)), rng)
     return np.asarray(chosen.reshape(shape) == 1)
-
-
-def component_of_one(calibrated: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Component of each draw where there is one curve beside calibration."""
-    return np.where(calibrated, COMPONENTS.index(CALIBRATED), COMPONENTS.index(SMOOTH))
-
-
-def replicated_counts(problem: Problem, rates: Floats, rng: np.random.Generator) -> NDArray[Any]:
-    """Positives of each cell as the model would count them anew, (chain, draw, cell)."""
-    drawn = draw_positives(problem.cells, rates, rng)
-    return drawn if problem.cells.weighted else drawn.astype(np.int32)
 
 
 def contradiction_warnings(problem: Problem, replicated: NDArray[Any]) -> list[str]:
