@@ -288,16 +288,6 @@ class PUCounts(NamedTuple):
         """Number of unlabelled rows."""
         return self.cells.n
 
-    @property
-    def binning_attrs(self) -> dict[str, str | int]:
-        """What a result says of the bins."""
-        bins = self.bins
-        return {
-            "binning_strategy": bins.strategy,
-            "n_bins": bins.n_bins,
-            "closed": bins.closed,
-        }
-
     def positive_in_bins(self) -> NDArray[np.int64]:
         """Positives in each bin, (bin,)."""
         found: NDArray[Any] = np.zeros(self.bins.n_bins, np.int64)

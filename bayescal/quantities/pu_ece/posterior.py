@@ -293,7 +293,7 @@ class AveragedCase(ProblemCase):
         }
 
     def _prior(self, rng: np.random.Generator) -> dict[str, Floats]:
-        population = self.model.prior_population(PRIOR_DRAWS, rng).taken(None)
+        population = self.model.prior_population(PRIOR_DRAWS, rng)
         errors = self._errors(population, rng)
         return {**{name: errors[name] for name in ERRORS}, "class_prior": population.class_prior}
 
@@ -321,7 +321,7 @@ class AveragedCase(ProblemCase):
         The model is conditional on the rows of each cell, positive and unlabelled, and on the
         sizes of both samples: positives are drawn given both.
         """
-        population = self.model.prior_population(1, rng).taken(None)
+        population = self.model.prior_population(1, rng)
         values = {**self._errors(population, rng), "class_prior": population.class_prior}
         positive = self.model.draw_positives(population, rng)[0, 0]
         again = case_of(self.problem.relabelled(positive), self.priors)
@@ -491,6 +491,10 @@ def _check_priors(priors: object) -> None:
 def _attributes(data: PUScores | Mapping[str, PUCounts], binning: Binning) -> dict[str, Any]:
     """What was binned, and how: root attributes of the result."""
     counts = data if isinstance(data, PUScores) else next(iter(data.values()))
+    bins = binning.attrs
+    if isinstance(counts, PUCounts):
+        own = counts.bins
+        bins = {"binning_strategy": own.strategy, "n_bins": own.n_bins, "closed": own.closed}
     return {
         "n_obs": counts.n_positive + counts.n_unlabeled,
         "n_labeled": counts.n_positive,
@@ -499,5 +503,5 @@ def _attributes(data: PUScores | Mapping[str, PUCounts], binning: Binning) -> di
         "classes": ["unlabeled", "positive"],
         "multiclass": "binary",
         "sections": ["class_prior"],
-        **(binning.attrs if isinstance(counts, PUScores) else counts.binning_attrs),
+        **bins,
     }

@@ -77,10 +77,6 @@ class Population(NamedTuple):
     rates: Floats  # (..., cell)
     class_prior: Floats  # (...)
 
-    def taken(self, places: Any) -> Population:
-        """Some of the draws, by their index."""
-        return Population(self.rates[places], self.class_prior[places])
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CaseControlAverage(Average):
@@ -537,14 +533,14 @@ class CaseControlAverage(Average):
         return found
 
     def prior_population(self, draws: int, rng: np.random.Generator) -> Population:
-        """Draws before the data given that some score is not calibrated, the sizes known."""
+        """Draws before the data if some score is not calibrated, the sizes known, (1, draw)."""
         number = max(_PRIOR_PROPOSALS * draws, _FEWEST_PRIOR_PROPOSALS)
         rates = CurvePosterior.prior(self, number, rng).miscalibrated.rate[0]
         class_prior = self.class_prior(rng.standard_normal(number))[0]
         total, positives = self.problem.total, self.problem.n_positive
         weight = log_sizes_density(rates, class_prior, total, positives)
         place = Weighted(rates, weight).resampled_places(draws, rng)
-        return Population(rates, class_prior).taken(place)
+        return Population(rates[None, place], class_prior[None, place])
 
     def masses(self, population: Population, rng: np.random.Generator) -> Floats:
         """Shares of the unlabelled population in the cells."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -39,7 +39,7 @@ class CaseControlCells:
 
     def positive_odds(self, logit: Floats) -> Floats:
         """Odds that a row is one of the positives, (..., cell)."""
-        return self._odds(_inverse_odds(logit))
+        return np.asarray(np.exp(self.log_odds) / (1 + _inverse_odds(logit)))
 
     def log_likelihood(self, logit: Floats) -> Floats:
         """Log-likelihood of each cell, without the binomial coefficients."""
@@ -55,12 +55,9 @@ class CaseControlCells:
         expected = self.total * share
         return (self.positive - expected) * other, expected * (1 - share) * other**2
 
-    def _odds(self, inverse: Floats) -> Floats:
-        return np.asarray(np.exp(self.log_odds) / (1 + inverse))
-
     def at(self, cells: NDArray[Any]) -> Self:
         """Take some of the cells."""
-        return type(self)(self.total[cells], self.positive[cells], self.log_odds)
+        return replace(self, total=self.total[cells], positive=self.positive[cells])
 
 
 def _inverse_odds(logit: Floats) -> Floats:

@@ -156,12 +156,8 @@ class CurveAndClassPrior:
         return MovingGaussian.sought(self._solved, start, negligible)
 
     def _solved(self, normal: Floats, start: Floats) -> tuple[Floats, ...]:
-        own = self._sized(self._given(normal, start), normal)
+        own = self._sized(self.by_cells(normal, start), normal)
         return normal, self._log_density(own, normal), own.mean, own.root
-
-    def by_cells(self, normal: Floats, near: Gaussian) -> Gaussian:
-        """Find the curve's Gaussians by the cells at class priors by their normals, (knot,)."""
-        return self._given(normal, near)
 
     def with_sizes(self, normal: Floats, own: Gaussian) -> tuple[Gaussian, Floats]:
         """Find the same by cells and sizes from those by the cells, and the log evidence, (knot,).
@@ -186,14 +182,14 @@ class CurveAndClassPrior:
         """
         at = normal.reshape(-1, *[1] * (guide.ndim - 2))
         middle = len(normal) // 2
-        found = {middle: self._given(at[middle], guide[middle] if start is None else start)}
+        found = {middle: self.by_cells(at[middle], guide[middle] if start is None else start)}
         if self.prior.known:
             one = self._sized(found[middle], at[middle])
             return _stacked([one] * len(normal))
         for knot in (*range(middle + 1, len(normal)), *range(middle - 1, -1, -1)):
             near = knot - 1 if knot > middle else knot + 1
             moved = found[near].mean + guide[knot] - guide[near]
-            found[knot] = self._given(at[knot], Gaussian(moved, found[near].root))
+            found[knot] = self.by_cells(at[knot], Gaussian(moved, found[near].root))
         return self._sized(_stacked([found[knot] for knot in range(len(normal))]), at)
 
     def sample(
@@ -214,7 +210,7 @@ class CurveAndClassPrior:
         proposals = Mapped(Mirrored(half, draws), lambda value: gaussian.placed(value)[0])
         return Weighted(proposals, found.log_weights)
 
-    def _given(self, normal: Floats, start: Floats | Gaussian) -> Gaussian:
+    def by_cells(self, normal: Floats, start: Floats | Gaussian) -> Gaussian:
         """Find the curve's Gaussian at class priors given by their normals, (...), by the cells.
 
         A start is (..., basis), or the Gaussian at class priors nearby.

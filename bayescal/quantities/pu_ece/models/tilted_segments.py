@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.functionals import sigmoid
 from bayescal.core.quantity import Draws, Floats
@@ -49,10 +48,6 @@ class TiltedCells(CaseControlCells):
         slope, information = CaseControlCells.slopes(self, logit)
         share = self.share(logit)
         return slope + self.tilt * self.total * share * (1 - share) * sigmoid(-logit), information
-
-    def at(self, cells: NDArray[Any]) -> TiltedCells:
-        """Take some of the cells."""
-        return replace(self, total=self.total[cells], positive=self.positive[cells])
 
 
 class _Drawn(NamedTuple):

@@ -12,7 +12,7 @@ from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.inference.direct import Weighted
 from bayescal.quantities.pu_ece.data import problems
 from bayescal.quantities.pu_ece.models import average as averages
-from bayescal.quantities.pu_ece.models.average import CaseControlAverage
+from bayescal.quantities.pu_ece.models.average import CaseControlAverage, Population
 from bayescal.quantities.pu_ece.models.case_control import log_sizes_density
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import Tabulated
 from bayescal.quantities.pu_ece.posterior import plan
@@ -278,9 +278,9 @@ def test_replicated_positives_are_binomial_given_a_draw() -> None:
     made = problem()
     model = CaseControlAverage.joined(made, CurveAverage(), 0.5, 0.5)
     one = model.prior_population(1, np.random.default_rng(1))
-    many = one.taken(np.zeros(20_000, dtype=int))
+    many = Population(*(np.repeat(values, 20_000, axis=1)[0] for values in one))
     drawn = model.draw_positives(many, np.random.default_rng(2))
-    odds = made.n_positive / made.n_unlabeled * one.rates[0] / 0.5
+    odds = made.n_positive / made.n_unlabeled * one.rates[0, 0] / 0.5
     share = expit(np.log(odds))
     spread = np.sqrt(made.total * share * (1 - share))
     assert (np.abs(drawn.mean(axis=0) - made.total * share) <= 4.5 * spread / 141).all()
