@@ -382,7 +382,7 @@ def count_rows(
         found = source.scores(batch)
         missing = found.y_true == MISSING
         place = np.where(missing, passed + np.cumsum(missing) - 1, -1)
-        parts.append(select_rows(found, np.flatnonzero(~missing | _among(place, chosen))))
+        parts.append(select_rows(found, np.flatnonzero(~missing | np.isin(place, chosen))))
         passed += int(missing.sum())
         read += len(missing)
     if (read, passed) != (counted.n, counted.n_unlabeled):
@@ -442,14 +442,6 @@ def _classes(
     if size > 2:
         return range(size)
     return binary_classes(labels, pos_label, label)
-
-
-def _among(place: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether places are among those chosen, which rise."""
-    if not len(chosen):
-        return np.zeros(len(place), dtype=bool)
-    at = np.minimum(np.searchsorted(chosen, place), len(chosen) - 1)
-    return np.asarray(chosen[at] == place)
 
 
 def _joined(parts: Sequence[Scores]) -> Scores:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from bayescal.core.checks import (
     MOST_DRAWN,
@@ -322,9 +322,7 @@ def _expect(votes: Floats, prior: Floats, confusion: Floats) -> Floats:
     given = np.stack(
         [rates.T[vote.argmax(axis=1)] for rates, vote in zip(log_confusion, votes, strict=True)]
     )
-    log_prob = log_prior + given.sum(axis=0)
-    prob = np.exp(log_prob - log_prob.max(axis=1, keepdims=True))
-    return np.asarray(prob / prob.sum(axis=1, keepdims=True))
+    return np.asarray(softmax(log_prior + given.sum(axis=0), axis=1))
 
 
 # The priors of the authors' program have these standard deviations: of a mean over groups and of a
