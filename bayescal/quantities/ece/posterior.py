@@ -151,8 +151,10 @@ class EceCase(ProblemCase):
         p_calibrated = probability_calibrated(
             self.problem.cells, direct.log_evidence, self.priors.calibrated
         )
+        right, shape = float(np.nan_to_num(p_calibrated)), given.rate.shape[:2]
         # The other random numbers are those of a fit without a calibrated alternative.
-        calibrated = draw_calibrated(p_calibrated, given.rate.shape[:2], rng.spawn(1)[0])
+        chosen = choose(np.array([1 - right, right]), int(np.prod(shape)), rng.spawn(1)[0])
+        calibrated = chosen.reshape(shape) == 1
         found = collect_arrays(
             self.problem,
             drawn=given.where_calibrated(self.problem, calibrated),
@@ -283,15 +285,6 @@ def collect_arrays(
     )
 
 
-def draw_calibrated(
-    p_calibrated: float, shape: tuple[int, ...], rng: np.random.Generator
-) -> NDArray[np.bool_]:
-    """Choose draws in which a classifier is calibrated, as many as its probability gives."""
-    right = float(np.nan_to_num(p_calibrated))
-    chosen = choose(np.array([1 - right, right]), int(np.prod(shape)), rng)
-    return np.asarray(chosen.reshape(shape) == 1)
-
-
 def contradiction_warnings(problem: Problem, replicated: NDArray[Any]) -> list[str]:
     """Say so where rows drawn from the posterior have another plug-in estimate than these rows.
 
@@ -327,18 +320,13 @@ def _theory(bins: BinCounts) -> Bounds:
 
 def simulated(problem: Problem, rates: Floats, rng: np.random.Generator) -> tuple[Problem, Values]:
     """Labels of one problem for one draw of its cells' rates, and the quantities behind them."""
-    again = _relabelled(problem, draw_positives(problem.cells, rates[0], rng))
+    cells = replace(problem.cells, positives=draw_positives(problem.cells, rates[0], rng))
+    fine = problem.bins is not problem.cells
+    bins = cells.merge(problem.bins.edges, problem.bins.strategy) if fine else cells
     share = draw_masses(problem.cells.mass_count, (1, len(rates)), rng)
     drawn = error_draws(problem, rates[None], share)
+    again = Problem(problem.coords, cells, bins)
     return again, {name: value[0, 0] for name, value in drawn.items()}
-
-
-def _relabelled(problem: Problem, positives: NDArray[Any]) -> Problem:
-    old = problem.cells
-    cells = replace(old, positives=positives)
-    if problem.bins is old:
-        return Problem(problem.coords, cells, cells)
-    return Problem(problem.coords, cells, cells.merge(problem.bins.edges, problem.bins.strategy))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -409,6 +397,8 @@ def average_arrays(
         rng=rng,
     )
     weights = average.weights(direct.evidence)
+    # Where one description has all of the weight, its evidence may be rough.
+    doubts = [] if max(weights.values()) > _CERTAIN else evidence_warnings(direct.ess)
     return replace(
         found,
         posterior={**found.posterior, "description": posterior.component},
@@ -424,13 +414,8 @@ def average_arrays(
             ),
         },
         diagnostics=evidence_figures(direct),
-        warnings=[*found.warnings, *_evidence_warnings(weights, direct.ess)],
+        warnings=[*found.warnings, *doubts],
     )
-
-
-def _evidence_warnings(weights: Mapping[str, float], ess: float) -> list[str]:
-    """Doubt the weights, unless one description has all of it: its evidence may then be rough."""
-    return [] if max(weights.values()) > _CERTAIN else evidence_warnings(ess)
 
 
 def _errors_by_component(
