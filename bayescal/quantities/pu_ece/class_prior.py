@@ -6,7 +6,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr
 
@@ -111,7 +110,8 @@ def estimate_class_prior(
     positive, unlabeled = (np.sort(s[0]) for s in (data.positive, data.unlabeled))
     # The shares change at scores only; above the largest positive the ratio does not exist.
     thresholds = np.unique(np.concatenate([positive, unlabeled[unlabeled <= positive[-1]]]))
-    in_p, in_u = (_share_from(sample, thresholds) for sample in (positive, unlabeled))
+    # Shares at or above each threshold.
+    in_p, in_u = (1 - np.searchsorted(s, thresholds) / len(s) for s in (positive, unlabeled))
     e_p, e_u = (math.sqrt(math.log(4 / delta) / (2 * len(s))) for s in (positive, unlabeled))
     best = int(np.argmin((in_u + (1 + gamma) * (e_p + e_u)) / in_p))
     lower = max(0.0, float((in_u[best] - e_u) / (in_p[best] + e_p))) if pure else 0.0
@@ -124,11 +124,6 @@ def estimate_class_prior(
         prior=_prior(lower, upper, delta),
         threshold=float(thresholds[best]),
     )
-
-
-def _share_from(scores: NDArray[np.floating], thresholds: NDArray[np.floating]) -> Floats:
-    """Share of the sorted scores that are at or above each threshold."""
-    return np.asarray(1 - np.searchsorted(scores, thresholds, side="left") / len(scores))
 
 
 def _prior(lower: float, upper: float, delta: float) -> Beta:

@@ -517,7 +517,9 @@ class PUClassifier(MostProbable):
 
     def _minimise(self, start: Layers, positive: Floats, unlabeled: Floats) -> _Found:
         """Minimise the penalised risk."""
-        low, high, weight, spent = self._least_slope(), 1.0, 1.0, 0
+        # From the slope of the correction just below 0 on.
+        low = (self._counted(0.0) - self._counted(-_STEP)) / _STEP
+        high, weight, spent = 1.0, 1.0, 0
         rows = (positive, unlabeled)
         tried: list[_Found] = []
         least = -np.inf
@@ -553,10 +555,6 @@ class PUClassifier(MostProbable):
     def _counted(self, negative: float) -> float:
         """What the risk counts of the negatives' part."""
         return corrected(negative, self.correction) if self.non_negative else negative
-
-    def _least_slope(self) -> float:
-        """Slope of the correction just below 0."""
-        return (self._counted(0.0) - self._counted(-_STEP)) / _STEP
 
     def _parts(self, at_positive: Floats, at_unlabeled: Floats) -> RiskParts:
         target = self.target_prior or self.class_prior

@@ -271,7 +271,9 @@ class AveragedCase(ProblemCase):
                 # An error of a log evidence moves the log weights by its power times as much.
                 *evidence_warnings(ess / model.power**2),
                 *moved(self.priors, population.class_prior, model.class_prior_normal(every)),
-                *self._contradiction(replicated),
+                *contradiction(
+                    float(self._plug_in(self.problem.positive)), self._plug_in(replicated)
+                ),
             ],
         )
 
@@ -296,11 +298,6 @@ class AveragedCase(ProblemCase):
         population = self.model.prior_population(PRIOR_DRAWS, rng)
         errors = self._errors(population, rng)
         return {**{name: errors[name] for name in ERRORS}, "class_prior": population.class_prior}
-
-    def _contradiction(self, replicated: NDArray[np.int64]) -> list[str]:
-        """Compare the plug-in estimate with that of rows drawn from the posterior."""
-        drawn = self._plug_in(replicated)
-        return contradiction(float(self._plug_in(self.problem.positive)), drawn)
 
     def _plug_in(self, positive: NDArray[Any]) -> Floats:
         """Plug-in estimate if these of the rows in the cells were the positives, (...)."""
