@@ -194,9 +194,8 @@ def _value(view: View, var: str, case: ResultSlice) -> str:
 
 def titles(view: View) -> dict[str, str]:
     """Headings of the summary's columns: other estimates stand beside the posterior."""
-    return {"point": capital(access.point_label(view.tree))} | {
-        name: _name(name) for name in _methods(view)
-    }
+    found = {name: _METHODS.get(name, (name,))[0] for name in _methods(view)}
+    return {"point": capital(access.point_label(view.tree)), **found}
 
 
 def terms(view: View) -> list[tuple[str, str]]:
@@ -206,7 +205,7 @@ def terms(view: View) -> list[tuple[str, str]]:
         text = "The estimate without a posterior, to be read beside it."
         found.append((capital(access.point_label(view.tree)), text))
     found += [
-        (_name(name), f"A reference estimate: {_METHODS[name][1]}.")
+        (_METHODS[name][0], f"A reference estimate: {_METHODS[name][1]}.")
         for name in _methods(view)
         if name in _METHODS
     ]
@@ -229,7 +228,3 @@ def _methods(view: View) -> list[str]:
     if schema.REFERENCE_ESTIMATES not in view.tree.children:
         return []
     return [str(name) for name in view.tree[schema.REFERENCE_ESTIMATES].dataset["method"].values]
-
-
-def _name(method: str) -> str:
-    return _METHODS[method][0] if method in _METHODS else method

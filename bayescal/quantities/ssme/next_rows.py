@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -109,15 +108,10 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
             f"rows to label next need draws of the metric; {metric!r} is undefined in every draw. "
             "Choose another metric."
         )
-    power = _power(result, k)
+    # With k labels more.
+    priors, n = access.json_attribute(result, "priors"), int(result.attrs["n_labeled"]) + k
+    power = float(priors["power"]) * n / (n + float(priors["discount"]))
     return greedy_rows(prob[..., 1:], draws, power, int(k))
-
-
-def _power(result: DataTree, k: int) -> float:
-    """Power of the labels' likelihood with k labels more."""
-    priors = json.loads(str(result.attrs["priors"]))
-    n = int(result.attrs["n_labeled"]) + k
-    return float(priors["power"]) * n / (n + float(priors["discount"]))
 
 
 def greedy_rows(prob: Floats, metric: Floats, power: float, k: int) -> NextLabels:
