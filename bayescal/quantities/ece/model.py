@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, digamma, logsumexp, xlog1py, xlogy
 
-from bayescal.core import quantity
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.binning import Binning, BinningFields
 from bayescal.core.checks import check_data, check_is
@@ -29,22 +28,6 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-class LabelModel(quantity.LabelModel, Protocol):
-    """Label rates of one problem under one prior."""
-
-    def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
-        """Label rates of the cells before the data, (draw, cell)."""
-
-    def cell_rates(self, draws: Draws, rng: np.random.Generator) -> Floats:
-        """Label rates of the cells, (..., cell), from draws of the variables."""
-
-    def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
-        """Probability of the event at given scores, (..., point)."""
-
-    def log_prior_excess(self, draws: Draws) -> Floats:
-        """Log prior density of all variables, less its mean before the data, (...)."""
-
-
 CELLS = 16
 # Rates of 0 and 1 have no finite log density under priors that pull to the ends.
 _SMALLEST = 1e-300
@@ -60,7 +43,7 @@ class _Bins(BaseModel):
     problem: Problem
 
     def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
-        """Step function: the rate of the bin that a score falls into."""
+        """Step function: the rate of the bin that a score falls into, (..., point)."""
         return rates[..., self.problem.cells.find(score)]
 
 
@@ -100,7 +83,7 @@ class Independent(_Bins):
         return rate
 
     def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
-        """Independent rates."""
+        """Independent label rates of the cells before the data, (draw, cell)."""
         size = (draws, self.problem.cells.n_bins)
         return rng.beta(self.prior.rate.alpha, self.prior.rate.beta, size=size)
 
@@ -115,7 +98,7 @@ class Independent(_Bins):
         return DirectDraws({"rate": rate}, float(draws), "conjugate", float(evidence))
 
     def cell_rates(self, draws: Draws, rng: np.random.Generator) -> Floats:
-        """The rates themselves."""
+        """Label rates of the cells, (..., cell): the rates themselves."""
         return draws["rate"][..., : self.problem.cells.n_bins]
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
@@ -262,6 +245,10 @@ class Hierarchical(_Bins):
         alpha, beta = kappa[:, None] * score, kappa[:, None] * (1 - score)
         posterior = betaln(alpha + cells.positives, beta + misses)
         return np.asarray((posterior - betaln(alpha, beta)).sum(axis=1))
+
+
+type LabelModel = Smooth | Independent | Hierarchical
+"""Label rates of one problem under one prior."""
 
 
 def label_model(problem: Problem, priors: Priors) -> LabelModel:

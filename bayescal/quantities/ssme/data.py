@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core import quantity
 from bayescal.core.bin_edges import effective_number
 from bayescal.core.checks import (
     MOST_DRAWN,
@@ -28,7 +27,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.intake import Parts, binary_classes, collect
 from bayescal.core.many_rows import rows_of
 from bayescal.core.plausibility import Sign, signs_of_rows
-from bayescal.core.quantity import Draws, Floats
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, check_unweighted, from_parts, select_rows
 from bayescal.core.sums import Batch, Labels, batches_of, summed
 
@@ -304,23 +303,6 @@ def with_known_labels(matrix: ScoreMatrix, prob_label: Floats) -> Floats:
 
 
 EVERY_ROW = slice(None)
-
-
-class LabelModel(quantity.LabelModel, Protocol):
-    """Labels of one problem under one prior."""
-
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """Those of the variables that a result holds."""
-
-    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
-        """Draws of the variables before the labels, (draw, ...)."""
-
-    def label_probs(self, draws: Draws, rows: Any = EVERY_ROW) -> Floats:
-        """Probability of each label of some rows, (..., obs, class)."""
-
-    def log_likelihood(self, draws: Draws) -> Floats:
-        """Log probability of each known label, raised to the power, (..., label)."""
 
 
 class SampledRows(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -244,16 +244,6 @@ def fit_normals(
     return Fit(q, prior, max_epochs, False)
 
 
-class Base(Protocol):
-    """A density of latent points, under what is known of the rows' labels."""
-
-    def start(self) -> Any:
-        """Parameters that are trained with the flow, where training starts."""
-
-    def log_density(self, trained: Any, z: Any, rows: Any) -> Any:
-        """Log likelihood of each of some rows at its latent point, up to a constant."""
-
-
 class FixedBase(NamedTuple):
     """A mixture of normals that stays.
 
@@ -265,11 +255,11 @@ class FixedBase(NamedTuple):
     possible: Floats  # (obs, class): 0 for the classes that a labelled row is not of, else 1
 
     def start(self) -> dict[str, Any]:
-        """See `Base`."""
+        """Parameters that are trained with the flow, where training starts."""
         return {}
 
     def log_density(self, trained: Any, z: Any, rows: Any) -> Any:
-        """See `Base`."""
+        """Log likelihood of each of some rows at its latent point, up to a constant."""
         jax, jnp = import_module("jax"), import_module("jax.numpy")
         mean, whitening, log_det = (jnp.asarray(part, jnp.float32) for part in self.normals)
         away = jnp.einsum("ikd,kde->ike", z[:, None] - mean, whitening)
@@ -287,11 +277,11 @@ class JointBase(NamedTuple):
     prob: Floats  # (obs, class)
 
     def start(self) -> dict[str, Any]:
-        """See `Base`."""
+        """See `FixedBase`."""
         return {"mean": self.mean, "log_scale": np.zeros(self.mean.shape)}
 
     def log_density(self, trained: Any, z: Any, rows: Any) -> Any:
-        """See `Base`."""
+        """See `FixedBase`."""
         jnp = import_module("jax.numpy")
         away = (z[:, None] - trained["mean"]) * jnp.exp(-trained["log_scale"])
         log_density = -0.5 * (away**2).sum(axis=2) - trained["log_scale"].sum(axis=1)
@@ -301,7 +291,9 @@ class JointBase(NamedTuple):
 _PACKAGES = ("jax", "jax.numpy", "equinox", "optax", "paramax", "flowjax.bijections")
 
 
-def latent_points(points: Floats, base: Base, settings: FlowSettings, seed: int) -> Floats:
+def latent_points(
+    points: Floats, base: FixedBase | JointBase, settings: FlowSettings, seed: int
+) -> Floats:
     """Train a RealNVP flow (Dinh et al. 2017); where it takes each row, (obs, coordinate).
 
     T maximises the sum over rows of ``log p(T(s_i)) + log |det T'(s_i)|``, p the base's density;

@@ -15,7 +15,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import BaseModel, Draws, Floats
 from bayescal.core.scores import Scores
 from bayescal.curves.cells import pad, padded_size
-from bayescal.quantities.ssme.data import EVERY_ROW, LabelModel, Problem, weighted_matrix
+from bayescal.quantities.ssme.data import EVERY_ROW, Problem, weighted_matrix
 from bayescal.quantities.ssme.kde import EPSILON
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
 from bayescal.quantities.ssme.tilt import TiltModel, power_categorical
@@ -157,7 +157,7 @@ class MixtureModel(BaseModel):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """All of them."""
+        """Variables that a result holds: all."""
         return self.variables
 
     @property
@@ -216,7 +216,7 @@ class MixtureModel(BaseModel):
             pm.Potential("one_per_class", -data["power"] * pt.log(share).sum())
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
-        """Draws from the priors."""
+        """Variables before the labels, (draw, ...)."""
         k, dim = self.problem.matrix.n_classes, self.score.shape[1]
         return {
             "class_share": rng.dirichlet(np.ones(k), draws),
@@ -225,11 +225,11 @@ class MixtureModel(BaseModel):
         }
 
     def label_probs(self, draws: Draws, rows: Any = EVERY_ROW) -> Floats:
-        """Bayes' rule."""
+        """Bayes' rule: probability of each label of some rows, (..., obs, class)."""
         return np.asarray(softmax(self._joint(draws, self.score[rows]), axis=-1))
 
     def log_likelihood(self, draws: Draws) -> Floats:
-        """Probability of the labels given the scores, to the power."""
+        """Log probability of each known label given the scores, to the power, (..., label)."""
         rows, labels = self.problem.rows, self.problem.labels
         joint = self._joint(draws, self.score[rows])
         chosen = joint[..., np.arange(len(rows)), labels]
@@ -254,6 +254,10 @@ class MixtureModel(BaseModel):
             at = (score[:, d, None] - draws["location"][..., None, :, d]) / width
             found = found + _log_density(at, self._degrees) - np.log(width)
         return np.asarray(found)
+
+
+type LabelModel = TiltModel | MixtureModel
+"""Labels of one problem under one prior."""
 
 
 def _log_density(at: Floats, degrees: float | None) -> Floats:

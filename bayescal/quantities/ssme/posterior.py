@@ -27,7 +27,6 @@ from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.bounds import bounds
 from bayescal.quantities.ssme.data import (
     MOST_UNLABELED,
-    LabelModel,
     Problem,
     SampledRows,
     classes_at,
@@ -46,7 +45,7 @@ from bayescal.quantities.ssme.metrics import (
     measured,
     prepared,
 )
-from bayescal.quantities.ssme.model import label_model, model_of
+from bayescal.quantities.ssme.model import LabelModel, label_model, model_of
 from bayescal.quantities.ssme.opinion_pool import (
     ASSUMPTIONS,
     FEW_LABELS,

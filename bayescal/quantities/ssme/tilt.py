@@ -81,7 +81,7 @@ class TiltModel(BaseModel):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Coefficients."""
+        """Variables that a result holds: coefficients."""
         return ("intercept", "log_slope", "slope", "weight", "bend", "own_bend", *self._grouped)
 
     @property
@@ -174,7 +174,7 @@ class TiltModel(BaseModel):
         return tuple(lengths[dim] for dim in dims)
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
-        """Draws from the priors, without the correction of forced labels."""
+        """Variables before the labels, (draw, ...), without the correction of forced labels."""
         found: dict[str, Floats] = {}
         for name, dims in _SCALED.items():
             unit = draw_student(draws, self._lengths(dims), rng)
@@ -191,7 +191,7 @@ class TiltModel(BaseModel):
         return found
 
     def label_probs(self, draws: Draws, rows: Any = EVERY_ROW) -> Floats:
-        """Softmax of the tilt."""
+        """Softmax of the tilt: probability of each label of some rows, (..., obs, class)."""
         by_class = np.moveaxis(self._eta_at(draws, rows), -1, 0)
         # Class by class: on a short axis NumPy, and SciPy's softmax with it, takes thrice as long.
         by_class -= reduce(np.maximum, by_class)
@@ -200,7 +200,7 @@ class TiltModel(BaseModel):
         return np.moveaxis(odds, 0, -1)
 
     def log_likelihood(self, draws: Draws) -> Floats:
-        """Categorical law of the labels, to the power."""
+        """Log probability of each known label, to the power, (..., label)."""
         rows, labels = self.problem.rows, self.problem.labels
         log_prob = log_softmax(self._eta_at(draws, rows), axis=-1)
         power = self.power * self.problem.matrix.label_rows
