@@ -25,6 +25,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from bayescal.core.bin_counts import BinCounts
 from bayescal.core.bin_edges import bin_edges, optimal_number
 from bayescal.core.functionals import sigmoid
 from bayescal.plots.style import BLUE, GREY, INK, ORANGE, VERMILLION
@@ -129,8 +130,9 @@ def both(found: Population, n: tuple[int, int], rules: Rules, rng: np.random.Gen
 
     def of(strategy: str) -> list[np.float64]:
         drawn = estimate(data, class_prior=pi, n_bins="optimal", strategy=strategy)
-        counts = drawn.count, drawn.positive_count, drawn.confidence, drawn.bin_edges
-        return [of_counts(*counts, pi * (1 + error)).ece for error in ERRORS]
+        bins = BinCounts(drawn.bin_edges, drawn.count, 0 * drawn.count, drawn.confidence)
+        positive = drawn.positive_count
+        return [of_counts(bins, positive, pi * (1 + error)).ece for error in ERRORS]
 
     return np.array([of(strategy) for strategy in rules])
 

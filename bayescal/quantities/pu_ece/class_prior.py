@@ -238,11 +238,9 @@ def class_prior_curve(
     """Compute the error at class priors around the mean of their prior."""
     grid = _grid(priors)
     bins, positive = problem.unlabeled.bins, problem.positive_in_bins()
-    ece = np.array(
-        [of_counts(bins.count, positive, bins.mean_score, bins.edges, pi).ece for pi in grid]
-    )
+    ece = np.array([of_counts(bins, positive, pi).ece for pi in grid])
     mean = priors.class_prior_mean
-    centre = of_counts(bins.count, positive, bins.mean_score, bins.edges, mean).ece
+    centre = of_counts(bins, positive, mean).ece
     found = {
         "class_prior": grid,
         "ece": ece,

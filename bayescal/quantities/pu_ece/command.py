@@ -156,10 +156,7 @@ def _estimated(
 
     if isinstance(data, dict):
         for name, counts in data.items():
-            bins = counts.bins
-            found = of_counts(
-                bins.count, counts.positive_in_bins(), bins.mean_score, bins.edges, pi
-            )
+            found = of_counts(counts.bins, counts.positive_in_bins(), pi)
             yield name, counts.n_positive, counts.n_unlabeled, found
         return
     for name in data.classifiers:

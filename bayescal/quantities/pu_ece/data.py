@@ -326,16 +326,11 @@ def _problem(name: str, counts: PUCounts, fine: bool) -> PUProblem:
 
 def _counted(positive: Floats, unlabeled: Floats, fine: bool, binning: Binning) -> PUCounts:
     """Count both samples of one classifier."""
-    edges = binning.edges(unlabeled)
+    narrow = edges = binning.edges(unlabeled)
     if fine:
         both = np.concatenate([unlabeled, positive])
-
-        def quantiles() -> NDArray[np.float64]:
-            return bin_edges(unlabeled, CELLS, "quantile")
-
+        quantiles = partial(bin_edges, unlabeled, CELLS, "quantile")
         narrow = cell_edges(both, CELLS, edges, quantiles, binning.closed)
-    else:
-        narrow = edges
     found, cells = (
         count_into(score, np.zeros(len(score), np.uint8), narrow, binning.closed)
         for score in (positive, unlabeled)

@@ -7,6 +7,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.bin_counts import BinCounts
 from bayescal.core.binning import Binning, BinningFields, count_into
 from bayescal.core.checks import check_data, check_number, check_whole
 from bayescal.core.columns import Floats
@@ -123,22 +124,15 @@ def estimate(
             count_into(score, np.zeros(len(score), np.uint8), edges, bins.closed)
             for score in (unlabeled, positive)
         )
-        cases.append(
-            of_counts(rows.count, positives.count, rows.mean_score, rows.edges, class_prior)
-        )
+        cases.append(of_counts(rows, positives.count, class_prior))
     if len(cases) == 1:
         return cases[0]
     return Estimate._make(np.stack(values) for values in zip(*cases, strict=True))
 
 
-def of_counts(
-    count: NDArray[np.int64],
-    positive_count: NDArray[np.int64],
-    confidence: Floats,
-    edges: Floats,
-    class_prior: float,
-) -> Estimate:
-    """Estimate from the counts of one classifier's bins."""
+def of_counts(bins: BinCounts, positive_count: NDArray[np.int64], class_prior: float) -> Estimate:
+    """Estimate from the counts of one classifier's unlabelled rows and positives by bin."""
+    count, confidence = bins.count, bins.mean_score
     mass, positive_mass = count / count.sum(), positive_count / positive_count.sum()
     joint = class_prior * positive_mass
     # A bin of positives only has a share of them but no rate: the error is that of the shares.
@@ -155,7 +149,7 @@ def of_counts(
         positive_mass=positive_mass,
         count=count,
         positive_count=positive_count,
-        bin_edges=edges,
+        bin_edges=bins.edges,
     )
 
 

@@ -175,19 +175,9 @@ class BinsCase(ProblemCase):
 
 def _estimate(problem: PUProblem, priors: Priors) -> dict[str, Any]:
     """Estimate at the mean of the class prior."""
-    bins = problem.unlabeled.bins
-    found = of_counts(
-        bins.count,
-        problem.positive_in_bins(),
-        bins.mean_score,
-        bins.edges,
-        priors.class_prior_mean,
-    )
-    return {
-        **found._asdict(),
-        "n": problem.n_positive + problem.n_unlabeled,
-        "class_prior": priors.class_prior_mean,
-    }
+    bins, mean = problem.unlabeled.bins, priors.class_prior_mean
+    found = of_counts(bins, problem.positive_in_bins(), mean)._asdict()
+    return {**found, "n": problem.n_positive + problem.n_unlabeled, "class_prior": mean}
 
 
 def _bounds(problem: PUProblem, priors: Priors) -> Bounds:

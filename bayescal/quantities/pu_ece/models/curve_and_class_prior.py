@@ -363,6 +363,7 @@ class _Member(BaseModel):
 
     joint: CurveAndClassPrior
     whitening: Callable[[], Whitening]  # only NUTS needs it
+    component: Smooth | Rough
     # The whitening follows the roughness only about: smaller steps, and longer trajectories.
     target_accept: ClassVar[float] = 0.95
     name: ClassVar[str]
@@ -378,6 +379,10 @@ class _Member(BaseModel):
     def compile_key(self) -> tuple[Any, ...]:
         """Component and number of cells, padded."""
         return (self.name, self.size)
+
+    def log_prior(self, draws: Draws) -> Draws:
+        """Log prior density of the component."""
+        return {"curve": self.component.log_prior_excess(draws)}
 
     def counts(self) -> dict[str, NDArray[Any]]:
         """Counts of both samples, their sizes, and the class prior."""
@@ -406,7 +411,6 @@ class _Member(BaseModel):
 class SmoothMember(_Member):
     """Interior cells under a smooth curve."""
 
-    smooth: Smooth
     name: ClassVar[str] = SMOOTH
     least_cells: ClassVar[int] = CELLS
     variables: ClassVar[tuple[str, ...]] = ("coef", "smooth_normal")
@@ -431,24 +435,20 @@ class SmoothMember(_Member):
         logit = data["offset"] + product(data["design"], coef)
         return _observe(data, logit, normal)
 
-    def log_prior(self, draws: Draws) -> Draws:
-        """Log prior density of the component."""
-        return {"curve": self.smooth.log_prior_excess(draws)}
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoughMember(_Member):
     """Interior cells under a smooth curve with a rough part."""
 
-    rough: Rough
+    component: Rough
     name: ClassVar[str] = ROUGH
     least_cells: ClassVar[int] = ROUGH_CELLS
     variables: ClassVar[tuple[str, ...]] = (*VARIABLES, "rough_normal")
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, directions, and the Gaussian that whitens."""
-        likely, whitening = self.rough.likely_roughness(), self.whitening()
-        rough = rough_inputs(self.rough, likely, whitening.middle, self.size)
+        likely, whitening = self.component.likely_roughness(), self.whitening()
+        rough = rough_inputs(self.component, likely, whitening.middle, self.size)
         return {**self.counts(), **rough, **whitening.inputs(self.size)}
 
     def add_to_model(self) -> Any:
@@ -459,10 +459,6 @@ class RoughMember(_Member):
         normal, centre, scale = _add_class_prior("rough_normal", data)
         logit = rough_logit({**data, "centre": centre}, scale)
         return _observe(data, logit, normal)
-
-    def log_prior(self, draws: Draws) -> Draws:
-        """Log prior density of the component."""
-        return {"curve": self.rough.log_prior_excess(draws)}
 
 
 def _add_class_prior(name: str, data: dict[str, Any]) -> tuple[Any, Any, Any]:
