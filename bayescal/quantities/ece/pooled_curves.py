@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -93,7 +93,7 @@ def arrow_gaussian(regression: GroupedRegression, scale: Floats) -> ArrowGaussia
         centre, own = centre + step, own + group_step
         if max(np.abs(step).max(), np.abs(group_step).max()) < 1e-4:
             break
-    return ArrowGaussian(centre, found.root, own, found.group_root, found.link)
+    return replace(found, centre=centre, group_centre=own)
 
 
 def _objective(
@@ -199,20 +199,13 @@ class PooledCurves(BaseModel):
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, offsets and designs, and the Gaussian that whitens the coefficients."""
-        regression, gaussian = self.regression, self.gaussian
+        counts = self.regression.count, self.regression.positives
         return {
-            "offset": regression.offset,
-            "design": regression.design,
-            "count": regression.count,
-            "positives": regression.positives,
-            "log_coefficient": log_binomial_coefficient(regression.count, regression.positives),
+            **asdict(self.regression),
+            "log_coefficient": log_binomial_coefficient(*counts),
             "mu": np.asarray(self.pooling.mu),
             "sigma": np.asarray(self.pooling.sigma),
-            "centre": gaussian.centre,
-            "root": gaussian.root,
-            "group_centre": gaussian.group_centre,
-            "group_root": gaussian.group_root,
-            "link": gaussian.link,
+            **asdict(self.gaussian),
         }
 
     def add_to_model(self) -> Any:
