@@ -23,7 +23,7 @@ from scipy.special import expit, logsumexp
 
 import bayescal as bc
 from bayescal.core.functionals import expected_calibration_error
-from bayescal.curves.cells import Problem, draw_masses
+from bayescal.curves.cells import Problem, draw_masses, score_logit
 from bayescal.curves.priors import SmoothCurve
 from bayescal.curves.smooth import curve_basis
 from bayescal.inference.direct import (
@@ -85,7 +85,7 @@ def fit(problem: Problem, kernel: Kernel, mass: Floats, rng: np.random.Generator
     basis = curve_basis(cells.mean_score, cells.count, SmoothCurve(1.0, kernel.lengthscales), BASIS)
     scales = np.r_[kernel.line, kernel.line, np.full(basis.size - 2, kernel.process)]
     regression = Regression(
-        basis.offset(cells.mean_score),
+        score_logit(cells.mean_score),
         basis.design(cells.mean_score) * scales,
         BinomialCells(cells.count, cells.positives),
     )

@@ -12,23 +12,23 @@ BUDGET = {
     "quantities": 223,
     "cli": 2212,
     "core": 9420,
-    "curves": 2362,
-    "inference": 1696,
+    "curves": 2300,
+    "inference": 1708,
     "measures": 891,
-    "plots": 3328,
+    "plots": 3318,
     "quantities/agnostic": 3964,
     "quantities/credal": 6750,
-    "quantities/ece": 3258,
-    "quantities/pu_ece": 6238,
-    "quantities/ssme": 5869,
+    "quantities/ece": 3147,
+    "quantities/pu_ece": 6163,
+    "quantities/ssme": 5830,
     "quantities/temperature": 5104,
-    "report": 3134,
+    "report": 3129,
     "results": 6479,
     "workflow": 2749,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_952
+TEST_LINES = 50_953
 
 
 def lines(path: Path) -> int:
