@@ -20,7 +20,7 @@ from bayescal.curves.cells import Problem, in_a_row, padded_size, score_logit
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, ROUGH, SEGMENTS, SMOOTH, CurveAverage
 from bayescal.curves.rough import Rough, RoughBasis
 from bayescal.curves.segments import Segments
-from bayescal.curves.smooth import BASIS, CELLS, CurveBasis, Smooth, curve_basis
+from bayescal.curves.smooth import BASIS, CELLS, CurveBasis, Line, Smooth, curve_basis
 from bayescal.inference.direct import BinomialCells, CellLikelihood
 
 if TYPE_CHECKING:
@@ -160,7 +160,9 @@ class Average:
     @cached_property
     def smooth(self) -> Smooth:
         """The smooth component."""
-        return Smooth.over(self.basis, self.score[self.interior], self.cells.at(self.interior))
+        line = Line(self.prior.steep, self.prior.steepness)
+        cells = self.cells.at(self.interior)
+        return Smooth.over(self.basis, self.score[self.interior], cells, line)
 
     @cached_property
     def rough(self) -> Rough:

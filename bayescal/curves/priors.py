@@ -134,6 +134,10 @@ class CurveAverage:
         Standard deviation of a segment's shift, in logits.
     certain : float, in [0, 1), default 0.2
         Prior probability that a segment that is not calibrated has the event never or always.
+    steep : float, in [0, 1), default 0.2
+        Prior probability that intercept and slope of the smooth description deviate further.
+    steepness : float, above 1, default 4
+        How many times as far they then deviate.
 
     Raises
     ------
@@ -145,8 +149,8 @@ class CurveAverage:
     Smooth: the score's logit plus a smooth process. Rough: a further process on top, partly alone
     at each score, whose standard deviation is inferred. Segments: stretches of scores, each
     calibrated with probability 1/2, with a rate of 0 or 1, or with all its logits shifted by one
-    amount; not all of them are calibrated. Without the rates of 0 and 1 errors of classifiers that
-    separate most rows, as forests do, would be drawn to calibration.
+    amount; not all of them are calibrated. Without the rates of 0 and 1, and without steep lines,
+    errors of classifiers that separate most rows, as forests do, would be drawn to calibration.
 
     Rows whose score is exactly 0 or 1 stand apart in every description: such a score is calibrated,
     and never errs, or it has an error rate of its own, whose logit is Normal(-4, 2.5). "Every score
@@ -170,6 +174,8 @@ class CurveAverage:
     jump: float = 0.03
     shift: float = 0.6
     certain: float = 0.2
+    steep: float = 0.2
+    steepness: float = 4.0
 
     def __post_init__(self) -> None:
         for name in (SMOOTH, ROUGH, SEGMENTS):
@@ -181,7 +187,9 @@ class CurveAverage:
         for name in ("roughness", "rough_length", "shift"):
             check_number(getattr(self, name), name, "(0, inf)")
         check_number(self.jump, "jump", "(0, 1)", "Pass 0.03.")
-        check_number(self.certain, "certain", "[0, 1)", "Pass 0.2.")
+        for name in ("certain", "steep"):
+            check_number(getattr(self, name), name, "[0, 1)", "Pass 0.2.")
+        check_number(self.steepness, "steepness", "(1, inf)", "Pass 4.")
         check_is(self.curve, SmoothCurve, "curve", "Pass SmoothCurve(scale=0.7).")
 
     @property
@@ -220,8 +228,11 @@ class CurveAverage:
         str
             Without a capital and a full stop.
         """
+        steep = (
+            f", intercept and slope {self.steepness:g} times as far with probability {self.steep:g}"
+        )
         words = {
-            SMOOTH: self.curve.describe(),
+            SMOOTH: self.curve.describe() + steep * (self.steep > 0),
             ROUGH: "that curve with a rough part, whose standard deviation is half-normal of scale "
             f"{self.roughness:g}",
             SEGMENTS: "segments that are calibrated, shifted by a standard deviation of "

@@ -1,17 +1,18 @@
 """A smooth calibration curve: the score's logit plus a Gaussian process, in a fixed basis.
 
 A curve is its offset (the score's own logit, so that no deviation means calibrated) plus
-``design @ coef`` with standard normal coefficients.
+``design @ coef`` with standard normal coefficients; intercept and slope may have longer tails.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logsumexp, softmax
 
 from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.curves.cells import Problem, labelled, pad, padded_counts, padded_size, score_logit
@@ -19,8 +20,13 @@ from bayescal.curves.priors import SmoothCurve
 from bayescal.inference.direct import (
     BinomialCells,
     CellLikelihood,
+    Gaussian,
+    Joined,
+    Mapped,
     Regression,
+    Weighted,
     importance_sample,
+    laplace_evidence,
     variational_gaussian,
 )
 
@@ -30,6 +36,8 @@ BASIS = 32
 # Directions of the process with less variance than this share of the largest change no curve
 # that can be seen.
 _RELATIVE_VARIANCE = 1e-3
+# Quadrature of an exponential variate.
+_NODES, _WEIGHTS = np.polynomial.laguerre.laggauss(64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +81,66 @@ def curve_basis(score: Floats, count: NDArray[Any], curve: SmoothCurve, size: in
     return CurveBasis(curve, spread, places, vectors[:, kept] / np.sqrt(values[kept]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class Line(NamedTuple):
+    """Prior of intercept and slope: with probability `steep` both are `steepness` times as wide."""
+
+    steep: float = 0.0
+    steepness: float = 4.0
+
+    @property
+    def scales(self) -> dict[float, float]:
+        """Prior probabilities of the standard deviations."""
+        return {1.0: 1 - self.steep, self.steepness: self.steep} if self.steep else {1.0: 1.0}
+
+    def log_ratio(self, half_square: Floats) -> Floats:
+        """Log density over that of standard normals, by half of their sum of squares, (...)."""
+        terms = [
+            np.log(share / scale**2) + (1 - scale**-2) * half_square
+            for scale, share in self.scales.items()
+        ]
+        return np.asarray(logsumexp(terms, axis=0))
+
+    @property
+    def mean_log_density(self) -> float:
+        """Mean of the log density before the data, less the constant of the normal one."""
+        # Half of the sum of two squares is exponential.
+        return sum(
+            share * float(_WEIGHTS @ (self.log_ratio(scale**2 * _NODES) - scale**2 * _NODES))
+            for scale, share in self.scales.items()
+        )
+
+
+NORMAL: Final = Line()
+
+
+class Part(NamedTuple):
+    """The posterior at one scale of the line, in coefficients of scale 1 times `unit`."""
+
+    unit: Floats  # (basis,)
+    log_share: float
+    regression: Regression
+    gaussian: Gaussian
+
+    @property
+    def log_evidence(self) -> float:
+        """About the log of its prior probability times the evidence."""
+        return self.log_share + float(laplace_evidence(self.regression, self.gaussian))
+
+    def sample(self, draws: int, total: int, rng: np.random.Generator) -> Weighted:
+        """Its share of `total` proposals for all parts."""
+        found = importance_sample(self.regression, self.gaussian, draws, rng)
+        weight = self.log_share + np.log(total / draws)
+        coef = Mapped(found.draws, lambda rows: rows * self.unit)
+        return Weighted(coef, found.log_weights + weight)
+
+
+@dataclass(frozen=True, eq=False)
 class Smooth:
     """Cells under `SmoothCurve`: a component of an average, or a model of its own."""
 
     basis: CurveBasis
     regression: Regression
+    line: Line = NORMAL
     exact: ClassVar[bool] = False
     variables: ClassVar[tuple[str, ...]] = ("coef",)
     target_accept: ClassVar[float] = 0.8
@@ -97,9 +159,23 @@ class Smooth:
         return cls.over(basis, cells.mean_score, BinomialCells(cells.count, cells.positives))
 
     @classmethod
-    def over(cls, basis: CurveBasis, score: Floats, cells: CellLikelihood) -> Smooth:
+    def over(
+        cls, basis: CurveBasis, score: Floats, cells: CellLikelihood, line: Line = NORMAL
+    ) -> Smooth:
         """Join cells and a basis."""
-        return cls(basis, Regression(score_logit(score), basis.design(score), cells))
+        return cls(basis, Regression(score_logit(score), basis.design(score), cells), line)
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The posterior at each scale of the line."""
+        found = []
+        for scale, share in self.line.scales.items():
+            unit = np.ones(self.basis.size)
+            unit[:2] = scale
+            regression = replace(self.regression, design=self.regression.design * unit)
+            gaussian = variational_gaussian(regression)
+            found.append(Part(unit, float(np.log(share)), regression, gaussian))
+        return found
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
@@ -111,29 +187,38 @@ class Smooth:
         """Counts, offset and design, and the Gaussian that whitens the coefficients."""
         cells = self.compile_key[-1]
         regression, size = self.regression, self.basis.size
-        gaussian = variational_gaussian(regression)
+        likely = max(self.parts, key=lambda part: part.log_evidence)
         root = np.eye(BASIS)
-        root[:size, :size] = gaussian.root
+        root[:size, :size] = likely.unit[:, None] * likely.gaussian.root
         return {
             **padded_counts(regression.cells, cells),
             "offset": pad(regression.offset, cells),
             "design": pad(regression.design, cells, BASIS),
-            "centre": pad(gaussian.mean, BASIS),
+            "steep": np.asarray(self.line.steep),
+            "steepness": np.asarray(self.line.steepness),
+            "centre": pad(likely.unit * likely.gaussian.mean, BASIS),
             "root": root,
         }
 
     def add_to_model(self) -> Any:
         """``positives ~ Binomial(count, sigmoid(offset + design @ coef))``."""
-        from bayescal.inference.graph import add_data, observe_counts, product, whitened_normal
+        from bayescal.inference.graph import add_data, observe_counts, product, whitened_line
 
         data = add_data(self.inputs(), _DIMS)
-        coef = whitened_normal("coef", data["centre"], data["root"], dims="basis")
+        line = data["steep"], data["steepness"]
+        coef = whitened_line("coef", line, data["centre"], data["root"], dims="basis")
         return observe_counts(data, data["offset"] + product(data["design"], coef), "cell")
 
     def sample(self, draws: int, rng: np.random.Generator) -> DirectDraws:
-        """Importance sampling from the variational Gaussian."""
-        proposal = variational_gaussian(self.regression)
-        weighted = importance_sample(self.regression, proposal, 2 * draws, rng).smoothed()
+        """Importance sampling from the variational Gaussian at each scale of the line."""
+        likely = softmax([part.log_evidence for part in self.parts])
+        # No part is left without proposals: its evidence is a guess.
+        numbers = np.ceil(draws * (likely + 1 / len(self.parts))).astype(int)
+        total = int(numbers.sum())
+        each = zip(self.parts, numbers.tolist(), strict=True)
+        found = [part.sample(number, total, rng) for part, number in each]
+        coef, logs = Joined([one.draws for one in found]), [one.log_weights for one in found]
+        weighted = Weighted(coef, np.concatenate(logs)).smoothed()
         return weighted.direct_draws({"coef": weighted.resample(draws, rng)})
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
@@ -144,8 +229,12 @@ class Smooth:
         return replace(found, draws={"coef": coef})
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
-        """Standard normal coefficients."""
-        return {"coef": rng.standard_normal((draws, self.basis.size))}
+        """Standard normal coefficients, but for those of the line."""
+        coef = rng.standard_normal((draws, self.basis.size))
+        if self.line.steep:
+            steep = rng.random((draws, 1)) < self.line.steep
+            coef[:, :2] *= np.where(steep, self.line.steepness, 1.0)
+        return {"coef": coef}
 
     def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
         """Curves of standard normal coefficients."""
@@ -173,13 +262,17 @@ class Smooth:
 
     def log_prior_excess(self, draws: Draws) -> Floats:
         """Log prior density of all coefficients, less its mean before the data, (...)."""
-        return np.asarray((1 - self._used(draws) ** 2).sum(axis=-1) / 2)
+        coef = self._used(draws)
+        process = (1 - coef[..., 2:] ** 2).sum(axis=-1) / 2
+        line = np.square(coef[..., :2]).sum(axis=-1) / 2
+        return np.asarray(process + self.line.log_ratio(line) - line - self.line.mean_log_density)
 
     def _used(self, draws: Draws) -> Floats:
         return draws["coef"][..., : self.basis.size]
 
 
-_DIMS = {
+_DIMS: dict[str, str | tuple[str, ...] | None] = {
+    **dict.fromkeys(("steep", "steepness")),
     **dict.fromkeys(("count", "positives", "log_coefficient", "offset"), "cell"),
     "design": ("cell", "basis"),
     "centre": "basis",

@@ -282,6 +282,49 @@ def whitened_normal(
     )
 
 
+def _line_density(value: Any, steep: Any, steepness: Any, *parameters: Any) -> Any:
+    """Log density of standard normals of which the first two may be wider together."""
+    odds = pt.log(steep) - pt.log1p(-steep) - 2 * pt.log(steepness)
+    wider = (1 - steepness**-2) * (value[:2] ** 2).sum() / 2
+    return _log_density(value) + pt.log1p(-steep) + pt.softplus(odds + wider)
+
+
+def _draw_line(
+    steep: Any,
+    steepness: Any,
+    mean: Any,
+    *parameters: Any,
+    rng: np.random.Generator | None = None,
+    size: Any = None,
+) -> Any:
+    generator = rng or np.random.default_rng()
+    found = generator.standard_normal((*(size or ()), mean.shape[-1]))
+    wide = generator.random((*(size or ()), 1)) < steep
+    found[..., :2] *= np.where(wide, steepness, 1)
+    return found
+
+
+def whitened_line(
+    name: str, line: tuple[Any, Any], mean: Any, root: Any, dims: str | None = None
+) -> Any:
+    """Add variables as `whitened_normal` does, but for the first two, intercept and slope.
+
+    With a probability both are so many times as wide: `line` holds these two numbers.
+    """
+    return pm.CustomDist(
+        name,
+        *line,
+        mean,
+        mean * 0 + 1,
+        root,
+        logp=_line_density,
+        random=_draw_line,
+        signature="(),(),(p),(p),(p,p)->(p)",
+        default_transform=_Whitening(),
+        dims=dims,
+    )
+
+
 def _draw_blocks(
     mean: Any, root: Any, rng: np.random.Generator | None = None, size: Any = None
 ) -> Any:

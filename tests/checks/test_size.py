@@ -12,14 +12,14 @@ BUDGET = {
     "quantities": 223,
     "cli": 2212,
     "core": 9420,
-    "curves": 2300,
-    "inference": 1708,
+    "curves": 2406,
+    "inference": 1751,
     "measures": 891,
     "plots": 3318,
     "quantities/agnostic": 3964,
-    "quantities/credal": 6750,
-    "quantities/ece": 3147,
-    "quantities/pu_ece": 6163,
+    "quantities/credal": 6751,
+    "quantities/ece": 3152,
+    "quantities/pu_ece": 6166,
     "quantities/ssme": 5830,
     "quantities/temperature": 5104,
     "report": 3129,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_953
+TEST_LINES = 51_062
 
 
 def lines(path: Path) -> int:

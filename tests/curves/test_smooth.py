@@ -2,14 +2,18 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
+from scipy.integrate import trapezoid
+from scipy.linalg import solve_triangular
+from scipy.special import expit, logit, xlog1py, xlogy
 from scipy.stats import binom, norm
 
 import bayescal as bc
 from bayescal.core.functionals import log_binomial_coefficient
+from bayescal.curves.average import member_model
 from bayescal.curves.cells import Problem
 from bayescal.curves.priors import SmoothCurve
-from bayescal.curves.smooth import BASIS, CELLS, Smooth
+from bayescal.curves.smooth import BASIS, CELLS, Line, Smooth, curve_basis
+from bayescal.inference.direct import BinomialCells
 from tests.quantities.ece.made import of_counts, on_grid, one_cell, problem, quantiles_on
 
 PRIOR = SmoothCurve()
@@ -136,3 +140,108 @@ def test_more_rows_do_not_cost_effective_draws():
     for n in (12, 10**3, 10**6):
         direct = Smooth.of(problem(n=n), PRIOR).direct_draws(2000, np.random.default_rng(1))
         assert direct.ess > 0.75 * 4000
+
+
+STEEP = Line(0.2, 3.0)
+
+
+def with_line(made, line):
+    """The smooth component of an average, over all cells of a problem."""
+    cells = made.cells
+    basis = curve_basis(cells.mean_score, cells.count, PRIOR, BASIS)
+    return Smooth.over(basis, cells.mean_score, BinomialCells(cells.count, cells.positives), line)
+
+
+def test_intercept_and_slope_have_a_mixture_of_two_normals():
+    coef = np.random.default_rng(1).normal(0, 3, (50, 2))
+    narrow, wide = (norm(0, scale).logpdf(coef).sum(axis=1) for scale in (1, 3))
+    expected = np.logaddexp(np.log(0.8) + narrow, np.log(0.2) + wide)
+    found = norm.logpdf(coef).sum(axis=1) + STEEP.log_ratio(np.square(coef).sum(axis=1) / 2)
+    np.testing.assert_allclose(found, expected)
+
+
+def test_the_mean_log_density_is_that_of_the_mixture():
+    """By quadrature over the radius r, whose density is r times that of the mixture."""
+    r = np.linspace(0, 40, 40_001)
+    log_density = STEEP.log_ratio(r**2 / 2) - r**2 / 2
+    assert trapezoid(r * np.exp(log_density), r) == pytest.approx(1, abs=1e-6)
+    expected = trapezoid(r * np.exp(log_density) * log_density, r)
+    # The logarithm of a sum is no polynomial, so that Gauss and Laguerre's rule is not exact.
+    assert STEEP.mean_log_density == pytest.approx(expected, abs=1e-4)
+
+
+def test_one_cell_of_a_steep_line_against_quadrature():
+    """With all scores equal the logit is a mixture of normals before the data."""
+    made, score, draws = one_cell(40, 39, 0.3), 0.3, 4000
+    process, line = PRIOR.scale**2, PRIOR.scale**2 * (1 + logit(score) ** 2)
+    laws = [norm(logit(score), np.sqrt(process + scale**2 * line)) for scale in (1, 3)]
+    grid = np.linspace(-8, 16, 48_001)
+    prior = np.log(0.8 * laws[0].pdf(grid) + 0.2 * laws[1].pdf(grid))
+    weights, evidence = on_grid(binom.logpmf(39, 40, expit(grid)) + prior, grid)
+
+    steep = with_line(made, STEEP)
+    direct = steep.direct_draws(draws, np.random.default_rng(3))
+    choose = log_binomial_coefficient(np.array([40]), np.array([39])).sum()
+    error = np.sqrt(1 / direct.ess)
+    assert direct.log_evidence + choose == pytest.approx(evidence, abs=4 * error)
+    rate = steep.cell_rates(direct.draws, None)[:, 0]
+    for level in (0.05, 0.5, 0.95):
+        quantile = expit(quantiles_on(grid, weights, [level])[0])
+        spread = np.sqrt(level * (1 - level) / draws)
+        assert (rate <= quantile).mean() == pytest.approx(level, abs=4 * spread)
+
+
+def test_evidence_of_a_steep_line_is_the_mean_likelihood_before_the_data(made):
+    """Of few rows, so that the mean over draws of the prior is exact enough."""
+    few, rng = problem(n=25), np.random.default_rng(5)
+    steep, draws = with_line(few, STEEP), 200_000
+    rate = steep.prior_rates(draws, rng)
+    count, positives = few.cells.count, few.cells.positives
+    each = xlogy(positives, rate) + xlog1py(count - positives, -rate)
+    likelihood = np.exp(each.sum(axis=1))
+    spread = likelihood.std() / likelihood.mean() / np.sqrt(draws)
+    direct = steep.sample(4000, rng)
+    error = np.hypot(spread, np.sqrt(1 / direct.ess))
+    assert direct.log_evidence == pytest.approx(np.log(likelihood.mean()), abs=4 * error)
+
+
+def test_the_model_of_a_steep_line_has_the_mixture(made):
+    steep = with_line(made, STEEP)
+    model = member_model({"smooth": steep})
+    coef = np.random.default_rng(6).normal(size=BASIS)
+    coef[:2] = 2.5, -3.0
+    found = model.compile_logp(vars=[model["coef"]], jacobian=False, sum=True)(
+        {
+            "coef_whitened__": solve_triangular(
+                steep.inputs()["root"], coef - steep.inputs()["centre"], lower=False
+            )
+        }
+    )
+    line = np.logaddexp(
+        np.log(0.8) + norm.logpdf(coef[:2]).sum(), np.log(0.2) + norm(0, 3).logpdf(coef[:2]).sum()
+    )
+    assert found == pytest.approx(norm.logpdf(coef[2:]).sum() + line)
+
+
+def test_draws_of_nuts_of_a_steep_line_are_the_direct_ones():
+    """The line is steep: an intercept of 2 and a slope of 4 in logits."""
+    rng = np.random.default_rng(8)
+    score = expit(rng.normal(size=300)).round(2)
+    scores = bc.Scores(y_true=rng.random(300) < expit(2 + 4 * logit(score)), y_prob=score)
+    priors = bc.ece.Priors(bc.ece.CurveAverage(rough=0, segments=0), calibrated=0)
+    errors = [
+        bc.fit(bc.ece, scores, priors=priors, method=method, draws=1000, chains=4, seed=1)
+        for method in ("nuts", "direct")
+    ]
+    nuts, direct = (one.posterior["tce"].values.ravel() for one in errors)
+    # Four standard errors of 1,500 effective draws, in standard deviations.
+    assert nuts.mean() == pytest.approx(direct.mean(), abs=4 * direct.std() * np.sqrt(2 / 1500))
+    assert nuts.std() == pytest.approx(direct.std(), rel=4 * np.sqrt(1 / 1500))
+
+
+def test_prior_draws_of_a_steep_line_have_its_variance(made):
+    coef = with_line(made, STEEP).prior_draws(20_000, np.random.default_rng(9))["coef"]
+    variance = coef.var(axis=0)
+    # The variance is .8 + .2 * 9; its standard error is .04 of it, and .01 of the others.
+    assert variance[:2] == pytest.approx([2.6, 2.6], rel=0.12)
+    assert variance[2:] == pytest.approx(np.ones(len(variance) - 2), rel=0.05)

@@ -168,6 +168,7 @@ class AveragedCurve(_RatePrior):
             segments=0.0,
             roughness=self.roughness,
             rough_length=self.rough_length,
+            steep=0.0,
         )
 
     @property

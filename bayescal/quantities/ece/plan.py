@@ -109,6 +109,8 @@ class GroupedCase:
         """Join the groups' problems."""
         curve, pooled = priors.label_rate, problems
         if isinstance(curve, CurveAverage):
+            # Lines of groups deviate by `pooling`.
+            priors = replace(priors, label_rate=replace(curve, steep=0.0))
             curve, pooled = curve.curve, [without_ends(problem) for problem in problems]
         if not isinstance(curve, SmoothCurve):
             raise TypeError("groups share a curve, not bins")

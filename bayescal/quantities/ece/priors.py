@@ -75,6 +75,8 @@ class HierarchicalBins:
 
 type LabelRatePrior = CurveAverage | SmoothCurve | IndependentBins | HierarchicalBins
 LABEL_RATES = (CurveAverage, SmoothCurve, IndependentBins, HierarchicalBins)
+# Averages of version 0.2.0 had no certain segments and no steep lines.
+_OLDER = {"certain": 0.0, "steep": 0.0}
 _NESTED = {"curve": SmoothCurve, "rate": Beta, "concentration": LogNormal}
 
 
@@ -189,6 +191,7 @@ class Priors(BasePriors):
         try:
             held = json.loads(text)
             ((kind, parameters),) = held["label_rate"].items()
+            parameters = (_OLDER if kind == CurveAverage.__name__ else {}) | parameters
             nested = {key: made for key, made in _NESTED.items() if key in parameters}
             parameters |= {key: made(**parameters[key]) for key, made in nested.items()}
             label_rate = {one.__name__: one for one in LABEL_RATES}[kind](**parameters)

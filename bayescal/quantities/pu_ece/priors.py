@@ -154,7 +154,7 @@ LABEL_RATES = (CurveAverage, SmoothCurve, MixtureBins, IndependentBins)
 def _default_curve() -> CurveAverage:
     # Positives and unlabelled rows say little of a rate near 1, where real classifiers often are
     # far from the diagonal: narrower priors would pull the rate back to the score.
-    return CurveAverage(curve=SmoothCurve(scale=1.0), roughness=1.5)
+    return CurveAverage(curve=SmoothCurve(scale=1.0), roughness=1.5, steep=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,8 @@ class Priors(BasePriors):
         number declares it known: one that is off by a tenth invalidates every interval.
     label_rate : CurveAverage, SmoothCurve, MixtureBins or IndependentBins
         Prior of the probability of the event given the score, should the classifier not be
-        calibrated; ``CurveAverage(curve=SmoothCurve(scale=1), roughness=1.5)`` by default.
+        calibrated; ``CurveAverage(curve=SmoothCurve(scale=1), roughness=1.5)`` by default. It has
+        no steep lines: `steep` is 0 here.
     calibrated : float, in [0, 1), default 0.5
         Prior probability that the classifier is calibrated: that the probability of the event is
         the score. 0 leaves this alternative out; bins never have it.
@@ -202,6 +203,8 @@ class Priors(BasePriors):
                 self, "class_prior", check_number(pi, "class_prior", "(0, 1)", remedy)
             )
         check_is(self.label_rate, LABEL_RATES, "label_rate", "Pass CurveAverage().")
+        if isinstance(self.label_rate, CurveAverage):
+            object.__setattr__(self, "label_rate", replace(self.label_rate, steep=0.0))
         remedy = "Pass 0.5 to hold both alternatives equally likely."
         check_number(self.calibrated, "calibrated", "[0, 1)", remedy)
 
