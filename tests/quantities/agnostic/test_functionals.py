@@ -172,12 +172,12 @@ def test_the_correlation_of_costs_is_that_of_the_rows_costs(fitted):
 def test_pairing_narrows_differences_as_the_correlation_says(fitted):
     _, _, tree = fitted
     sd = [float(tree["posterior"]["auc"].sel(classifier=name).std()) for name in "ab"]
-    r = _held(tree, "auc")
-    expected = math.sqrt(sd[0] ** 2 + sd[1] ** 2 - 2 * r * sd[0] * sd[1])
     found = bc.difference(tree, "a", "b", "auc", prob=0.9)
-    assert (found.upper - found.lower) / (2 * norm.ppf(0.95)) == pytest.approx(expected, rel=0.1)
-    # Those of the rows that the result keeps, not of the curves.
-    assert found.correlation == pytest.approx(r, abs=0.1)
+    # Of the rows that the result keeps, not of the curves.
+    assert found.correlation == pytest.approx(_held(tree, "auc"), abs=0.1)
+    expected = math.sqrt(sd[0] ** 2 + sd[1] ** 2 - 2 * found.correlation * sd[0] * sd[1])
+    # Standard deviations and quantiles of 4,000 draws: 1.1 % and 1.4 % of Monte Carlo error.
+    assert (found.upper - found.lower) / (2 * norm.ppf(0.95)) == pytest.approx(expected, rel=0.05)
     assert bc.best(tree, "auc").prob_best.sum() == pytest.approx(1)
     assert float(bc.best(tree, "auc").prob_best.sel(classifier="a")) == pytest.approx(
         found.prob_first_larger, abs=0.03

@@ -5,7 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import logit
+from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.core.errors import InputError
@@ -62,10 +63,12 @@ def test_the_curve_is_the_prior_of_the_documentation():
     described = plan(rows(), PRIORS).cases[0].model
     draws = described.prior_draws(20_000, np.random.default_rng(2))
     at_half = described.curve("smooth", draws, np.array([0.5]))[:, 0]
-    # An intercept and a process of standard deviation .7 each: logit of sd .99.
-    spread = np.log(at_half / (1 - at_half)).std()
-    assert spread == pytest.approx(math.sqrt(2) * 0.7, rel=0.03)
-    assert np.quantile(at_half, 0.95) == pytest.approx(expit(1.645 * spread), abs=0.01)
+    # An intercept and a process of standard deviation .7 each; with probability .2 the intercept's
+    # is 2.8: a mixture of two normal distributions of the logit.
+    narrow, wide = (norm(0, 0.7 * math.sqrt(1 + scale**2)) for scale in (1, 4))
+    for level in (0.05, 0.25, 0.95, 0.99):
+        value = np.quantile(logit(at_half), level)
+        assert 0.8 * narrow.cdf(value) + 0.2 * wide.cdf(value) == pytest.approx(level, abs=0.006)
 
 
 def test_constant_scores_and_one_label_class_give_numbers():

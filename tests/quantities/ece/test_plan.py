@@ -199,6 +199,12 @@ def tree(scores):
     return bc.fit(bc.ece, scores, **DIRECT)
 
 
+def test_lines_of_groups_are_not_steep(scores):
+    """Their evidence is that of normal ones, as their draws are."""
+    (case,) = bc.ece.plan(scores, bc.ece.Priors()).cases
+    assert {one.model.smooth.line.steep for one in case.alone} == {0.0}
+
+
 def test_all_groups_are_one_case(scores):
     (found,) = plan(scores, Priors()).cases
     assert isinstance(found, GroupedCase)

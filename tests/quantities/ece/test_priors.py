@@ -39,10 +39,17 @@ def test_the_probability_of_calibration_must_leave_room_for_the_data(calibrated)
         Priors(calibrated=calibrated)
 
 
-@pytest.mark.parametrize("certain", [1.0, -0.1, math.nan])
-def test_some_segments_must_be_able_to_shift(certain):
-    with pytest.raises(InputError, match=r"certain must be a number in \[0, 1\)"):
-        CurveAverage(certain=certain)
+@pytest.mark.parametrize("name", ["certain", "steep"])
+@pytest.mark.parametrize("value", [1.0, -0.1, math.nan])
+def test_some_segments_must_be_able_to_shift_and_some_lines_not_be_steep(name, value):
+    with pytest.raises(InputError, match=rf"{name} must be a number in \[0, 1\)"):
+        CurveAverage(**{name: value})
+
+
+@pytest.mark.parametrize("steepness", [1.0, 0.5, math.inf])
+def test_steep_lines_are_steeper(steepness):
+    with pytest.raises(InputError, match=r"steepness must be a number in \(1, inf\)"):
+        CurveAverage(steepness=steepness)
 
 
 @pytest.mark.parametrize("rate", [Beta(1, 1), None, IndependentBins])
@@ -61,6 +68,13 @@ def test_json_holds_every_parameter():
     assert told["label_rate"] == {"SmoothCurve": {"scale": 0.3, "lengthscales": [1.0, 2.0]}}
 
 
+def test_averages_of_older_results_have_no_certain_segments_and_no_steep_lines():
+    text = json.loads(Priors(calibrated=0.3).to_json())
+    for name in ("certain", "steep", "steepness"):
+        del text["label_rate"]["CurveAverage"][name]
+    assert Priors.from_json(json.dumps(text)) == Priors(CurveAverage(certain=0, steep=0), 0.3)
+
+
 def test_different_priors_have_different_json():
     told = {Priors(family, calibrated).to_json() for family in FAMILIES for calibrated in (0, 0.5)}
     assert len(told) == 6
@@ -71,7 +85,12 @@ def test_different_priors_have_different_json():
     [
         (
             Priors(),
-            ["average", "weight 0.45", "rough part", "scale 1.5", "segments", "0.6 in logits, or"],
+            [
+                "average",
+                "4 times as far with probability 0.2, weight 0.45",
+                "scale 1.5",
+                "or of rate",
+            ],
         ),
         (Priors(SmoothCurve()), ["smooth curve", "0.7", "length scales 0.25, 1", "is 0.5"]),
         (Priors(FAMILIES[1], 0.25), ["independent", "Beta(0.5, 0.5)", "calibration is 0.25"]),

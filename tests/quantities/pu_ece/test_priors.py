@@ -35,6 +35,12 @@ def test_class_priors_are_widened() -> None:
     assert np.std(logit(drawn.values)) == pytest.approx(2 * np.std(logit(STUDY.values)))
 
 
+def test_lines_are_never_steep() -> None:
+    """The model has normal ones: an average made for labelled rows is taken without."""
+    priors = Priors(0.3, bc.ece.CurveAverage(roughness=1.0))
+    assert priors.label_rate == bc.ece.CurveAverage(roughness=1.0, steep=0.0)
+
+
 def test_bins_are_compared_with_the_curve() -> None:
     found = Priors(0.5, MixtureBins()).alternatives()
     assert found["curve average"].label_rate == Priors(0.5).label_rate
