@@ -18,7 +18,7 @@ BUDGET = {
     "plots": 3318,
     "quantities/agnostic": 3964,
     "quantities/credal": 6751,
-    "quantities/ece": 3152,
+    "quantities/ece": 3149,
     "quantities/pu_ece": 6166,
     "quantities/ssme": 5830,
     "quantities/temperature": 5104,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_062
+TEST_LINES = 51_096
 
 
 def lines(path: Path) -> int:

@@ -155,9 +155,12 @@ class EceCase(ProblemCase):
         # The other random numbers are those of a fit without a calibrated alternative.
         chosen = choose(np.array([1 - right, right]), int(np.prod(shape)), rng.spawn(1)[0])
         calibrated = chosen.reshape(shape) == 1
+        scores = self.problem.cells.mean_score, curve_scores(self.problem)
+        both = zip(scores, given, strict=True)
+        drawn = CurveDraws(*(np.where(calibrated[..., None], s, v) for s, v in both))
         found = collect_arrays(
             self.problem,
-            drawn=given.where_calibrated(self.problem, calibrated),
+            drawn=drawn,
             given=given,
             calibrated=calibrated,
             component=np.where(calibrated, *map(COMPONENTS.index, (CALIBRATED, SMOOTH))),
@@ -203,12 +206,6 @@ class CurveDraws(NamedTuple):
 
     rate: Floats  # (chain, draw, cell)
     curve: Floats  # (chain, draw, point)
-
-    def where_calibrated(self, problem: Problem, calibrated: NDArray[np.bool_]) -> CurveDraws:
-        """Put the scores themselves in the place of some draws."""
-        own = calibrated[..., None]
-        scores = problem.cells.mean_score, curve_scores(problem)
-        return CurveDraws(*(np.where(own, s, v) for s, v in zip(scores, self, strict=True)))
 
 
 def collect_arrays(
