@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression, minimize_scalar
 from sklearn.isotonic import IsotonicRegression
 
@@ -187,21 +185,6 @@ def with_one_more(count, positive):
 
 def spread(steps, scores):
     return steps.value[np.searchsorted(steps.start, np.arange(scores), side="right") - 1]
-
-
-@pytest.mark.slow
-@given(
-    st.lists(
-        st.integers(1, 12).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))),
-        min_size=1,
-        max_size=25,
-    )
-)
-def test_the_steps_are_two_isotonic_fits_to_the_last_bit(cells):
-    count, positive = np.array(cells).T
-    expected = with_one_more(count, positive)
-    found = [spread(steps, len(count)) for steps in venn_abers_steps(count, positive)]
-    assert np.array_equal(found, expected)
 
 
 @pytest.mark.parametrize("kind", ["perfect", "reversed", "convex", "smooth"])
