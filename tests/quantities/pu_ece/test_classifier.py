@@ -109,7 +109,7 @@ def test_what_is_no_decision_value_is_refused(positive, unlabeled, options, mess
 
 
 @pytest.mark.slow
-@parametrize_with_checks([PUClassifier(), PUClassifier(hidden=2, alpha=0.01, random_state=0)])
+@parametrize_with_checks([PUClassifier(hidden=2, alpha=0.01, random_state=0)])
 def test_scikit_learn_finds_nothing_to_say(estimator, check):
     check(estimator)
 
