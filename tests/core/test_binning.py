@@ -43,11 +43,6 @@ def test_constant_scores_are_one_bin(value, strategy, closed):
     assert bins.mean_score[bins.count > 0] == pytest.approx(value)
 
 
-def test_rows_without_a_label_are_left_out():
-    scores = Scores(y_true=[0, None, 1], y_prob=[0.1, 0.2, 0.9])
-    assert binning.bin_scores(scores, n_bins=2).count.tolist() == [1, 1]
-
-
 def test_no_row():
     with pytest.raises(InputError, match="at least one row"):
         binning.bin_scores(Task({}, np.empty(0), np.empty(0, np.uint8)))
@@ -73,25 +68,6 @@ def test_scikit_learn_bins_alike(decimals):
         held = bins.count > 0
         np.testing.assert_allclose(bins.mean_score[held], mean, rtol=1e-12)
         np.testing.assert_allclose((bins.positives / np.maximum(bins.count, 1))[held], rate)
-
-
-def test_scikit_learn_percentiles_by_given_edges():
-    task = make_task()
-    rate, mean = calibration_curve(task.event, task.score, n_bins=8, strategy="quantile")
-    inner = np.percentile(task.score, np.linspace(0, 100, 9))[1:-1]
-    bins = binning.bin_scores(task, strategy=[0, *inner, 1])
-    np.testing.assert_allclose(bins.mean_score, mean, rtol=1e-12)
-    np.testing.assert_allclose(bins.positives / bins.count, rate, rtol=1e-12)
-
-
-@pytest.mark.parametrize("decimals", [None, 1])
-def test_numpy_histogram_is_the_left_closed_convention(decimals):
-    task = make_task(decimals=decimals)
-    edges = np.linspace(0, 1, 11)
-    bins = binning.bin_scores(task, strategy=edges, closed="left")
-    np.testing.assert_array_equal(bins.count, np.histogram(task.score, edges)[0])
-    positives = np.histogram(task.score, edges, weights=task.event)[0]
-    np.testing.assert_array_equal(bins.positives, positives)
 
 
 GRID = [k / 10 for k in range(11)] + [k / 15 for k in range(16)] + [k / 100 for k in range(101)]
