@@ -110,11 +110,6 @@ def test_take_keeps_names_and_groups():
     np.testing.assert_array_equal(matrix.labeled, [False, True, True])
 
 
-def test_nan_score_of_one_classifier_is_refused_by_name():
-    with pytest.raises(InputError, match="b"):
-        bc.Scores.stack({"a": [0.1, 0.2], "b": [0.1, np.nan]}, y_true=[0, None])
-
-
 def matrix(**given):
     return score_matrix(binary(**given)[0])
 
