@@ -145,6 +145,8 @@ def test_one_compiled_model_serves_every_number_of_rows():
             for case in (few, many)
         ]
         assert shapes[0] == shapes[1]
+    several = bc.credal.plan(multiclass(), RISING).cases[0]
+    assert several.model.compile_key == ("monotone", 3)
 
 
 def test_results_hold_dims_and_the_papers_estimates():
