@@ -31,19 +31,6 @@ def labels(score):
 
 
 @pytest.mark.slow
-@given(SCORES, SCORES, st.integers(1, 12), CLOSED)
-def test_counts_of_parts_add_up_to_the_whole(first, second, n_bins, closed):
-    both = np.array(first + second)
-    event = labels(both)
-    edges = bin_edges(both, n_bins, "quantile")
-    k = len(first)
-    parts = count_into(both[:k], event[:k], edges, closed) + count_into(
-        both[k:], event[k:], edges, closed
-    )
-    same(parts, count_into(both, event, edges, closed))
-
-
-@pytest.mark.slow
 @given(SCORES, st.integers(1, 50), st.integers(1, 50), CLOSED)
 def test_merging_fine_bins_equals_binning_the_rows(score, n_bins, n_cells, closed):
     score = np.array(score)

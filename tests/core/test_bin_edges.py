@@ -94,12 +94,6 @@ def test_refine_keeps_a_doubled_end_only_where_it_is_closed():
     assert refine([0, 0.5, 0.5, 1], [0, 0.2, 1]).tolist() == [0, 0.2, 0.5, 1]
 
 
-@given(st.integers(1, 40_000))
-def test_cubes_and_their_neighbours(root) -> None:
-    assert optimal_number(root**3) == root
-    assert optimal_number(root**3 + 1) == root + 1
-
-
 def test_an_effective_number_may_be_off_by_rounding() -> None:
     assert optimal_number(1 / (0.25 / 500 + 1 / 2000)) == 10
     assert optimal_number(0.3) == 1

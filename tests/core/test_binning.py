@@ -43,11 +43,6 @@ def test_constant_scores_are_one_bin(value, strategy, closed):
     assert bins.mean_score[bins.count > 0] == pytest.approx(value)
 
 
-def test_rows_without_a_label_are_left_out():
-    scores = Scores(y_true=[0, None, 1], y_prob=[0.1, 0.2, 0.9])
-    assert binning.bin_scores(scores, n_bins=2).count.tolist() == [1, 1]
-
-
 def test_no_row():
     with pytest.raises(InputError, match="at least one row"):
         binning.bin_scores(Task({}, np.empty(0), np.empty(0, np.uint8)))
@@ -73,41 +68,6 @@ def test_scikit_learn_bins_alike(decimals):
         held = bins.count > 0
         np.testing.assert_allclose(bins.mean_score[held], mean, rtol=1e-12)
         np.testing.assert_allclose((bins.positives / np.maximum(bins.count, 1))[held], rate)
-
-
-def test_scikit_learn_percentiles_by_given_edges():
-    task = make_task()
-    rate, mean = calibration_curve(task.event, task.score, n_bins=8, strategy="quantile")
-    inner = np.percentile(task.score, np.linspace(0, 100, 9))[1:-1]
-    bins = binning.bin_scores(task, strategy=[0, *inner, 1])
-    np.testing.assert_allclose(bins.mean_score, mean, rtol=1e-12)
-    np.testing.assert_allclose(bins.positives / bins.count, rate, rtol=1e-12)
-
-
-@pytest.mark.parametrize("decimals", [None, 1])
-def test_numpy_histogram_is_the_left_closed_convention(decimals):
-    task = make_task(decimals=decimals)
-    edges = np.linspace(0, 1, 11)
-    bins = binning.bin_scores(task, strategy=edges, closed="left")
-    np.testing.assert_array_equal(bins.count, np.histogram(task.score, edges)[0])
-    positives = np.histogram(task.score, edges, weights=task.event)[0]
-    np.testing.assert_array_equal(bins.positives, positives)
-
-
-@pytest.mark.parametrize("decimals", [None, 1, 2])
-@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
-@pytest.mark.parametrize("closed", ["right", "left"])
-@pytest.mark.parametrize("n", [3, 80, 1000])
-def test_fine_counts_hold_the_bins(decimals, strategy, closed, n):
-    task = make_task(n, decimals=decimals)
-    bins = binning.bin_scores(task, n_bins=15, strategy=strategy, closed=closed)
-    fine = binning.fine_counts(task, bins.edges, closed=closed)
-    back = fine.merge(bins.edges)
-    np.testing.assert_array_equal(back.edges, bins.edges)
-    np.testing.assert_array_equal(back.count, bins.count)
-    np.testing.assert_array_equal(back.positives, bins.positives)
-    np.testing.assert_allclose(back.mean_score, bins.mean_score, rtol=1e-12)
-    assert fine.n_bins <= min(n, 100) + 15 + 1
 
 
 GRID = [k / 10 for k in range(11)] + [k / 15 for k in range(16)] + [k / 100 for k in range(101)]
@@ -272,7 +232,7 @@ def made(n=2000, seed=0, dtype=float):
 def same(a, b):
     np.testing.assert_array_equal(a.edges, b.edges)
     np.testing.assert_array_equal(a.rows, b.rows)
-    for name in ("count", "positives", "mean_score", "mass"):
+    for name in ("count", "positives", "mean_score", "weight"):
         np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=1e-9)
 
 
@@ -359,9 +319,10 @@ def test_bins_hold_the_sums_of_the_formulas(rows, n_bins, closed):
     np.testing.assert_allclose(bins.share.sum(), 1)
 
 
-@given(st.one_of(WHOLE, REAL), st.integers(1, 9), st.integers(1, 40), CLOSED)
-def test_cells_merge_to_the_bins_of_the_rows(rows, n_bins, n_cells, closed):
+@given(st.one_of(WHOLE, REAL), st.integers(1, 9), st.integers(1, 40), CLOSED, st.booleans())
+def test_cells_merge_to_the_bins_of_the_rows(rows, n_bins, n_cells, closed, weighted):
     score, event, weight = columns(rows)
+    weight = weight if weighted else None
     task = Task({}, score, event, weight=weight)
     bins = binning.bin_scores(task, n_bins=n_bins, closed=closed)
     cells = binning.fine_counts(task, bins.edges, n_cells, closed)
@@ -370,15 +331,17 @@ def test_cells_merge_to_the_bins_of_the_rows(rows, n_bins, n_cells, closed):
         assert cells.mean_score[cells.count > 0].tolist() == np.unique(score).tolist()
 
 
-@given(REAL, REAL, CLOSED)
-def test_parts_add_up_to_the_whole(first, second, closed):
+@given(REAL, REAL, CLOSED, st.booleans())
+def test_parts_add_up_to_the_whole(first, second, closed, weighted):
     score, event, weight = columns(first + second)
-    edges, k = bin_edges(score, 5, "quantile"), len(first)
-    parts = [
-        binning.count_into(score[part], event[part], edges, closed, weight=weight[part])
-        for part in (slice(k), slice(k, None))
-    ]
-    same(parts[0] + parts[1], binning.count_into(score, event, edges, closed, weight=weight))
+    edges = bin_edges(score, 5, "quantile")
+    whole, *parts = (
+        binning.count_into(
+            score[rows], event[rows], edges, closed, weight=weight[rows] if weighted else None
+        )
+        for rows in (slice(None), slice(len(first)), slice(len(first), None))
+    )
+    same(parts[0] + parts[1], whole)
 
 
 def test_rows_without_weights_weigh_1_beside_others():
@@ -389,18 +352,6 @@ def test_rows_without_weights_weigh_1_beside_others():
     twice = [np.tile(values, 2) for values in (score, event)]
     whole = binning.count_into(*twice, edges, weight=np.append(np.ones(200), weight))
     same(both, whole)
-
-
-@pytest.mark.parametrize("strategy", ["uniform", "quantile", [0, 0.1, 0.1, 1]], ids=str)
-def test_weights_of_1_change_nothing(strategy):
-    score, event, _ = made(500)
-    plain = binning.Binning(strategy=strategy).count(score, event=event)
-    ones = binning.Binning(strategy=strategy).count(score, event=event, weight=np.ones(500))
-    np.testing.assert_array_equal(ones.edges, plain.edges)
-    np.testing.assert_array_equal(ones.count, plain.count)
-    np.testing.assert_array_equal(ones.positives, plain.positives)
-    np.testing.assert_allclose(ones.mean_score, plain.mean_score, rtol=1e-12)
-    assert ones.effective_n == 500 == plain.effective_n
 
 
 def test_counts_of_rows_without_weights_stay_whole():

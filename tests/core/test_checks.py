@@ -20,21 +20,6 @@ def test_probabilities_pass_unchanged(values):
     assert not np.signbit(cleaned).any()
 
 
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        (np.nan, r"y_prob must not be missing; got NaN at row 2\. Drop those rows"),
-        (np.inf, r"y_prob must be finite; got inf at row 2\. .*logits.*from_logits=True"),
-        (-np.inf, r"y_prob must be finite; got -inf at row 2\."),
-        (1.03, r"y_prob must lie in \[0, 1\]; got 1\.03 at row 2\. .*logits.*from_logits=True"),
-        (-0.5, r"y_prob must lie in \[0, 1\]; got -0\.5 at row 2\. .*logits.*from_logits=True"),
-    ],
-)
-def test_no_probability_is_named_with_its_row(bad, message):
-    with pytest.raises(InputError, match=message):
-        checks.clean_probabilities(np.array([0.0, 1.0, bad, 0.5]), "y_prob")
-
-
 def test_bad_value_in_a_table_is_named_with_its_column_and_number_of_rows():
     values = np.full((5, 3), 0.5)
     values[2, 1] = values[2, 2] = values[4, 0] = 7.0
@@ -84,24 +69,6 @@ def test_row_sums_allow_rounding_and_name_the_row():
         checks.check_row_sums(np.array([[0.5, 0.5], [0.5, 0.4]]), "y_prob")
 
 
-def test_zero_rows():
-    checks.check_rows(1, "y_prob")
-    with pytest.raises(InputError, match="y_prob must have at least one row; got none"):
-        checks.check_rows(0, "y_prob")
-
-
-def test_lengths_are_both_named():
-    checks.check_same_length(3, "y_prob", 3, "y_true")
-    with pytest.raises(InputError, match=r"y_prob and y_true .* length; got 3 and 4"):
-        checks.check_same_length(3, "y_prob", 4, "y_true")
-
-
-def test_a_repeated_name_is_named():
-    checks.check_unique(["a", "b"], "classifier")
-    with pytest.raises(InputError, match="classifier names must differ; got 'a' twice"):
-        checks.check_unique(["a", "b", "a"], "classifier")
-
-
 @pytest.mark.parametrize(
     ("asked", "suggested"), [("lable", "label"), ("LABEL", "label"), (" Score", "score")]
 )
@@ -113,12 +80,6 @@ def test_the_nearest_name_is_suggested(asked, suggested):
 def test_nothing_is_suggested_where_nothing_is_near():
     with pytest.raises(InputError, match=r"scores\.csv has no column 'zzz'\. It has: 'label'\."):
         checks.check_known("zzz", ["label"], "column", "scores.csv")
-
-
-def test_choices_are_listed():
-    checks.check_choice("left", ["right", "left"], "closed")
-    with pytest.raises(InputError, match="closed must be one of 'right', 'left'; got 3"):
-        checks.check_choice(3, ["right", "left"], "closed")
 
 
 @pytest.mark.parametrize("value", [3, np.int8(3)])

@@ -16,7 +16,6 @@ import bayescal as bc
 from bayescal.core.classifiers import (
     MostProbable,
     check_class_rows,
-    check_settings,
     first_weights,
     forward,
     objective,
@@ -51,10 +50,6 @@ def test_classes_with_too_few_rows_are_refused(labels):
     for calibrated in CALIBRATED:
         with pytest.raises(InputError, match="at least 2 rows each"):
             calibrated().fit(np.arange(3.0)[:, None], labels)
-
-
-def test_the_number_of_classes_is_given_back():
-    assert check_class_rows(np.array(["x", "y", "x", "y"]), 2, "") == 2
 
 
 def test_unfinished_training_is_said_where_the_user_calls():
@@ -180,22 +175,6 @@ def test_a_linear_model_of_squares_is_ridge_regression():
     assert not found.unfinished
     gap = forward(found.weights, x) - y
     assert found.objective == pytest.approx((gap**2).sum() / 2 + penalty(found.weights, alpha))
-
-
-def test_intercepts_are_not_penalised():
-    assert penalty([np.ones(2), np.full(1, 9.0)], 1.0) == 1
-
-
-def test_too_few_iterations_are_reported():
-    rng = np.random.RandomState(3)
-    x = rng.normal(size=(40, 2))
-    assert train(squares(x[:, 0] ** 2), [x], first_weights(2, 5, (), rng), 0.0, 1).unfinished
-
-
-@pytest.mark.parametrize("settings", [(0, 1, 0.0, 5), (1, 1, -1.0, 5), (1, 1, 0.0, 0)])
-def test_settings_out_of_range_are_refused(settings):
-    with pytest.raises(InputError, match="must be a"):
-        check_settings(*settings)
 
 
 @pytest.mark.parametrize("calibrated", CALIBRATED)

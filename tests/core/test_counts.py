@@ -255,22 +255,3 @@ def test_what_does_not_add_up_is_refused(other, message):
 def test_rows_that_cannot_be_counted(rows, message):
     with pytest.raises(InputError, match=message):
         Counts.from_arrays(*rows)
-
-
-def test_a_fit_of_counts_is_that_of_two_halves_and_near_that_of_the_rows():
-    scores = bc.datasets.ece.truth("over").scores(4000, seed=1)
-    task = scores.tasks()[0]
-    whole, *halves = (
-        Counts.from_arrays(task.event[part], task.score[part])
-        for part in (slice(None), slice(1000), slice(1000, None))
-    )
-    fits = [
-        bc.fit(bc.ece, data, method="direct", draws=1000, seed=1) for data in (whole, sum(halves))
-    ]
-    np.testing.assert_array_equal(*(fit["posterior"]["tce"].values for fit in fits))
-    of_rows = bc.fit(bc.ece, scores, method="direct", draws=1000, seed=1)
-    assert float(fits[0]["posterior"]["tce"].mean()) == pytest.approx(
-        float(of_rows["posterior"]["tce"].mean()), abs=1e-3
-    )
-    ten = bc.fit(bc.ece, whole, method="direct", draws=1000, seed=1, n_bins=10)
-    assert ten.attrs["n_bins"] == 10

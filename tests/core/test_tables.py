@@ -331,12 +331,6 @@ def test_scores_of_several_columns_and_words(tmp_path):
     np.testing.assert_allclose(scores.y_prob, [[p, 1 - p], [0.5, 0.5]])
 
 
-@pytest.mark.parametrize("pos_label", [1, "1"])
-def test_a_label_of_the_command_line_is_text(csv, pos_label):
-    scores = read_scores(csv, label="label", score="score", pos_label=pos_label)
-    assert scores.classes == (0, 1)
-
-
 @pytest.mark.parametrize(
     ("content", "score", "message"),
     [

@@ -62,13 +62,6 @@ def test_the_smooth_part_is_that_of_the_smooth_curve():
     np.testing.assert_allclose(found @ found.T, curve.scale**2 * exact, atol=0.01)
 
 
-def test_the_curve_passes_through_the_cells():
-    basis, rng = basis_of(SCORE), np.random.default_rng(1)
-    z, roughness = rng.standard_normal((3, 5, 8)), rng.random((3, 5)) + 0.1
-    found = basis.deviation_at(z, roughness, SCORE)
-    np.testing.assert_allclose(found, basis.deviation(z, roughness), atol=1e-6)
-
-
 def test_between_cells_the_curve_is_the_conditional_mean():
     basis, rng = basis_of(SCORE), np.random.default_rng(2)
     between = np.array([0.02, 0.105, 0.3, 0.5, 0.99])

@@ -10,7 +10,6 @@ from scipy.stats import binom, norm
 import bayescal as bc
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.curves.average import member_model
-from bayescal.curves.cells import Problem
 from bayescal.curves.priors import SmoothCurve
 from bayescal.curves.smooth import BASIS, CELLS, Line, Smooth, curve_basis
 from bayescal.inference.direct import BinomialCells
@@ -119,16 +118,6 @@ def test_many_cells_double_the_structure():
     made = of_counts(count, count // 2, (cells + 0.5) / 150)
     assert Smooth.of(made, PRIOR).compile_key == ("curve", "i", 2 * CELLS)
     assert Smooth.of(problem(n=50), PRIOR).compile_key == ("curve", "i", CELLS)
-
-
-def test_effective_rows_have_a_model_of_their_own():
-    """Whole counts and effective ones are of other types, and so are their compiled models."""
-    keys = []
-    for weight in (None, [1.0, 0.5, 0.7]):
-        scores = bc.Scores(y_true=[0, 1, 1], y_prob=[0.2, 0.6, 0.7], sample_weight=weight)
-        bins = bc.bin_scores(scores, n_bins=2)
-        keys.append(Smooth.of(Problem({}, bins, bins), PRIOR).compile_key)
-    assert keys == [("curve", "i", CELLS), ("curve", "f", CELLS)]
 
 
 def test_log_prior_is_standard_normal(curve):

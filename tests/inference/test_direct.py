@@ -7,7 +7,7 @@ import pytest
 from arviz_stats.base import array_stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.integrate import dblquad, quad
+from scipy.integrate import quad
 from scipy.special import expit, logsumexp
 from scipy.stats import norm
 
@@ -43,12 +43,6 @@ def regression(count, positives):
     )
 
 
-def density(problem, at):
-    """Likelihood times prior, with the likelihood's peak taken out."""
-    coef = np.atleast_1d(at)
-    return np.exp(problem.log_likelihood(coef)) * norm.pdf(coef).prod()
-
-
 def error_of(weighted):
     """Standard error of the log of the mean weight."""
     return np.sqrt(1 / weighted.ess - 1 / len(weighted.log_weights))
@@ -78,19 +72,6 @@ def test_evidence_in_one_dimension(name):
     assert weighted.log_evidence == pytest.approx(
         peak + np.log(scaled), abs=4 * error_of(weighted) + 1e-9
     )
-
-
-@pytest.mark.slow
-def test_evidence_in_two_dimensions():
-    problem = binomial_regression(
-        np.array([-0.5, 0.2, 1.0]),
-        np.array([[1.0, -1.0], [1.0, 0.3], [1.0, 1.4]]),
-        np.array([6, 9, 4]),
-        np.array([1, 7, 1]),
-    )
-    expected, _ = dblquad(lambda b, a: density(problem, [a, b]), -8, 8, -8, 8, epsrel=1e-8)
-    weighted = sample(problem)
-    assert weighted.log_evidence == pytest.approx(np.log(expected), abs=4 * error_of(weighted))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -157,14 +138,6 @@ def test_weights_with_a_plateau_are_left_alone():
     weighted = sample(regression([5], [5]))
     assert weighted.ess > 0.9 * len(weighted.draws)
     np.testing.assert_array_equal(weighted.smoothed().log_weights, weighted.log_weights)
-
-
-@pytest.mark.parametrize("shape", [0.3, 0.8])
-def test_pareto_k_is_the_shape_of_the_weights(shape):
-    # The exponential of an exponential variable with mean k is Pareto of shape k.
-    log_weights = np.random.default_rng(2).exponential(shape, 200_000)
-    found = Weighted(np.zeros((len(log_weights), 1)), log_weights).pareto_k
-    assert found == pytest.approx(shape, abs=0.1)
 
 
 def test_a_good_proposal_has_light_weights_and_a_narrow_one_heavy():

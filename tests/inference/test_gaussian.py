@@ -61,26 +61,6 @@ def test_one_dimension(count, positives):
     assert found.root[0, 0] == pytest.approx(sd, rel=2e-3)
 
 
-def test_two_dimensions():
-    problem = regression(cells=5, basis=2, rows=6, seed=2)
-    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
-    grid = np.stack(np.meshgrid(nodes, nodes), axis=-1).reshape(-1, 2)
-    weight = np.outer(weights, weights).ravel() / weights.sum() ** 2
-
-    def unpack(at):
-        return at[:2], np.array([[np.exp(at[2]), at[3]], [0.0, np.exp(at[4])]])
-
-    def divergence(at):
-        mean, root = unpack(at)
-        return -at[2] - at[4] - weight @ log_posterior(problem, mean + grid @ root.T)
-
-    best = minimize(divergence, np.zeros(5), method="BFGS", options={"gtol": 1e-7})
-    mean, root = unpack(best.x)
-    found = variational_gaussian(problem)
-    np.testing.assert_allclose(found.mean, mean, atol=2e-3 * np.abs(root).max())
-    np.testing.assert_allclose(found.root, root, atol=2e-3 * np.abs(root).max())
-
-
 def test_thirty_dimensions_solve_the_equations_of_the_minimum():
     problem = regression(cells=100, basis=30, rows=20, seed=4)
     found = variational_gaussian(problem)

@@ -121,12 +121,6 @@ def test_an_error_without_an_estimate_has_no_line_for_it() -> None:
     assert len(plot_posterior(tree).axes[0].lines) == with_line - 1
 
 
-def test_the_failed_case_is_marked_in_its_panel() -> None:
-    said = words(plot_posterior(make_result(("vit", "gbm"), converged=False)))
-    assert "vit NOT CONVERGED" in said
-    assert "gbm" in said
-
-
 def test_an_unknown_variable() -> None:
     with pytest.raises(InputError, match="got var 'brier'"):
         plot_posterior(make_result(), "brier")

@@ -17,36 +17,11 @@ GROUP = RNG.choice(["x", "y"], N)
 ROWS = bc.Scores.stack(SCORES, y_true=LABEL)
 TABLE = bc.Counts.from_scores(ROWS, pairs=True)
 ONE = TABLE["a"]
-SHAPES = {
-    "spread": lambda n: RNG.normal(0, 2, n),
-    "narrow": lambda n: RNG.uniform(-0.08, 0.08, n),
-    "ties": lambda n: RNG.normal(0, 2, n).round(1),
-    "rare": lambda n: RNG.normal(np.log(1e-5), 1, n),
-    "extreme": lambda n: RNG.normal(-np.log(1e-7), 2, n),
-    "0 and 1": lambda n: RNG.choice([-np.inf, 0.0, np.inf], n) + RNG.normal(0, 3, n),
-}
 
 
 @pytest.fixture(scope="module")
 def fitted():
     return {"rows": bc.fit(bc.ece, ROWS, **FIT), "counts": bc.fit(bc.ece, TABLE, **FIT)}
-
-
-@pytest.mark.parametrize("calibrated", [True, False])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_estimates_are_those_of_the_rows(shape, calibrated):
-    n = 200_000
-    logit = SHAPES[shape](n)
-    score = 1 / (1 + np.exp(-logit))
-    off = logit if calibrated else 0.8 * np.clip(logit, -30, 30) + 0.2
-    label = (RNG.random(n) < 1 / (1 + np.exp(-off))).astype(int)
-    rows, counts = bc.Scores(y_true=label, y_prob=score), bc.Counts.from_arrays(label, score)
-    # An edge of a bin moves by a cell at most: by the residuals of its rows, some in a hundred
-    # thousand, or a hundred where all scores lie in some cells.
-    most = 5e-4 if shape == "narrow" else 5e-5
-    for own in (bc.ece, bc.agnostic):
-        one, other = (float(own.estimate(data)[0]) for data in (rows, counts))
-        assert other == pytest.approx(one, abs=most)
 
 
 @pytest.mark.parametrize("var", ["tce", "slope", "e90"])

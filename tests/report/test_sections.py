@@ -99,14 +99,6 @@ def test_a_smooth_curve_needs_no_note(shape: tuple[float, float, float] | None) 
     assert sections.alerts(View(tree, 0.9)) == []
 
 
-def test_draws_without_mcmc_are_said_to_be() -> None:
-    tree = make_result(("a",), draws=20)
-    tree.attrs["method"] = "direct"
-    (alert,) = sections.alerts(View(tree, 0.9))
-    assert alert.kind == "quick"
-    assert "without MCMC" in alert.text
-
-
 def parsed(body: Markup | None) -> Page:
     assert body is not None
     return Page(f"<div>{body}</div>")

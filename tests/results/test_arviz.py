@@ -44,20 +44,9 @@ def test_hdi_has_bounds_named_as_ours(tree: xr.DataTree) -> None:
     assert list(hdi["ci_bound"].values) == ["lower", "upper"]
 
 
-def test_power_scaling_reads_prior_and_likelihood(tree: xr.DataTree) -> None:
-    table = az.psense_summary(tree, var_names=["tce"])
-    assert np.isfinite(table["prior"].astype(float)).all()
-    assert np.isfinite(table["likelihood"].astype(float)).all()
-
-
 @pytest.mark.filterwarnings("ignore:Estimated shape parameter")
 def test_loo_reads_the_cells(tree: xr.DataTree) -> None:
     assert az.loo(tree).n_data_points == 2 * tree["observed_data"].sizes["cell"]
-
-
-def test_trace_plot(tree: xr.DataTree) -> None:
-    plot = az.plot_trace_dist(tree, var_names=["ece"], backend="matplotlib")
-    assert isinstance(plot, az.PlotCollection)
 
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "schema.md"

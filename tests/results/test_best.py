@@ -30,15 +30,6 @@ def test_the_first_of_the_made_up_classifiers_is_best_by_every_metric(var: str) 
     assert f"a is best with probability {float(found.prob_best[0]):.2f}" in found.text
 
 
-def test_the_closed_form_of_three_exponentials() -> None:
-    """P(min is the i-th) of independent exponentials is rate_i / sum of the rates."""
-    rng = np.random.default_rng(1)
-    values = rng.exponential(1 / np.array([1.0, 2.0, 5.0]), (40_000, 3))
-    found = bc.best(with_draws("ece", values), "ece")
-    # Monte Carlo: four standard errors of a share over 40,000 draws.
-    assert found.prob_best.values == pytest.approx([1 / 8, 2 / 8, 5 / 8], abs=0.01)
-
-
 @given(
     hnp.arrays(
         np.float64, st.tuples(st.integers(1, 6), st.integers(2, 5)), elements=st.integers(0, 3)
@@ -56,11 +47,6 @@ def test_rank_probabilities_against_scipy_with_ties_shared(values: np.ndarray) -
     assert shares == pytest.approx(expected / len(values), abs=1e-12)
     assert shares.sum(axis=0) == pytest.approx(np.ones(n))
     assert shares.sum(axis=1) == pytest.approx(np.ones(n))
-
-
-def test_equal_classifiers_share_every_rank() -> None:
-    values = np.repeat(np.random.default_rng(0).random((50, 1)), 3, axis=1)
-    assert bc.best(with_draws("accuracy", values)).prob_rank.values == pytest.approx(1 / 3)
 
 
 def test_a_tie_has_no_best() -> None:

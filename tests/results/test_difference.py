@@ -59,16 +59,6 @@ def test_normal_posteriors_give_the_normal_difference(correlation: float) -> Non
     assert found.correlation == correlation
 
 
-def test_shared_rows_narrow_the_interval() -> None:
-    apart, together = (difference(_normal_result(r), "vit", "gbm") for r in (0.0, 0.9))
-    assert together.upper - together.lower < 0.7 * (apart.upper - apart.lower)
-
-
-def test_coupling_leaves_each_marginal_as_it_is() -> None:
-    found = difference(_normal_result(0.6), "vit", "gbm")
-    np.testing.assert_allclose(found.draws.mean(), 0.1, atol=1e-12)
-
-
 def test_exchanging_the_names_changes_the_signs_only() -> None:
     tree = make_result(("vit", "gbm"), p_calibrated=0.2)
     one, other = difference(tree, "vit", "gbm"), difference(tree, "gbm", "vit")

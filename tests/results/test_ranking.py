@@ -41,14 +41,6 @@ def test_two_classifiers_agree_with_their_difference() -> None:
     assert prob_best(tree)["a"] == pytest.approx(expected, abs=0.02)
 
 
-@pytest.mark.slow
-def test_equal_classifiers_share_the_first_place() -> None:
-    rng = np.random.default_rng(0)
-    draws = rng.gamma(4.0, 0.01, 10_000)
-    tree = with_errors({"a": draws, "b": draws, "c": draws}, 0.0, 0.5)
-    assert list(prob_best(tree).values()) == pytest.approx([1 / 3] * 3, abs=0.02)
-
-
 @pytest.fixture(scope="module")
 def copies() -> xr.DataTree:
     rng = np.random.default_rng(2)

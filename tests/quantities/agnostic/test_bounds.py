@@ -199,20 +199,6 @@ def test_the_sharp_form_of_claim_7():
     assert isotonic_deviation(n, delta / 5).value > 30 * found
 
 
-@pytest.mark.parametrize("n", [20, 1000])
-def test_the_sharp_form_holds_in_samples(n):
-    score = np.arange(1, 31) / 31
-    mass, rate = np.full(30, 1 / 30), 0.5 + 0.3 * np.sin(9 * score)
-    rng = np.random.default_rng(24)
-    limit = isotonic_uniform_deviation(n, 0.05).value
-    away = []
-    for _ in range(20):
-        place = rng.integers(30, size=n)
-        link = isotonic_calibration(score[place], label=rng.random(n) < rate[place])
-        away.append(distance_to_hull(link, score, mass, rate))
-    assert max(away) < limit
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

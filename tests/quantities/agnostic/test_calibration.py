@@ -85,24 +85,6 @@ def test_scikit_learn():
     )
 
 
-def test_algorithm_1_as_a_convex_hull():
-    rng = np.random.default_rng(23)
-    label = rng.random(12) < 0.5
-    sums = np.append(0, np.cumsum(label))
-    hull = [
-        min(
-            sums[a] + (i - a) / (b - a) * (sums[b] - sums[a]) if b > a else sums[a]
-            for a in range(i + 1)
-            for b in range(i, 13)
-        )
-        for i in range(13)
-    ]
-    score = np.arange(12) / 12
-    np.testing.assert_allclose(
-        isotonic_calibration(score, label=label)(score), np.diff(hull), atol=1e-12
-    )
-
-
 def test_constant_scores_and_one_label_class():
     assert isotonic_calibration([0.3] * 4, label=[0, 1, 1, 1])([0.1, 0.9]).tolist() == [0.75, 0.75]
     assert isotonic_calibration([0.3, 0.6], label=[1, 1])([0.3, 0.6]).tolist() == [1.0, 1.0]

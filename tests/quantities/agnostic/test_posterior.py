@@ -104,17 +104,6 @@ def test_draws_in_which_unlabelled_rows_have_one_label_are_said():
         assert share > 0.45 if said else share < 0.01
 
 
-def test_several_classifiers_and_classes():
-    panel = bc.Scores.stack(
-        {name: rows(name, n_unlabeled=0).y_prob[0] for name in ("over", "under")},
-        y_true=rows(n_unlabeled=0).y_true.tolist(),
-    )
-    found = bc.fit(bc.agnostic, panel, decision=RULE, method="direct", draws=300, seed=1)
-    assert found["posterior"]["tpr"].dims == ("chain", "draw", "classifier", "threshold")
-    assert math.isfinite(bc.difference(found, "over", "under", "auc").mean)
-    assert bc.summary(found).shape[0] == 8
-
-
 @pytest.mark.slow
 def test_coverage():
     truth = bc.datasets.agnostic.truth("over")
@@ -170,18 +159,6 @@ def test_nuts_agrees_with_importance_sampling():
         error = 5 * one.std() / math.sqrt(800)
         assert one.mean() == pytest.approx(two.mean(), abs=error)
         assert one.std() == pytest.approx(two.std(), rel=0.15)
-
-
-@pytest.mark.parametrize("code", [{0: -1, 1: 1}, {0: False, 1: True}])
-def test_labels_of_minus_one_and_booleans_are_those_of_0_and_1(code):
-    scores = rows(n_unlabeled=0)
-    labels = [code[int(value)] for value in scores.y_true]
-    # Random numbers belong to the classifier's name.
-    coded = bc.Scores(y_true=labels, y_prob=scores.y_prob[0], classifier=scores.classifiers[0])
-    one, other = (
-        bc.fit(bc.agnostic, data, method="direct", draws=150, seed=1) for data in (scores, coded)
-    )
-    assert (one["posterior"]["auc"].values == other["posterior"]["auc"].values).all()
 
 
 DEFAULT = bc.agnostic.Priors()

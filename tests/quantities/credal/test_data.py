@@ -166,19 +166,6 @@ def test_weighted_rows_count_as_in_ece(n):
         assert data.effective_n == pytest.approx(rows.sum(), rel=0.03)
 
 
-@pytest.mark.parametrize("cells", [TEN, ScoreCells(50)])
-def test_equal_weights_change_nothing(cells):
-    plain = of(binary(200), cells)
-    found = of(weighted(binary(200), np.full(200, 2.0)), cells)
-    for name in ("count", "positives", "target_rank"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(plain, name))
-    np.testing.assert_array_equal(found.rows, plain.rows)
-    held = plain.rows > 0
-    np.testing.assert_array_equal(found.unit[:, held], 2 * plain.unit[:, held])
-    # Mean scores are sums of products, rounded to 12 decimals where they are not weighted.
-    np.testing.assert_allclose(found.place, plain.place, rtol=1e-10)
-
-
 def test_only_the_order_of_scores_matters():
     score, label = np.linspace(0.01, 0.99, 50), np.arange(50) % 2
     first, second = (

@@ -45,14 +45,6 @@ def test_every_row_has_what_the_table_has_of_those_with_draws(which, prob, reque
     assert list(found.admissible[first["row"]].sum(axis=1)) == list(first["n_open"])
 
 
-def test_new_scores_of_a_saved_result(binary, tmp_path):
-    bc.save(binary, tmp_path / "credal.nc")
-    kept = bc.load(tmp_path / "credal.nc")
-    scores = bc.credal.bounds_for(binary, [0.01, 0.5, 0.99])
-    for one, other in zip(scores, bc.credal.bounds_for(kept, [0.01, 0.5, 0.99]), strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
 def test_weighted_rows_are_kept_with_a_result():
     split = make_split()
     (score,), label = split.calibration.y_prob, split.calibration.y_true
@@ -108,16 +100,6 @@ def test_bins_without_rows_have_no_bounds():
     assert (found.lower[1], found.upper[1]) == (0, 1)
     np.testing.assert_allclose(found.lower, frame["lower"], atol=1e-12)
     np.testing.assert_allclose(found.upper, frame["upper"], atol=1e-12)
-
-
-def test_several_classifiers_are_stacked():
-    result = make_credal_result(("a", "b"))
-    found = bc.credal.bounds_for(result, make_split(("a", "b")).target)
-    frame = bc.row_table(result)
-    assert found.lower.shape == (2, 30)
-    for place, name in enumerate(("a", "b")):
-        own = frame[frame["classifier"] == name]
-        np.testing.assert_allclose(found.upper[place], own["upper"], atol=1e-12)
 
 
 @pytest.mark.parametrize("rate", [bc.credal.AveragedCurve(), bc.credal.MonotoneCurve()])

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression, minimize_scalar
 from sklearn.isotonic import IsotonicRegression
 
@@ -87,24 +85,6 @@ def test_a_thousand_random_cases_equal_another_program_to_the_last_bit(venn_aber
         assert np.array_equal(p1, pair[:, 1])
         assert np.array_equal(merged(p0, p1), prob[:, 1])
 
-
-def test_one_row_and_labels_all_alike():
-    p0, p1 = fit_ivap([0.5], label=[1]).predict([0.4, 0.5, 0.6])
-    assert p0.tolist() == [0, 0.5, 0.5]
-    assert p1.tolist() == [1, 1, 1]
-    # By hand: n rows of label 0 and the new one of label 1 above, among or below them.
-    p0, p1 = fit_ivap([0.1, 0.2, 0.3], label=[0, 0, 0]).predict([0.0, 0.2, 0.4])
-    assert p0.tolist() == [0, 0, 0]
-    assert p1.tolist() == [1 / 4, 1 / 3, 1]
-
-
-@pytest.mark.parametrize("loss", [lambda p, y: -np.log(p if y else 1 - p)])
-def test_the_merged_probability_has_the_same_regret_for_both_labels(loss):
-    p0, p1 = 0.2, 0.5
-    p = float(merged(p0, p1))
-    regret = [loss(p, 0) - loss(p0, 0), loss(p, 1) - loss(p1, 1)]
-    assert regret[0] == pytest.approx(regret[1], rel=1e-14)
-    assert regret[0] == pytest.approx(np.log(1 - p0 + p1), rel=1e-14)
     # Equal regrets, one falling and one rising in p: the larger of the two is least.
 
 
@@ -187,21 +167,6 @@ def with_one_more(count, positive):
 
 def spread(steps, scores):
     return steps.value[np.searchsorted(steps.start, np.arange(scores), side="right") - 1]
-
-
-@pytest.mark.slow
-@given(
-    st.lists(
-        st.integers(1, 12).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))),
-        min_size=1,
-        max_size=25,
-    )
-)
-def test_the_steps_are_two_isotonic_fits_to_the_last_bit(cells):
-    count, positive = np.array(cells).T
-    expected = with_one_more(count, positive)
-    found = [spread(steps, len(count)) for steps in venn_abers_steps(count, positive)]
-    assert np.array_equal(found, expected)
 
 
 @pytest.mark.parametrize("kind", ["perfect", "reversed", "convex", "smooth"])

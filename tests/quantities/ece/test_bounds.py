@@ -172,11 +172,6 @@ def test_least_bound_is_the_least(strategy, slope, n):
     assert values[best - 1] == min(values)
 
 
-def test_least_bound_grows_as_the_cube_root():
-    few, many = (least_bound_n_bins(n, "uniform") for n in (10**4, 10**7))
-    assert many / few == pytest.approx(10, rel=0.03)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -10,7 +10,6 @@ from scipy.integrate import quad
 from scipy.special import expit, logit
 from scipy.stats import beta, betabinom, binom, lognorm, norm
 
-import bayescal as bc
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.quantities.ece.model import label_model
 from bayescal.quantities.ece.posterior import log_calibrated, probability_calibrated
@@ -97,11 +96,3 @@ def test_odds_multiply(log_evidence, prior):
     if abs(factor) < 20:
         odds = found / (1 - found)
         assert math.log(odds) == pytest.approx(factor + logit(prior), abs=1e-4)
-
-
-def test_rows_of_a_calibrated_classifier_speak_for_it():
-    scores = bc.datasets.ece.truth("calibrated").scores(10_000, seed=5)
-    bins = bc.bin_scores(scores, n_bins=20, strategy="quantile")
-    made = of_counts(bins.count, bins.positives, bins.mean_score, bins.edges)
-    direct = label_model(made, Priors(SmoothCurve())).direct_draws(2000, np.random.default_rng(1))
-    assert probability_calibrated(made.cells, direct.log_evidence, 0.5) > 0.9

@@ -6,7 +6,7 @@ import pytest
 import bayescal as bc
 from bayescal.core.binning import Binning
 from bayescal.core.errors import InputError
-from bayescal.quantities.ece.data import CELLS, problem_of, problems
+from bayescal.quantities.ece.data import CELLS, problems
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
 from tests.quantities.ece.made import problem
 
@@ -53,20 +53,6 @@ def test_cells_hold_equal_numbers_of_rows():
     np.testing.assert_array_equal(made.cells.count, 100)
 
 
-@pytest.mark.parametrize("fine", [True, False])
-def test_rows_are_counted_where_they_lie(fine):
-    task = SCORES.tasks()[0]
-    made = problem_of(task, fine, Binning(6, "uniform"))
-    edges = made.cells.edges
-    for cell in range(made.cells.n_bins):
-        inside = (task.score > edges[cell]) & (task.score <= edges[cell + 1])
-        inside |= (cell == 0) & (task.score == 0)
-        assert made.cells.count[cell] == inside.sum()
-        assert made.cells.positives[cell] == task.event[inside].sum()
-        if inside.any():
-            assert made.cells.mean_score[cell] == pytest.approx(task.score[inside].mean())
-
-
 def test_counts_are_taken_as_they_are():
     bins = bc.bin_scores(SCORES, n_bins=4)
     (made,) = cut(bins)
@@ -95,14 +81,6 @@ def test_one_problem_a_class(multiclass, parts):
     else:
         right = probability.argmax(axis=1) == scores.y_true
         assert made[0].bins.positives.sum() == right.sum()
-
-
-def test_rows_without_label_are_left_out():
-    label = LABEL.astype(float)
-    label[::3] = np.nan
-    (made,) = cut(bc.Scores(y_true=label, y_prob=SCORE, classes=(0, 1)))
-    assert made.cells.n == np.isfinite(label).sum()
-    assert made.cells.positives.sum() == np.nansum(label)
 
 
 def test_no_rows_at_all_are_refused():

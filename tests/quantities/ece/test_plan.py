@@ -46,12 +46,6 @@ def test_options_reach_every_case():
         assert case.problem.bins.closed == "left"
 
 
-@pytest.mark.parametrize(("multiclass", "number"), [("top-label", 1), ("class-wise", 3)])
-def test_several_classes(multiclass, number):
-    made = plan(THREE, Priors(), multiclass=multiclass)
-    assert len(made.cases) == number
-
-
 @pytest.mark.parametrize("prior", [Priors(), Priors(IndependentBins()), Priors(HierarchicalBins())])
 def test_errors_correlate_as_the_influences_of_their_rows(prior):
     made = plan(SCORES, prior)

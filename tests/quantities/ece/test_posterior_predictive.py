@@ -43,11 +43,6 @@ def test_arviz_checks_a_result_of_groups():
     check(tree, ("group", "cell"))
 
 
-@pytest.mark.mcmc
-def test_arviz_checks_a_result_of_nuts():
-    check(bc.fit(bc.ece, SCORES, priors=BINS, n_bins=5, seed=20), ("cell",))
-
-
 def test_flat_bins_are_predicted_by_a_beta_binomial():
     tree = bc.fit(bc.ece, SCORES, priors=BINS, n_bins=5, method="direct", seed=20, draws=5000)
     count, k = (

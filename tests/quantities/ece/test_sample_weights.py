@@ -332,26 +332,6 @@ def test_an_added_row_weighs_as_one_of_its_label():
     assert missed == pytest.approx((500 / 550 + 1 / 2) / 2 / 51, rel=0.15)
 
 
-def test_heavy_rows_widen_the_interval():
-    """Rows that weigh alike hold more than rows of which a tenth holds nearly all weight."""
-    heavy = np.where(np.arange(N) % 10 == 0, 100.0, 1.0)
-    widths = [
-        np.ptp(
-            bc.fit(
-                "ece",
-                bc.Scores(y_true=LABEL, y_prob=SCORE, sample_weight=weight),
-                method="direct",
-                seed=1,
-            )
-            .given_miscalibration["ece"]
-            .quantile([0.05, 0.95])
-            .values
-        )
-        for weight in (np.ones(N), heavy)
-    ]
-    assert widths[1] > 1.3 * widths[0]
-
-
 def test_correlation_is_that_of_the_weighted_bootstrap():
     scores = bc.Scores.stack(
         {"a": SCORE, "b": np.clip(SCORE + 0.05, 0, 1)}, y_true=LABEL, sample_weight=WEIGHT

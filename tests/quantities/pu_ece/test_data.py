@@ -203,23 +203,13 @@ def test_bins_of_every_kind(closed, strategy, tmp_path):
     assert_same_counts(found, expected, **fields)
 
 
-@pytest.mark.usefixtures("one_class_prior")
-@pytest.mark.filterwarnings("ignore::bayescal.ConvergenceWarning")  # few draws
-def test_a_fit_is_that_of_rows_in_memory(tmp_path):
+def test_a_fit_of_counts_is_planned_as_that_of_rows_in_memory(tmp_path):
     expected, columns = made("three digits")
     counts = count_rows(data_set(tmp_path, columns, ODD_CUTS), positive_column="s", score=["p"])
-    fits = [
-        bc.fit(bc.pu_ece, data, priors=PRIORS[0], method="direct", draws=200, seed=1)
-        for data in (counts, expected)
-    ]
-    found, whole = (
-        {name: fit["posterior"][name].values for name in fit["posterior"]} for fit in fits
-    )
-    for name, values in whole.items():
-        # Mean scores are sums in another order.
-        np.testing.assert_allclose(found[name], values, rtol=1e-6, atol=1e-9, err_msg=name)
-    for name in ("n_obs", "n_positive", "n_unlabeled", "n_bins", "binning_strategy", "closed"):
-        assert fits[0].attrs[name] == fits[1].attrs[name]
+    found, whole = (bc.pu_ece.plan(data, PRIORS[0]) for data in (counts, expected))
+    assert found.attrs == whole.attrs
+    assert found.cases[0].coords == whole.cases[0].coords
+    np.testing.assert_array_equal(found.cases[0].problem.positive, whole.cases[0].problem.positive)
 
 
 def test_words_say_what_is_positive(tmp_path):

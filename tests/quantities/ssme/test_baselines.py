@@ -333,8 +333,3 @@ def test_guesses_are_expectations(metric):
         np.testing.assert_allclose(guessed_values(matrix, metric, "self")[m], own)
         shared = [values[m, i] @ pool[i] for i in range(matrix.n_obs)]
         np.testing.assert_allclose(guessed_values(matrix, metric, "ensemble")[m], shared)
-
-
-def test_own_guess_of_accuracy_is_confidence():
-    matrix = score_matrix(simulated(n_classes=3)[0])
-    np.testing.assert_allclose(guessed_values(matrix, "accuracy", "self"), matrix.probs.max(axis=2))

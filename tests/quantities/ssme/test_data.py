@@ -17,7 +17,6 @@ from bayescal.quantities.ssme.data import (
     Problem,
     count_rows,
     data_warnings,
-    draw_labels,
     labels_at,
     score_matrix,
     weighted_matrix,
@@ -111,11 +110,6 @@ def test_take_keeps_names_and_groups():
     np.testing.assert_array_equal(matrix.labeled, [False, True, True])
 
 
-def test_nan_score_of_one_classifier_is_refused_by_name():
-    with pytest.raises(InputError, match="b"):
-        bc.Scores.stack({"a": [0.1, 0.2], "b": [0.1, np.nan]}, y_true=[0, None])
-
-
 def matrix(**given):
     return score_matrix(binary(**given)[0])
 
@@ -185,21 +179,6 @@ def made_matrix():
 PROB = np.array([[1, 0], [0.7, 0.3], [0.5, 0.5], [0.2, 0.8], [0.1, 0.9]])
 
 
-def test_draws_average_to_the_sum_over_all_labels(made_matrix):
-    found = expected_metrics(made_matrix, PROB, 20_000, np.random.default_rng(1))
-    every = np.array(np.meshgrid(*[[0, 1]] * 5, indexing="ij")).reshape(5, -1).T
-    chance = PROB[np.arange(5), every].prod(axis=1)
-    cases = metrics(made_matrix.probs, np.eye(2)[every])
-    for name, value in cases._asdict().items():
-        defined = np.isfinite(value[:, 0])
-        weight = chance[defined] / chance[defined].sum()
-        mean = weight @ value[defined]
-        spread = np.sqrt(weight @ (value[defined] - mean) ** 2)
-        # Five standard errors of the mean of 20000 draws.
-        difference = np.abs(getattr(found, name) - mean)
-        assert (difference <= 5 * spread / np.sqrt(20_000) + 1e-12).all(), name
-
-
 def test_draws_in_blocks_are_the_same_draws(made_matrix, monkeypatch):
     whole = expected_metrics(made_matrix, PROB, 100, np.random.default_rng(2))
     monkeypatch.setitem(expected_metrics.__globals__, "_NUMBERS_AT_ONCE", 70)
@@ -229,16 +208,6 @@ def test_known_labels_are_certain():
     np.testing.assert_array_equal(found[:, [0, 2]], np.tile(np.eye(3)[[2, 0]], (5, 1, 1)))
     np.testing.assert_array_equal(found[:, [1, 3]], draws[:, [1, 3]])
     np.testing.assert_array_equal(draws, kept)
-
-
-def test_draws_have_their_probabilities():
-    prob = np.array([[0.2, 0.5, 0.3], [0.0, 1.0, 0.0], [0.5, 0.0, 0.5]])
-    drawn = draw_labels(prob, 50_000, np.random.default_rng(2))
-    assert (drawn.sum(axis=2) == 1).all()
-    # Standard error below .0023.
-    np.testing.assert_allclose(drawn.mean(axis=0), prob, atol=0.01)
-    assert (drawn[:, 1, 1] == 1).all()
-    assert (drawn[:, 2, 1] == 0).all()
 
 
 def test_a_label_is_where_the_number_falls():

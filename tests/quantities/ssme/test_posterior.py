@@ -204,17 +204,6 @@ def test_one_classifier_has_no_dim_of_its_own():
     assert found["reference_estimates"]["auc"].dims == ("method",)
 
 
-@pytest.mark.mcmc
-def test_groups_have_a_dim_and_one_without_label_is_named():
-    group = ["x" if i < 60 else "y" for i in range(100)]
-    scores, _ = binary(n=100, m=1, group=group)
-    found = bc.fit(bc.ssme, scores, **TINY)
-    assert found["posterior"]["accuracy"].dims == ("chain", "draw", "group")
-    assert json.loads(found.attrs["classifiers"]) == ["c0"]
-    assert list(found["posterior"]["group"].to_numpy()) == ["x", "y"]
-    assert "no label in group 'y': it is taken to be like the others" in found.attrs["status"]
-
-
 def given(labels, change=lambda prob: prob, rows=200):
     """Three classifiers' scores and up to 32 labels, so that no model is compiled anew."""
     made, truth = binary(n=rows)

@@ -125,16 +125,6 @@ def test_theorem_3_1_stands_with_a_feature_of_probability_1_over_12_n():
             assert missed * inside == pytest.approx(0.906, abs=5e-4)
 
 
-@pytest.mark.parametrize("factor", [1, 30, 50])
-def test_the_rare_feature_is_drawn_as_often_as_computed(factor):
-    n, runs = 20, 2000
-    rng = np.random.default_rng(factor)
-    drawn = rng.binomial(round(factor * n), 1 / (20 * n), runs) > 0
-    expected = rare_feature_probability(n, factor)
-    # Four standard errors of a share of 2000.
-    assert abs(drawn.mean() - expected) < 4 * np.sqrt(expected * (1 - expected) / runs)
-
-
 @pytest.mark.parametrize(("rarity", "factor"), [(20, 50), (12, 30)])
 def test_theorem_3_1_a_classifier_is_sure_and_right_only_about_what_it_has_seen(rarity, factor):
     n, eps = 400, 0.01

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from scipy.optimize import Bounds, LinearConstraint, minimize, minimize_scalar
+from scipy.optimize import Bounds, LinearConstraint, minimize
 from scipy.sparse import csr_array
 from scipy.special import softmax
 from sklearn.base import clone
@@ -55,19 +55,6 @@ def test_whole_weights_are_repeated_rows(calibrator):
     np.testing.assert_allclose(found, repeated.predict_proba(logits), atol=1e-5)
     plain = calibrator.fit(logits, label).predict_proba(logits)
     assert np.abs(found - plain).max() > 1e-3
-
-
-def test_the_weighted_number_has_the_least_weighted_log_loss_of_scikit_learn():
-    logits, label = rows(300, 3)
-    weight = np.random.default_rng(0).uniform(0.1, 10, 300)
-
-    def loss(alpha):
-        return weighted_log_loss(label, softmax(alpha * logits, axis=1), sample_weight=weight)
-
-    best = minimize_scalar(loss, bounds=(0.1, 3), method="bounded", options={"xatol": 1e-10})
-    fitted = TemperatureScaling().fit(logits, label, weight)
-    # At the minimum the loss is flat to the square root of its precision.
-    assert fitted.alpha_ == pytest.approx(best.x, rel=1e-6)
 
 
 def test_weighted_vector_scaling_has_the_least_weighted_log_loss():

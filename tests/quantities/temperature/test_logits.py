@@ -70,15 +70,6 @@ def test_the_least_loss_is_that_of_a_general_minimiser(seed):
         assert value[k] <= best.fun + 1e-9
 
 
-def test_many_rows_have_the_same_least_loss_as_their_slope_says():
-    logits, label = rows(200_000, 3)
-    held = labeled_rows(logits, label, np.zeros(200_000, int), 1)
-    found = least_loss(held)
-    sums = held.sums(found)
-    # The distance to the root, to first order.
-    assert abs(sums.slope[0] / sums.curvature[0]) < 1e-9
-
-
 def test_labels_that_are_all_largest_or_never_give_the_bounds():
     logits = np.array([[2.0, 1.0], [3.0, 0.0], [1.0, 2.0], [0.0, 1.0]])
     held = labeled_rows(logits, np.array([0, 0, 0, 0]), np.array([0, 0, 1, 1]), 3)

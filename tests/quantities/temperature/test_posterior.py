@@ -106,16 +106,6 @@ def test_errors_before_calibration_are_those_of_the_truth():
         assert abs(float(draws.mean()) - value) < 4 * float(draws.std()), name
 
 
-def test_a_pool_without_labels_narrows_nothing_but_counts():
-    scores = bc.datasets.temperature.truth("homogeneous").scores(300, seed=1, n_unlabeled=3000)
-    fitted = bc.fit(bc.temperature, scores, **QUICK)
-    assert fitted.attrs["n_labeled"] == 300
-    assert int(fitted["observed_data"]["labels"].sum()) == 300
-    labeled = bc.datasets.temperature.truth("homogeneous").scores(300, seed=1)
-    assert scores.n_obs == 3300
-    assert labeled.n_obs == 300
-
-
 def test_simulated_numbers_are_drawn_from_the_prior():
     scores = bc.datasets.temperature.truth("homogeneous").scores(100, seed=1, n_unlabeled=20)
     case = TemperatureCase.of(Problem.of(scores, "classifier"), Priors(shared=0.4, vector=0))

@@ -14,7 +14,7 @@ from bayescal.quantities.credal.models import rising
 from bayescal.quantities.credal.posterior import CredalCase
 from bayescal.quantities.credal.priors import MonotoneCurve, Priors
 from tests.interpreted import PLAIN
-from tests.quantities.credal.made import binary, multiclass, problem
+from tests.quantities.credal.made import binary, problem
 
 UNIT = np.linspace(-6, 6, 61)
 
@@ -190,16 +190,6 @@ def test_curves_rise_between_and_at_the_cells():
     assert (np.diff(found.prob, axis=1) >= 0).all()
     at = rates.with_pseudo_observations(draws, rates.problem.place.T)
     np.testing.assert_allclose(at.prob[..., 0], rates.cell_prob(draws)[:, 0], rtol=1e-9)
-
-
-def test_the_compile_key_does_not_depend_on_the_rows():
-    shapes = [
-        {name: value.shape for name, value in rates_of(n).inputs().items()} for n in (2, 10_000)
-    ]
-    assert shapes[0] == shapes[1]
-    assert rates_of(2).compile_key == rates_of(10_000).compile_key
-    several = rising.Monotone.of(problem(multiclass(), PRIOR), PRIOR)
-    assert several.compile_key == ("monotone", 3)
 
 
 @pytest.mark.mcmc
