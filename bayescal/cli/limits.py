@@ -39,7 +39,7 @@ from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
 from bayescal.core.shown import terminal_bar
 from bayescal.core.text import decimals, ends, fixed
-from bayescal.quantities import of_tables
+from bayescal.quantities import of_tables, quantities
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -275,11 +275,25 @@ def _conditions(given: Given) -> list[Condition]:
         for text in given[option.name]:
             condition = option.read(text)
             if not of_result and condition.var not in known:
-                check_measure(condition.var, option.flag)
+                _check_of_table(condition.var, option.flag)
             found.append(condition)
     if not found:
         raise click.UsageError("a check needs a condition: add --max tce=0.05, say.")
     return found
+
+
+def _check_of_table(var: str, flag: str) -> None:
+    """Refuse what the fit of a table lacks, and name the quantities whose results have it."""
+    try:
+        check_measure(var, flag)
+    except InputError:
+        has = [one.NAME for one in quantities().values() if var in {v.name for v in one.VARIABLES}]
+        if not has:
+            raise
+        raise InputError(
+            f"{flag} {var}: results of {listing(has)} have it, the fit of a table has not. "
+            "Keep such a result with -o RESULT.nc, and check that file."
+        ) from None
 
 
 def _judged(tree: DataTree, condition: Condition, required: float) -> Iterator[dict[str, Any]]:

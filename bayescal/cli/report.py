@@ -316,7 +316,10 @@ def _check_windows(given: Given, files: tuple[Path, ...]) -> None:
     if not windows:
         return
     if given["multiclass"]:
-        raise InputError("--window needs binary scores. Leave out --multiclass.")
+        raise InputError(
+            "--window needs binary scores; got --multiclass. In Python, bayescal.fit_many fits "
+            f'windows with multiclass="{given["multiclass"]}", and bayescal.change compares them.'
+        )
     for spec in given[MEASURE.name]:
         if resolve(spec).better is None:
             rule = "with windows it must be one of which more or less is better"

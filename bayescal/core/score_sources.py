@@ -284,14 +284,18 @@ class ScoreSources:
 
 def _pairs(given: Any) -> list[tuple[Any, Any]]:
     """Classifiers' names and scores, of a mapping or of pairs."""
+    refusal = InputError(
+        f"y_prob must give scores by classifier; got {type(given).__name__}. "
+        "Pass {name: scores, ...}, or a table of columns to Scores.from_frame."
+    )
+    # Tables and arrays may iterate as pairs of something else: names of two letters, two columns.
+    if hasattr(given, "shape"):
+        raise refusal
     pairs = given.items() if isinstance(given, Mapping) else given
     try:
         return [(name, scores) for name, scores in pairs]
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"y_prob must give scores by classifier; got {type(given).__name__}. "
-            "Pass {name: scores, ...}."
-        ) from error
+        raise refusal from error
 
 
 def _shared_classes(estimators: Mapping[str, Any]) -> list[Any]:

@@ -298,7 +298,8 @@ class Scores(ScoreSources, Showing):
         if self.n_classifiers > 1:
             raise InputError(
                 "top_label() needs one classifier, since each is correct on rows of its own; got "
-                f"{listing(self.classifiers)}. Take one with .select(name)."
+                f"{listing(self.classifiers)}. Take one with .select(name), or fit all with "
+                'multiclass="top-label".'
             )
         score, event = top_label(self.y_prob[0], self.y_true)
         return _of_event(self, score[np.newaxis], event, ("wrong", "correct"))

@@ -99,3 +99,11 @@ def test_credal_coverage_is_that_of_the_benchmark(row: str, kind: str, n: int) -
     _, _, _, both, *rest = shown(f"{row} | {n:,}")
     assert both == pytest.approx([np.mean(default), min(default)], abs=0.0051)
     assert [one for (one,) in rest[:3]] == pytest.approx(found, abs=0.0051)
+
+
+@pytest.mark.parametrize("page", ["docs/measures.md", "bayescal/report/page.py"])
+def test_the_series_with_a_false_alarm_are_those_of_the_benchmark(page: str) -> None:
+    """Readers of the report see the same share as readers of the documentation."""
+    most = max(cell["series_with_alarm"] for cell in result("change")["stable"])
+    text = " ".join((ROOT / page).read_text(encoding="utf-8").replace('"', "").split())
+    assert re.findall(r"up to (\d+) ?%[^.]* had one somewhere", text) == [f"{100 * most:.0f}"]

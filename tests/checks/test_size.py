@@ -10,8 +10,8 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2212,
-    "core": 9420,
+    "cli": 2229,
+    "core": 9425,
     "curves": 2406,
     "inference": 1751,
     "measures": 891,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_214
+TEST_LINES = 50_226
 
 
 def lines(path: Path) -> int:

@@ -120,6 +120,7 @@ def test_what_has_not_converged_ends_with_3(tmp_path: Path) -> None:
         (("--max", "mce=10"), "--max for mce must be a number in [0, 1]; got 10.0."),
         (("--min", "auc=80"), "--min for auc must be a number in [0, 1]; got 80.0."),
         (("--max", "tcf=.05"), "did you mean 'tce'"),
+        (("--max", "max_ece=.1"), "--max max_ece: results of 'temperature' have it"),
         (("--max", "cost:2=.05"), "--max cost:2: threshold must be a number in (0, 1); got 2.0"),
         (("--max", "tce=.05", "--with-probability", "90"), "--with-probability must be a number"),
         (("--max", "tce=.05", "--with-probability", "1"), "--with-probability must be a number"),

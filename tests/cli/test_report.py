@@ -191,7 +191,7 @@ def test_windows_pooled_are_groups_of_one_fit(file: Path, tmp_path: Path) -> Non
         (["--window", "month", "--baseline", "2024"], "column 'month' has no window '2024'"),
         (["--window", "week"], "no column 'week'"),
         (["--window", "month", "--measure", "slope"], "--measure slope: with windows it must"),
-        (["--window", "month", "--multiclass", "top-label"], "--window needs binary scores"),
+        (["--window", "month", "--multiclass", "top-label"], 'multiclass="top-label"'),
     ],
 )
 def test_what_windows_do_not_go_with(file: Path, tmp_path: Path, given, said) -> None:

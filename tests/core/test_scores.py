@@ -114,6 +114,9 @@ def test_stack_of_tables():
     [
         (0.5, "must give scores by classifier; got float"),
         ([("a",)], "must give scores by classifier; got list"),
+        # Its columns' names are pairs of letters, and the rows of an array pairs of numbers.
+        (pd.DataFrame({"vt": Y_PROB, "gb": Y_PROB}), "got DataFrame.*or a table.*from_frame"),
+        (np.array([Y_PROB, Y_PROB]).T, "got ndarray"),
         ([("a", Y_PROB), ("a", Y_PROB)], "classifier names must differ; got 'a' twice"),
         ({1: Y_PROB, "1": Y_PROB}, "classifier names must differ; got '1' twice"),
         (
