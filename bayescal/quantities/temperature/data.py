@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from operator import add
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -113,7 +114,7 @@ def only_problem(data: Scores, what: str) -> Problem:
     return Problem.of(data, data.classifiers[0])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """All rows of one classifier, with and without labels; made by `Problem.of`."""
 
@@ -161,6 +162,7 @@ class Problem:
         """Places of the labelled rows."""
         return np.flatnonzero(self.label != MISSING)
 
+    @cached_property
     def facts(self) -> Facts:
         """What is said of the rows."""
         rows = self.known
@@ -184,9 +186,10 @@ class Problem:
             float(np.linalg.norm(centred, axis=1).max(initial=0.0)),
         )
 
+    @cached_property
     def tabulated(self) -> Tabulated:
         """The labelled rows' log likelihood by predicted class, as of their effective number."""
-        return Tabulated.of(self.labeled()).times(self.facts().per_weight)
+        return Tabulated.of(self.labeled()).times(self.facts.per_weight)
 
     def _by_class(self, power: int) -> Floats:
         """Powers of the labelled rows' weights, summed by predicted class, (class,)."""
@@ -194,13 +197,14 @@ class Problem:
         weight = None if self.weight is None else self.weight[rows] ** power
         return np.bincount(self.predicted[rows], weight, self.n_classes).astype(np.float64)
 
-    def numbers(self, gamma: float = np.inf) -> ClassWise:
+    @cached_property
+    def numbers(self) -> ClassWise:
         """Class-wise temperature scaling of the labelled rows."""
-        return class_wise(self.labeled(), gamma)
+        return class_wise(self.labeled())
 
     def labeled_logits(self) -> CentredRows:
         """The labelled rows, as vector scaling takes them."""
-        return self.centred(self.facts().per_weight)
+        return self.centred(self.facts.per_weight)
 
     def centred(self, per_weight: Floats) -> CentredRows:
         """The labelled rows, each as so many effective rows as `per_weight` of its class says."""
@@ -274,7 +278,7 @@ def _logits_of(data: Scores, place: int) -> tuple[NDArray[np.floating], Floats]:
 
 def data_warnings(problem: Rows) -> list[str]:
     """What a reader must know of the labelled rows."""
-    facts = problem.facts()
+    facts = problem.facts
     found: list[str] = []
     if facts.n_labeled < problem.n_classes:
         found.append(
@@ -307,7 +311,7 @@ def data_warnings(problem: Rows) -> list[str]:
 
 def range_warnings(problem: Rows, alpha: float) -> list[str]:
     """Say so where the number of all rows is an end of its range, though some are wrong."""
-    facts = problem.facts()
+    facts = problem.facts
     if alpha not in (ALPHA_MIN, ALPHA_MAX) or facts.right.sum() == facts.n_labeled:
         return []
     return [

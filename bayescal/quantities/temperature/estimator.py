@@ -28,7 +28,13 @@ from bayescal.core.scores import Scores, top_label
 from bayescal.core.sums import Several
 from bayescal.curves.cells import draw_masses
 from bayescal.quantities.temperature.data import Problem, Rows, only_problem
-from bayescal.quantities.temperature.logits import ClassWise, Integers, predicted_class, scores_of_0
+from bayescal.quantities.temperature.logits import (
+    ClassWise,
+    Integers,
+    class_wise,
+    predicted_class,
+    scores_of_0,
+)
 
 BY: Final = ("predicted", "true", "group")
 BINNING: Final = Binning(15, "uniform")
@@ -522,7 +528,7 @@ def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING)
     check_is(binning, Binning, "binning", "Pass bayescal.Binning(15, 'uniform').")
     problem = only_problem(data, "estimate")
     check_rows(len(problem.known), "the labelled rows")
-    return estimate_of(problem, problem.numbers(gamma), binning)
+    return estimate_of(problem, class_wise(problem.labeled(), gamma), binning)
 
 
 def estimate_of(problem: Rows, numbers: ClassWise, binning: Binning = BINNING) -> Estimate:

@@ -112,7 +112,7 @@ def _two_classes(table: Rows, label: str, pos_label: Any) -> tuple[Label, Label]
 
 def _first_reading(problem: Problem) -> Several[Any]:
     """What is said of rows, and the table of their likelihood."""
-    return Several((problem.facts(), Tabulated.of(problem.labeled())))
+    return Several((problem.facts, Tabulated.of(problem.labeled())))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,9 +122,10 @@ class CountedRows:
     classifier: str
     classes: tuple[str, ...]
     _source: Source
-    _facts: Facts
-    _tabulated: Tabulated
-    _numbers: ClassWise
+    facts: Facts
+    # The labelled rows' log likelihood by predicted class, as of their effective number.
+    tabulated: Tabulated
+    numbers: ClassWise
 
     @classmethod
     def of(cls, source: Source) -> CountedRows:
@@ -152,18 +153,6 @@ class CountedRows:
         """Whether scores are logits."""
         return self._source.columns.from_logits
 
-    def facts(self) -> Facts:
-        """What is said of the rows."""
-        return self._facts
-
-    def tabulated(self) -> Tabulated:
-        """The labelled rows' log likelihood by predicted class, as of their effective number."""
-        return self._tabulated
-
-    def numbers(self) -> ClassWise:
-        """Class-wise temperature scaling of the labelled rows."""
-        return self._numbers
-
     def labeled_logits(self) -> CountedRows:
         """The labelled rows, as vector scaling takes them."""
         return self
@@ -171,18 +160,18 @@ class CountedRows:
     @property
     def n(self) -> int:
         """Number of labelled rows."""
-        return self._facts.n_labeled
+        return self.facts.n_labeled
 
     def sums(self, point: Floats) -> Total:
         """Value, gradient and information of the log likelihood at a point, one after the other."""
-        per_weight = self._facts.per_weight
+        per_weight = self.facts.per_weight
         return self.summed(partial(_vector_sums, point=point, per_weight=per_weight))
 
     def every(self, step: int) -> CentredRows:
         """Every so many labelled rows, from the first on."""
         found, passed = [], 0
         for problem in self._source.problems():
-            part = problem.centred(self._facts.per_weight)
+            part = problem.centred(self.facts.per_weight)
             found.append(part.every(step, -passed % step))
             passed += part.n
         return reduce(CentredRows.plus, found)
@@ -197,8 +186,8 @@ class CountedRows:
 
     def fingerprint(self) -> str:
         """Hash of names, and of the table."""
-        digest = hashlib.sha256(repr((self.classifier, self.classes, self._facts)).encode())
-        for array in self._tabulated:
+        digest = hashlib.sha256(repr((self.classifier, self.classes, self.facts)).encode())
+        for array in self.tabulated:
             digest.update(array.tobytes())
         return digest.hexdigest()
 

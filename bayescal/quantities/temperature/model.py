@@ -76,7 +76,7 @@ def build_model(data: Scores, priors: Priors | None = None) -> pm.Model:
 
 def temperatures_of(problem: Rows, priors: Priors) -> HierarchicalTemperatures:
     """Join a problem and its priors."""
-    return HierarchicalTemperatures(*problem.tabulated(), priors)
+    return HierarchicalTemperatures(*problem.tabulated, priors)
 
 
 def average_of(problem: Rows, priors: Priors) -> TemperatureAverage:

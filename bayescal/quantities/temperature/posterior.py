@@ -300,7 +300,7 @@ def confidence_sums(
         log_alpha=log_alpha,
         scalings=scalings,
         binning=binning,
-        per_weight=problem.facts().per_weight,
+        per_weight=problem.facts.per_weight,
     )
     return problem.summed(of)
 
@@ -383,7 +383,7 @@ def _of_counted(data: CountedRows, priors: Priors, binning: Binning) -> Plan:
 
 def _attributes(rows: Rows, binning: Binning, from_logits: bool) -> dict[str, Any]:
     """What a result says of the data."""
-    facts = rows.facts()
+    facts = rows.facts
     return {
         "n_obs": facts.n,
         "n_labeled": facts.n_labeled,
@@ -457,10 +457,10 @@ class TemperatureCase:
         weight = self.model.probabilities(evidence)
         drawn = self.model.mixed(draws, weight, rng)
         errors, log_likelihood, diagrams = self._errors(drawn, weight, rng)
-        numbers = self.problem.numbers()
+        numbers = self.problem.numbers
         found = estimate_of(self.problem, numbers, self.binning)
         prior = {name: value[None] for name, value in self._prior_draws(rng).items()}
-        theory, facts = _theory(self.problem), self.problem.facts()
+        theory, facts = _theory(self.problem), self.problem.facts
         effective = {"effective_n": facts.effective_n} if facts.weighted else {}
         return CaseArrays(
             coords=self.coords,
@@ -509,7 +509,7 @@ class TemperatureCase:
         scalings, place = None, np.full(vector.size, -1)
         if vector.any():
             scalings = scalings_of(draws, weight).thinned(
-                max(SCALINGS, _MOST // (problem.facts().n * problem.n_classes))
+                max(SCALINGS, _MOST // (problem.facts.n * problem.n_classes))
             )
             place[vector] = rng.permutation(np.arange(vector.sum()) % len(scalings.shift))
         found = confidence_sums(problem, log_alpha, scalings, self.binning)
@@ -538,7 +538,7 @@ class TemperatureCase:
 
     def _filled(self, rng: np.random.Generator) -> Rows:
         """The rows, and where they are few others like them without a label."""
-        more = rows_to_add(self.problem.facts().n, self.problem.n_classes)
+        more = rows_to_add(self.problem.facts.n, self.problem.n_classes)
         if not more:
             return self.problem
         problem = self.problem.whole()
@@ -560,7 +560,7 @@ class TemperatureCase:
 
 def _theory(problem: Rows) -> dict[str, Bound]:
     """What the rows leave open of half the Brier score of any numbers, those of log loss too."""
-    facts = problem.facts()
+    facts = problem.facts
     count = facts.predicted
     found = bounds(
         facts.n_labeled,

@@ -224,7 +224,7 @@ def test_fewer_rows_than_classes_and_labels_of_one_class_are_said():
 
 def test_a_label_far_below_the_largest_logit_is_refused_and_a_mask_is_not():
     logits = np.array([[0.0, 2.0, -1e30], [3e9, 0.0, -1e30], [0.0, 1.0, -1e30]])
-    masked = problem([1, 0, 0], logits).numbers()
+    masked = problem([1, 0, 0], logits).numbers
     assert np.isfinite(masked.alpha).all()
     with pytest.raises(bc.InputError, match=r"within 1e\+08 .*; got 0 beside 3e\+09 .* row 1"):
         problem([1, 1, 0], logits)
