@@ -20,6 +20,7 @@ from bayescal.core.checks import check_is
 from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats, LabelModel
 from bayescal.core.scores import Scores
 from bayescal.core.streams import count_not_above
+from bayescal.curves.average import in_chains
 from bayescal.inference.direct import choose
 from bayescal.quantities.temperature.data import Rows, only_problem
 from bayescal.quantities.temperature.logits import LOW, NODES, STEP, derivatives, look_up, quintic
@@ -250,11 +251,9 @@ class TemperatureAverage(BaseModel):
         self, draws: Draws, rng: np.random.Generator
     ) -> tuple[dict[str, Floats], Mapping[str, float]]:
         """Add what NUTS does not draw, and the evidence of every model."""
-        shape = draws["mu"].shape
-        others, evidence = self._others(int(np.prod(shape)), rng)
+        others, evidence = self._others(draws["mu"].size, rng)
         evidence[CLASS_WISE] = posterior_grid(self.temperatures.table, self.priors).log_integral
-        shaped = {name: value.reshape(*shape, *value.shape[1:]) for name, value in others.items()}
-        return {**draws, **shaped}, evidence
+        return {**draws, **in_chains(others, draws["mu"].shape)}, evidence
 
     def _others(
         self, draws: int, rng: np.random.Generator
