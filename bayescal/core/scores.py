@@ -419,6 +419,14 @@ def check_ungrouped(scores: Scores, what: str, call: str) -> None:
         )
 
 
+def check_one_classifier(scores: Scores, what: str) -> None:
+    """Check that scores are of one classifier, for a function that takes one."""
+    if scores.n_classifiers != 1:
+        raise InputError(
+            f"{what} takes one classifier; got {scores.n_classifiers}. Pass data.select(name)."
+        )
+
+
 def from_parts(parts: Parts) -> Scores:
     """Make Scores of arrays that are checked already."""
     return Scores._of(parts)

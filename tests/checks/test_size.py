@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2212,
-    "core": 9420,
+    "core": 9428,
     "curves": 2362,
     "inference": 1696,
     "measures": 891,
     "plots": 3328,
     "quantities/agnostic": 3964,
-    "quantities/credal": 6750,
+    "quantities/credal": 6747,
     "quantities/ece": 3258,
     "quantities/pu_ece": 6238,
     "quantities/ssme": 5869,
-    "quantities/temperature": 5104,
+    "quantities/temperature": 5040,
     "report": 3134,
     "results": 6479,
     "workflow": 2749,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_952
+TEST_LINES = 50_951
 
 
 def lines(path: Path) -> int:

@@ -24,6 +24,7 @@ from bayescal.core.quantity import (
     bound_words,
     dims_of,
 )
+from bayescal.core.scores import check_one_classifier
 from bayescal.core.text import counted
 from bayescal.curves.average import member_model, weighing
 from bayescal.curves.cells import draw_masses, off_boundary, weighted_masses
@@ -122,11 +123,7 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     """
     remedy = "CalibrationSplit(calibration=..., target=...)"
     check_data(data, (CalibrationSplit,), "credal", remedy)
-    if data.calibration.n_classifiers != 1:
-        raise InputError(
-            f"build_model takes one classifier; got {data.calibration.n_classifiers}. "
-            "Pass data.select(name)."
-        )
+    check_one_classifier(data.calibration, "build_model")
     priors = Priors() if priors is None else priors
     check_is(priors, Priors, "priors", "Pass bayescal.credal.Priors().")
     prior = priors.label_rate

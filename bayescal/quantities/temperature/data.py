@@ -17,7 +17,7 @@ from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.plausibility import below_chance
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores, check_ungrouped
+from bayescal.core.scores import Scores, check_one_classifier, check_ungrouped
 from bayescal.core.sums import Sums
 from bayescal.core.text import counted
 from bayescal.quantities.temperature.logits import (
@@ -27,7 +27,6 @@ from bayescal.quantities.temperature.logits import (
     Integers,
     LabeledRows,
     Tabulated,
-    class_columns,
     class_wise,
     finite_logits,
     labeled_rows,
@@ -107,10 +106,7 @@ type Rows = Problem | CountedRows
 def only_problem(data: Scores, what: str) -> Problem:
     """Check that scores are of one classifier, and take its rows."""
     check_data(data, (Scores,), "temperature", "Scores(y_true=..., y_prob=..., from_logits=True)")
-    if data.n_classifiers != 1:
-        raise InputError(
-            f"{what} takes one classifier; got {data.n_classifiers}. Pass data.select(name)."
-        )
+    check_one_classifier(data, what)
     return Problem.of(data, data.classifiers[0])
 
 
@@ -249,12 +245,13 @@ class Problem:
         part = self.take(self.known)
         return labeled_rows(part.logits, part.label, part.predicted, part.n_classes, part.weight)
 
-    def mark(self) -> float:
-        """A sum over the rows that is another if a logit, a label or a weight is."""
+    @property
+    def mark(self) -> Floats:
+        """Rows, and a sum over them that is another if a logit, a label or a weight is, (2,)."""
         # Numbers without a common measure, so that columns cannot make up for each other.
         of_row = (self.logits * np.sqrt(2.0 + np.arange(self.n_classes))).sum(axis=1)
         weight = 1.0 if self.weight is None else self.weight
-        return float(((np.abs(of_row) + 1) * (self.label + 2) * weight).sum())
+        return np.array([len(of_row), ((np.abs(of_row) + 1) * (self.label + 2) * weight).sum()])
 
     def fingerprint(self) -> str:
         """Hash of names, logits and labels."""
@@ -267,13 +264,16 @@ class Problem:
 
 def _logits_of(data: Scores, place: int) -> tuple[NDArray[np.floating], Floats]:
     """One classifier's probabilities or logits as given, and finite logits, (obs, class)."""
-    if data.logits is not None:
-        given = class_columns(np.asarray(data.logits[place], np.float64))
-        return given, finite_logits(given)
-    prob = data.y_prob[place]
-    if prob.ndim == 1:
-        prob = np.column_stack([1 - prob, prob])
-    return prob, log_probabilities(prob)
+    if data.logits is None:
+        prob = data.y_prob[place]
+        if prob.ndim == 1:
+            prob = np.column_stack([1 - prob, prob])
+        return prob, log_probabilities(prob)
+    given = np.asarray(data.logits[place], np.float64)
+    if given.ndim == 1:
+        # One of both is 0, so that an infinite one stands beside it.
+        given = np.column_stack([np.minimum(-given, 0), np.minimum(given, 0)])
+    return given, finite_logits(given)
 
 
 def data_warnings(problem: Rows) -> list[str]:
