@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -288,11 +288,6 @@ def cell_of(rank: Floats, n_cells: int) -> Whole:
     return np.minimum(round_scores(rank * n_cells).astype(np.int64), n_cells - 1)
 
 
-def cell_middle(rank: Floats, n_cells: int) -> Floats:
-    """Middle of each rank's cell."""
-    return np.asarray((cell_of(rank, n_cells) + 0.5) / n_cells)
-
-
 class Counted(NamedTuple):
     """Rows of one curve in cells, those of its label, their mean rank and weight, (cell,) each."""
 
@@ -457,10 +452,6 @@ class Problem:
         """Score at the mean rank of each cell, (curve, cell)."""
         rows = zip(self.ranks, self.place, strict=True)
         return np.stack([ranks.score_at(place) for ranks, place in rows])
-
-    def relabelled(self, positives: Counts) -> Problem:
-        """Give the cells other numbers of labels."""
-        return replace(self, positives=positives)
 
 
 # Standard errors by which the mean rank of labelled rows may lie below the middle.

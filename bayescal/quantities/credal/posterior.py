@@ -26,7 +26,7 @@ from bayescal.core.quantity import (
 )
 from bayescal.core.scores import check_one_classifier
 from bayescal.core.text import counted
-from bayescal.curves.average import member_model, weighing
+from bayescal.curves.average import in_chains, member_model, weighing
 from bayescal.curves.cells import draw_masses, off_boundary, weighted_masses
 from bayescal.curves.priors import COMPONENTS, SMOOTH
 from bayescal.quantities.credal import VARIABLES
@@ -126,27 +126,7 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     check_one_classifier(data.calibration, "build_model")
     priors = Priors() if priors is None else priors
     check_is(priors, Priors, "priors", "Pass bayescal.credal.Priors().")
-    prior = priors.label_rate
-    problem = Problem.of(data, np.arange(0), cells_of(prior, data.effective_n))
-    names = data.calibration.classes if problem.n_curves > 1 else data.calibration.classes[1:]
-    return model_of(label_model(problem, prior), tuple(map(str, names)))
-
-
-def model_of(label_rates: LabelModel, curves: tuple[str, ...], member: str = "") -> pm.Model:
-    """Build the model of one problem, whose curves have these names, or of a member."""
-    import pymc as pm
-
-    if isinstance(label_rates, Averaged):
-        return member_model(label_rates.members, member)
-    if label_rates.problem.count.dtype.kind == "f":
-        # PyMC would cut effective counts down to whole numbers.
-        raise InputError(
-            "the PyMC model must have whole counts of rows; got effective ones of weighted rows. "
-            "Pass method='direct'."
-        )
-    with pm.Model(coords={"curve": list(curves)}) as model:
-        label_rates.add_to_model()
-    return model
+    return CredalCase.of(data, np.arange(0), priors).build_model()
 
 
 PRIOR_DRAWS: Final = 500
@@ -198,11 +178,6 @@ class CredalCase:
         problem = Problem.of(data, rows, cells)
         return cls(data, rows, problem, priors, label_model(problem, priors.label_rate))
 
-    def relabelled(self, positives: NDArray[Any]) -> CredalCase:
-        """Give the cells other numbers of labels."""
-        problem = self.problem.relabelled(positives)
-        return replace(self, problem=problem, model=label_model(problem, self.priors.label_rate))
-
     @property
     def coords(self) -> Mapping[str, str]:
         """The classifier."""
@@ -253,14 +228,26 @@ class CredalCase:
 
     def build_model(self, member: str = "") -> pm.Model:
         """Build the model, unsampled; that of an average takes the name of a member."""
-        return model_of(self.model, self.curves, member)
+        import pymc as pm
+
+        if isinstance(self.model, Averaged):
+            return member_model(self.model.members, member)
+        if self.problem.count.dtype.kind == "f":
+            # PyMC would cut effective counts down to whole numbers.
+            raise InputError(
+                "the PyMC model must have whole counts of rows; got effective ones of weighted "
+                "rows. Pass method='direct'."
+            )
+        with pm.Model(coords={"curve": list(self.curves)}) as model:
+            self.model.add_to_model()
+        return model
 
     def with_pseudo_observations(self, draws: Draws) -> PseudoObservations:
         """Probabilities and bounds of the rows, (chain, draw, obs, curve)."""
         lead = next(iter(draws.values())).shape[:2]
         flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in draws.items()}
         found = self.model.with_pseudo_observations(flat, self.problem.target_rank)
-        return PseudoObservations._make(part.reshape(*lead, *part.shape[1:]) for part in found)
+        return PseudoObservations(**in_chains(found._asdict(), lead))
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
@@ -367,7 +354,9 @@ class CredalCase:
         positives = _drawn_labels(self.problem.count, self.model.cell_prob(drawn)[0], rng)
         prob = self.with_pseudo_observations(draws).prob[0, 0]
         values = {name: drawn[name][0] for name in self.model.variables}
-        return self.relabelled(positives), {"prob": prob, **values}
+        problem = replace(self.problem, positives=positives)
+        model = label_model(problem, self.priors.label_rate)
+        return replace(self, problem=problem, model=model), {"prob": prob, **values}
 
     def _decisions(self, found: PseudoObservations) -> dict[str, NDArray[Any]]:
         """Decisions under the bounds of each draw; of several classes, whether sets are proper."""
