@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from bayescal.core.bin_counts import BinCounts, TiedRows
 from bayescal.core.binning import fine_counts, part_counts
 from bayescal.core.checks import check_rows, shown
-from bayescal.core.columns import MISSING, Whole, to_numpy
+from bayescal.core.columns import MISSING, Whole
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.plausibility import all_labels, area_under_roc, label_signs
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores, Task, binary_problems, check_unweighted
+from bayescal.core.scores import Scores, Task, binary_problems, check_unweighted, unlabeled_like
 from bayescal.core.text import counted, percent
 from bayescal.curves.cells import Problem, fingerprint
 from bayescal.quantities.agnostic.decisions import (
@@ -317,21 +317,7 @@ def checked_unlabeled(unlabeled: Any, data: Scores) -> Scores | None:
     if unlabeled is None:
         return None
     if not isinstance(unlabeled, Scores):
-        if data.n_classifiers > 1:
-            raise InputError(
-                "unlabeled must be Scores where there are several classifiers; got "
-                f"{type(unlabeled).__name__}. Pass Scores.stack({{name: y_prob, ...}}, "
-                "y_true=[None] * n)."
-            )
-        rows = len(to_numpy(unlabeled, "unlabeled"))
-        check_rows(rows, "unlabeled")
-        unlabeled = Scores(
-            y_true=[None] * rows,
-            y_prob=unlabeled,
-            classifier=data.classifiers[0],
-            classes=data.classes,
-            pos_label=data.classes[1],
-        )
+        unlabeled = unlabeled_like(unlabeled, data, "unlabeled", "data")
     check_rows(unlabeled.n_obs, "unlabeled")
     if unlabeled.classifiers != data.classifiers or unlabeled.n_classes != data.n_classes:
         raise InputError(
