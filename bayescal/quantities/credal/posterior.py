@@ -36,6 +36,7 @@ from bayescal.quantities.credal.data import (
     Problem,
     RankCells,
     ScoreCells,
+    columns_of,
     data_warnings,
     held_rows,
     labeled_rows,
@@ -268,10 +269,10 @@ class CredalCase:
             "cell_count": problem.count,
             "cell_rank": problem.place,
             "cell_score": problem.cell_score(),
-            "target_score": _columns(self.data.target.y_prob[0][self.rows]),
+            "target_score": columns_of(self.data.target.y_prob[0][self.rows]),
             # What bounds of any other row take besides the draws.
-            "calibration_score": _columns(score),
-            "all_target_scores": _columns(self.data.target.y_prob[0]),
+            "calibration_score": columns_of(score),
+            "all_target_scores": columns_of(self.data.target.y_prob[0]),
         }
         rows = {"target_row": self.rows, "calibration_label": label}
         if self.data.rows is not None:
@@ -375,7 +376,7 @@ class CredalCase:
 
     def _bounds(self, point: Estimate) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
         """Theory's bounds of each class, and their words."""
-        columns = ((p[:, None] if self.is_binary else p).T for p in (point.p0, point.p1))
+        columns = (columns_of(p).T for p in (point.p0, point.p1))
         each = [
             bounds(p0, p1, self.data.n_calibration)._asdict()
             for p0, p1 in zip(*columns, strict=True)
@@ -415,11 +416,6 @@ def _drawn_labels(count: NDArray[Any], rate: Floats, rng: np.random.Generator) -
     whole = np.ceil(count).astype(np.int64)
     drawn = rng.binomial(whole, rate)
     return drawn if count.dtype.kind != "f" else drawn * (count / np.maximum(whole, 1))
-
-
-def _columns(score: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Scores side by side, one where there is one curve, (obs, curve)."""
-    return score[:, None] if score.ndim == 1 else score
 
 
 def plan(data: CalibrationSplit, priors: Priors) -> Plan:
