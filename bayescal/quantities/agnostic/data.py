@@ -194,9 +194,8 @@ class IntervalProblem:
     @property
     def above(self) -> Above:
         """Labelled rows above each threshold."""
-        counts = (np.append(0, np.cumsum(count[::-1])) for count in self.labels.T)
-        negative, positive = counts
-        return Above(positive, negative)
+        counts = (np.append(0, np.cumsum(count[::-1])) for count in self.labels.T[::-1])
+        return Above(*counts)
 
     def fingerprint(self, rules: Mapping[str, DecisionRule]) -> str:
         """Hash of the counts and of the rules."""

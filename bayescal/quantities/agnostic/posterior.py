@@ -406,18 +406,13 @@ def _plan(
         "decision": json.dumps({name: rule.describe() for name, rule in rules.items()}),
         **weighing(priors.label_rate),
     }
-    if not rows:
-        several = len({case.coords["classifier"] for case in cases}) > 1
-        return Plan(
-            cases, attrs | {"pairing": "independent"} if several else attrs, None, _variables(rules)
-        )
-    return Plan(
-        cases,
-        attrs | {"pairing": "shared rows"},
-        partial(correlations, cases, rows),
-        _variables(rules),
-        shared_rows([one.task for one in rows], [case.problem.labeled for case in cases]),
-    )
+    if rows:
+        attrs["pairing"], labeled = "shared rows", [case.problem.labeled for case in cases]
+        shared = shared_rows([one.task for one in rows], labeled)
+        return Plan(cases, attrs, partial(correlations, cases, rows), _variables(rules), shared)
+    if len({case.coords["classifier"] for case in cases}) > 1:
+        attrs["pairing"] = "independent"
+    return Plan(cases, attrs, None, _variables(rules))
 
 
 def _of_counts(
