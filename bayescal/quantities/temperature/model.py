@@ -80,11 +80,6 @@ def temperatures_of(problem: Rows, priors: Priors) -> HierarchicalTemperatures:
     return HierarchicalTemperatures(*problem.tabulated, priors)
 
 
-def average_of(problem: Rows, priors: Priors) -> TemperatureAverage:
-    """Join a problem and all models of its priors."""
-    return TemperatureAverage(temperatures_of(problem, priors), problem.labeled_logits())
-
-
 def model_of(problem: Rows, temperatures: HierarchicalTemperatures) -> pm.Model:
     """Build the model of one problem."""
     import pymc as pm
@@ -346,10 +341,9 @@ def draw_shared(
     for _ in range(_SHARED_ROUNDS):
         density = norm.logpdf(place, priors.mu.mu, priors.mu.sigma)
         density += look_up(table, place[:, None]).sum(axis=1)
-        kept = np.flatnonzero(density > density.max() - _SHARED_DEPTH)
-        ends = place[max(kept[0] - 1, 0)], place[min(kept[-1] + 1, _SHARED_PLACES - 1)]
         step, found = place[1] - place[0], place
-        place = np.linspace(*ends, _SHARED_PLACES)
+        low, high = _around(density, place, _SHARED_DEPTH)
+        place = np.linspace(low, high, _SHARED_PLACES)
     share = np.exp(density - logsumexp(density))
     at = rng.choice(found, draws, p=share) + rng.uniform(-step / 2, step / 2, draws)
     return at, float(logsumexp(density) + np.log(step))
@@ -417,9 +411,9 @@ def posterior_grid(table: Floats, priors: Priors) -> Grid:
     return _grid(table, priors, ends, fine)
 
 
-def _around(density: Floats, places: Floats) -> Floats:
+def _around(density: Floats, places: Floats, depth: float = _DEPTH) -> Floats:
     """Ends of what has density, and a step beyond, (2,)."""
-    kept = np.flatnonzero(density > density.max() - _DEPTH)
+    kept = np.flatnonzero(density > density.max() - depth)
     return places[[max(kept[0] - 1, 0), min(kept[-1] + 1, len(places) - 1)]]
 
 

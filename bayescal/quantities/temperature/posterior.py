@@ -62,8 +62,8 @@ from bayescal.quantities.temperature.many_rows import CountedRows
 from bayescal.quantities.temperature.model import (
     NEGLIGIBLE,
     TemperatureAverage,
-    average_of,
     model_of,
+    temperatures_of,
 )
 from bayescal.quantities.temperature.priors import MODELS, VECTOR, Priors
 from bayescal.quantities.temperature.vector_scaling import (
@@ -382,7 +382,8 @@ class TemperatureCase:
     @classmethod
     def of(cls, problem: Rows, priors: Priors, binning: Binning = BINNING) -> TemperatureCase:
         """Join a problem and its priors."""
-        return cls(problem, priors, average_of(problem, priors), binning)
+        model = TemperatureAverage(temperatures_of(problem, priors), problem.labeled_logits())
+        return cls(problem, priors, model, binning)
 
     @property
     def coords(self) -> Mapping[str, str]:
