@@ -18,8 +18,10 @@ from bayescal.core.intake import (
     Parts,
     Probabilities,
     alike,
+    check_order,
     collect,
     of_logits,
+    probabilities,
     round_scores,
     same_label,
 )
@@ -418,6 +420,35 @@ def check_ungrouped(scores: Scores, what: str, call: str) -> None:
             f"{what} has no groups; got {listing(scores.groups)}. Take them one by one, {call}, or "
             "leave them out: scores.without_group()."
         )
+
+
+def check_one_classifier(scores: Scores, what: str) -> None:
+    """Check that scores are of one classifier, for a function that takes one."""
+    if scores.n_classifiers != 1:
+        raise InputError(
+            f"{what} takes one classifier; got {scores.n_classifiers}. Pass data.select(name)."
+        )
+
+
+def unlabeled_like(y_prob: Any, scores: Scores, name: str, of: str) -> Scores:
+    """Take probabilities as scores of the classifier and classes of others, without labels."""
+    if scores.n_classifiers > 1:
+        raise InputError(
+            f"{name} must be Scores where there are several classifiers; got "
+            f"{type(y_prob).__name__} and classifiers {listing(scores.classifiers)}. "
+            "Pass Scores.stack(...) of the same classifiers."
+        )
+    column = Column(name, y_prob)
+    found = probabilities(column)
+    if found.shape[1:] != scores.y_prob.shape[2:]:
+        raise InputError(
+            f"{name} must hold scores of {of}'s classes; got shape "
+            f"{found.shape} for classes {listing(scores.classes)}. "
+            "Pass a column for each class, or for two classes the score of the second."
+        )
+    check_order(column, scores.classes)
+    missing = np.full(len(found), MISSING, np.int32)
+    return from_parts(Parts(found[np.newaxis], missing, scores.classifiers, scores.classes))
 
 
 def from_parts(parts: Parts) -> Scores:

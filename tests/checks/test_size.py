@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2229,
-    "core": 9425,
+    "core": 9456,
     "curves": 2406,
     "inference": 1751,
     "measures": 891,
     "plots": 3318,
-    "quantities/agnostic": 3964,
-    "quantities/credal": 6751,
+    "quantities/agnostic": 3891,
+    "quantities/credal": 6704,
     "quantities/ece": 3149,
     "quantities/pu_ece": 6166,
     "quantities/ssme": 5830,
-    "quantities/temperature": 5104,
+    "quantities/temperature": 5035,
     "report": 3129,
     "results": 6479,
     "workflow": 2749,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_226
+TEST_LINES = 50_223
 
 
 def lines(path: Path) -> int:

@@ -23,8 +23,8 @@ from bayescal.core.errors import InputError
 if TYPE_CHECKING:
     from bayescal.core.counts import Counts
     from bayescal.core.scores import Scores
-    from bayescal.quantities.agnostic.data import Figures
     from bayescal.quantities.agnostic.decisions import DecisionRule
+    from bayescal.quantities.agnostic.estimator import IntervalMeasure
     from bayescal.quantities.agnostic.priors import Priors
 
 # Rows that are read at once; beyond it the file is read in batches.
@@ -98,36 +98,42 @@ def read(given: Given) -> Scores | Mapping[str, Counts]:
 def estimates(data: Scores | Mapping[str, Counts], given: Given) -> Estimates:
     """Estimate each classifier's measure, and the cost of the rule."""
     from bayescal.core.plausibility import signs_of_scores
-    from bayescal.quantities.agnostic.data import RowFigures, data_warnings, problem_of, rule_edges
+    from bayescal.quantities.agnostic.data import data_warnings, problem_of
+    from bayescal.quantities.agnostic.decisions import actual_cost
+    from bayescal.quantities.agnostic.estimator import interval_measure
 
-    rule = rule_from_file(given["decision"]) if given["decision"] else None
-    found: list[tuple[Mapping[str, str], Figures]]
-    signs: Sequence[str]
+    rules = [rule_from_file(given["decision"])] if given["decision"] else []
+    found: list[tuple[Mapping[str, str], int, IntervalMeasure, Sequence[float]]] = []
+    signs: list[str] = []
     if isinstance(data, Mapping):
-        edges = rule_edges([rule] if rule else [])
-        problems = {name: problem_of(name, counts, edges) for name, counts in data.items()}
-        found = [({"classifier": name}, one.figures) for name, one in problems.items()]
-        signs = [f"{name}: {said}" for name, one in problems.items() for said in data_warnings(one)]
+        for name, counts in data.items():
+            problem = problem_of(name, counts, rules)
+            rows = problem.figures
+            found.append(({"classifier": name}, rows.n, rows.measure, rows.costs))
+            signs += [f"{name}: {said}" for said in data_warnings(problem)]
     else:
-        found = [(task.coords, RowFigures(task, task.score[:0])) for task in data.tasks()]
-        signs = signs_of_scores(data)
-    rows = []
-    for coords, figures in found:
-        measure = figures.estimate()
-        row = row_of(
+        for task in data.tasks():
+            score, label, weight = task.score, task.event, task.weight
+            costs = [actual_cost(rule, score, label=label, weight=weight) for rule in rules]
+            measure = interval_measure(score, label=label, weight=weight)
+            found.append((task.coords, task.n, measure, costs))
+        signs += signs_of_scores(data)
+    lines = [
+        row_of(
             coords,
-            n=figures.n,
-            c=float(measure.c),
-            ks=float(measure.ks),
-            lower=max(float(measure.lower), 0.0),
-            upper=float(measure.upper),
-            sign=int(measure.sign),
-            **({} if rule is None else {"cost": figures.cost(rule)}),
+            n=n,
+            c=measure.c,
+            ks=measure.ks,
+            lower=max(measure.lower, 0.0),
+            upper=measure.upper,
+            sign=measure.sign,
+            **({"cost": costs[0]} if costs else {}),
         )
-        rows.append(row)
+        for coords, n, measure, costs in found
+    ]
     shown = {"case": "", "n": "rows", "c": "c_emp", "lower": "from", "upper": "to", "sign": "sign"}
-    shown |= {"ks": "KS"} | ({} if rule is None else {"cost": "cost"})
-    return Estimates(rows, shown, warnings=signs, spare=["KS", "sign"])
+    shown |= {"ks": "KS"} | ({"cost": "cost"} if rules else {})
+    return Estimates(lines, shown, warnings=signs, spare=["KS", "sign"])
 
 
 COMMAND = Command(

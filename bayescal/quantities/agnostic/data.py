@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from bayescal.core.bin_counts import BinCounts, TiedRows
 from bayescal.core.binning import fine_counts, part_counts
 from bayescal.core.checks import check_rows, shown
-from bayescal.core.columns import MISSING, Whole, to_numpy
+from bayescal.core.columns import MISSING, Whole
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.plausibility import all_labels, area_under_roc, label_signs
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores, Task, binary_problems, check_unweighted
+from bayescal.core.scores import Scores, Task, binary_problems, check_unweighted, unlabeled_like
 from bayescal.core.text import counted, percent
 from bayescal.curves.cells import Problem, fingerprint
 from bayescal.quantities.agnostic.decisions import (
@@ -28,135 +28,70 @@ from bayescal.quantities.agnostic.decisions import (
     estimated_cost,
 )
 from bayescal.quantities.agnostic.estimator import (
-    Estimate,
     IntervalMeasure,
-    estimate,
+    interval_measure,
     measure_of_counts,
 )
-from bayescal.quantities.agnostic.functionals import roc
+from bayescal.quantities.agnostic.functionals import SharedRows, roc
 from bayescal.results.curves import Above
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RowFigures:
-    """Figures of rows in memory."""
-
-    task: Task
-    unlabeled: NDArray[np.floating]  # scores, (unlabelled row,)
-
-    @property
-    def n(self) -> int:
-        """Number of labelled rows."""
-        return self.task.n
-
-    @property
-    def n_positive(self) -> int:
-        """Number of positive rows."""
-        return self.task.n_positive
-
-    @property
-    def n_unlabeled(self) -> int:
-        """Number of rows without a label."""
-        return len(self.unlabeled)
-
-    @property
-    def only_score(self) -> float | None:
-        """The score of all labelled rows, where they share one."""
-        score = self.task.score
-        return float(score[0]) if np.ptp(score) == 0 else None
-
-    def estimate(self) -> Estimate:
-        """Calibration measure of the labelled rows."""
-        return estimate(self.task)
-
-    def auc(self) -> float:
-        """Area under the ROC curve of the labelled rows; NaN without rows of both labels."""
-        both = 0 < self.n_positive < self.n
-        return roc(self.task.score, probability=self.task.event).auc if both else np.nan
-
-    def cost(self, rule: DecisionRule) -> float:
-        """Mean cost of a rule on the labelled rows."""
-        return actual_cost(rule, self.task.score, label=self.task.event, weight=self.task.weight)
-
-    def unlabeled_auc(self) -> float:
-        """The area that the unlabelled scores imply; NaN where they imply one label."""
-        certain = float(self.unlabeled.mean()) in (0.0, 1.0)
-        return np.nan if certain else roc(self.unlabeled).auc
-
-    def unlabeled_cost(self, rule: DecisionRule) -> float:
-        """The mean cost that the unlabelled scores imply."""
-        return estimated_cost(rule, self.unlabeled)
-
-    @property
-    def mark(self) -> str:
-        """What rows have in common in any order, but not with others."""
-        bits = self.task.score.astype(np.float64).view(np.int64)
-        return f"{bits.sum()} {bits[self.task.event == 1].sum()}"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CountFigures:
-    """Figures of counted rows, those of a narrow cell tied."""
+class Figures(NamedTuple):
+    """What a result holds of the rows beside the posterior."""
 
     measure: IntervalMeasure
-    score: Floats  # (score,)
-    labels: Whole  # labelled rows, negative and positive, (score, 2)
-    unlabeled: Whole  # (score,)
     n: int
     n_positive: int
     n_unlabeled: int
+    only_score: float | None  # of all labelled rows, where they share one
+    auc: float  # of the labelled rows; NaN without rows of both labels
+    costs: tuple[float, ...]  # mean cost of each rule on the labelled rows
+    # What the unlabelled scores imply; NaN where these have one label.
+    unlabeled_auc: float
+    unlabeled_costs: tuple[float, ...]
+    mark: str  # what rows have in common in any order, but not with others
 
     @classmethod
-    def of(cls, counts: Counts, score: Floats) -> CountFigures:
-        """Take the rows of one classifier, at these scores."""
+    def of_rows(cls, rows: SharedRows, rules: Sequence[DecisionRule]) -> Figures:
+        """Figures of rows in memory."""
+        task, rest = rows
+        score, event = task.score, task.event
+        both = 0 < task.n_positive < task.n
+        certain = not len(rest) or float(rest.mean()) in (0.0, 1.0)
+        bits = score.astype(np.float64).view(np.int64)
+        return cls(
+            interval_measure(score, label=event),
+            task.n,
+            task.n_positive,
+            len(rest),
+            float(score[0]) if np.ptp(score) == 0 else None,
+            roc(score, probability=event).auc if both else np.nan,
+            tuple(actual_cost(rule, score, label=event) for rule in rules),
+            np.nan if certain else roc(rest).auc,
+            tuple(estimated_cost(rule, rest) for rule in rules if len(rest)),
+            f"{bits.sum()} {bits[event == 1].sum()}",
+        )
+
+    @classmethod
+    def of_counts(cls, counts: Counts, score: Floats, rules: Sequence[DecisionRule]) -> Figures:
+        """Figures of counted rows at these scores, those of a narrow cell tied."""
         labels = np.column_stack([counts.rows - counts.positives, counts.positives])
-        sums = int(labels.sum()), int(counts.positives.sum()), int(counts.unlabeled.sum())
-        return cls(measure_of_counts(counts), score, labels, counts.unlabeled, *sums)
-
-    @property
-    def only_score(self) -> float | None:
-        """The score of all labelled rows, where they share one."""
-        held = self.score[self.labels.any(axis=1)]
-        return float(held[0]) if len(held) == 1 else None
-
-    def estimate(self) -> Estimate:
-        """Calibration measure of the labelled rows."""
-        return Estimate(*(np.float64(getattr(self.measure, name)) for name in Estimate._fields))
-
-    def auc(self) -> float:
-        """Area under the ROC curve of the labelled rows; NaN without rows of both labels."""
-        return area_under_roc(self.labels)
-
-    def cost(self, rule: DecisionRule) -> float:
-        """Mean cost of a rule on the labelled rows."""
-        return self._mean_cost(rule, self.labels)
-
-    def unlabeled_auc(self) -> float:
-        """The area that the unlabelled scores imply; NaN where they imply one label."""
-        return area_under_roc(self._implied)
-
-    def unlabeled_cost(self, rule: DecisionRule) -> float:
-        """The mean cost that the unlabelled scores imply."""
-        return self._mean_cost(rule, self._implied)
-
-    @property
-    def mark(self) -> str:
-        """What rows have in common in any order, but not with others."""
-        return f"{self.measure} {self.auc()}"
-
-    @property
-    def _implied(self) -> Floats:
-        """Sums of 1 - f and of f over the unlabelled rows, (score, 2)."""
-        of_label = np.column_stack([1 - self.score, self.score])
-        return np.asarray(self.unlabeled[:, np.newaxis] * of_label, dtype=np.float64)
-
-    def _mean_cost(self, rule: DecisionRule, rows: Whole | Floats) -> float:
-        of_label = rule.cost_table[rule.action_of(self.score)][:, ::-1]
-        return float((rows * of_label).sum() / rows.sum())
-
-
-type Figures = RowFigures | CountFigures
-"""What a result holds of the rows beside the posterior."""
+        implied = counts.unlabeled[:, np.newaxis] * np.column_stack([1 - score, score])
+        held = score[labels.any(axis=1)]
+        measure, auc = measure_of_counts(counts), area_under_roc(labels)
+        tables = [rule.cost_table[rule.action_of(score)][:, ::-1] for rule in rules]
+        return cls(
+            measure,
+            int(labels.sum()),
+            int(counts.positives.sum()),
+            int(counts.unlabeled.sum()),
+            float(held[0]) if len(held) == 1 else None,
+            auc,
+            tuple(float((labels * table).sum() / labels.sum()) for table in tables),
+            area_under_roc(implied),
+            tuple(float((implied * t).sum() / implied.sum()) for t in tables if implied.any()),
+            f"{measure} {auc}",
+        )
 
 
 # So fine that the score hardly varies inside a cell.
@@ -194,9 +129,8 @@ class IntervalProblem:
     @property
     def above(self) -> Above:
         """Labelled rows above each threshold."""
-        counts = (np.append(0, np.cumsum(count[::-1])) for count in self.labels.T)
-        negative, positive = counts
-        return Above(positive, negative)
+        counts = (np.append(0, np.cumsum(count[::-1])) for count in self.labels.T[::-1])
+        return Above(*counts)
 
     def fingerprint(self, rules: Mapping[str, DecisionRule]) -> str:
         """Hash of the counts and of the rules."""
@@ -213,16 +147,23 @@ def problems(
     data: Scores, unlabeled: Scores | None, multiclass: str, rules: Sequence[DecisionRule]
 ) -> list[IntervalProblem]:
     """Cut scores into binary problems, and count the rows of each."""
-    edges = rule_edges(rules)
+    return [problem_of_rows(one, rules) for one in rows_of(data, unlabeled, multiclass, rules)]
+
+
+def rows_of(
+    data: Scores, unlabeled: Scores | None, multiclass: str, rules: Sequence[DecisionRule]
+) -> list[SharedRows]:
+    """Rows of each binary problem, labelled and not, at scores that rules tell apart."""
+    edges = _edges(rules)
     tasks = [replace(t, score=at_ends(t.score, edges[1:-1])) for t in data.tasks(multiclass)]
     without = _scores(data, data.y_true == MISSING, multiclass, edges)
     if unlabeled is not None:
         more = _scores(unlabeled, np.ones(unlabeled.n_obs, dtype=bool), multiclass, edges)
         without = [np.concatenate(pair) for pair in zip(without, more, strict=True)]
-    return [_problem(task, rest, edges) for task, rest in zip(tasks, without, strict=True)]
+    return [SharedRows(task, rest) for task, rest in zip(tasks, without, strict=True)]
 
 
-def rule_edges(rules: Sequence[DecisionRule]) -> list[float]:
+def _edges(rules: Sequence[DecisionRule]) -> list[float]:
     """Ends and thresholds of all rules, which divide no cell."""
     return [0.0, *sorted({end for rule in rules for end in rule.thresholds}), 1.0]
 
@@ -245,18 +186,20 @@ def named_rules(
     return {f"cost_{name}": rule for name, rule in decision.items()}
 
 
-def _problem(task: Task, unlabeled: Floats, edges: Sequence[float]) -> IntervalProblem:
+def problem_of_rows(rows: SharedRows, rules: Sequence[DecisionRule]) -> IntervalProblem:
+    """Put rows into cells of the labelled ones, and into cells of all rows within rules."""
+    task, unlabeled = rows
     check_rows(task.n, "the labelled rows")
     labeled = fine_counts(task, [0.0, 1.0], CELLS)
     every = np.concatenate([task.score, unlabeled]).astype(np.float64)
     all_rows = Task(task.coords, every, np.zeros(len(every), dtype=np.uint8))
-    cells = fine_counts(all_rows, edges, CELLS)
+    cells = fine_counts(all_rows, _edges(rules), CELLS)
     place = cells.find(every)
     labels = np.zeros((cells.n_bins, 2), np.int64)
     np.add.at(labels, (place[: task.n], task.event), 1)
     return IntervalProblem(
         Problem(task.coords, labeled, labeled, part_counts(task, labeled)),
-        RowFigures(task, unlabeled),
+        Figures.of_rows(rows, rules),
         cells,
         labels,
         np.bincount(place[task.n :], minlength=cells.n_bins),
@@ -264,8 +207,9 @@ def _problem(task: Task, unlabeled: Floats, edges: Sequence[float]) -> IntervalP
     )
 
 
-def problem_of(name: str, counts: Counts, edges: Sequence[float]) -> IntervalProblem:
-    """Put counted rows into cells of their own, and into cells of all rows within edges."""
+def problem_of(name: str, counts: Counts, rules: Sequence[DecisionRule]) -> IntervalProblem:
+    """Put counted rows into cells of their own, and into cells of all rows within rules."""
+    edges = _edges(rules)
     # Rows may have been of single precision.
     score = at_ends(counts.score, edges[1:-1], np.float32)
     labeled = replace(counts.labeled, score=score[counts.rows > 0])
@@ -279,7 +223,8 @@ def problem_of(name: str, counts: Counts, edges: Sequence[float]) -> IntervalPro
     np.add.at(rest, place, counts.unlabeled)
     one_score = (np.bincount(place, minlength=cells.n_bins) <= 1) & (cells.count != 1)
     curve = Problem({"classifier": name}, of_labels, of_labels, labeled.parts(of_labels))
-    return IntervalProblem(curve, CountFigures.of(counts, score), cells, labels, rest, one_score)
+    figures = Figures.of_counts(counts, score, rules)
+    return IntervalProblem(curve, figures, cells, labels, rest, one_score)
 
 
 def _one_score(cells: BinCounts, score: Floats, place: Whole) -> NDArray[np.bool_]:
@@ -317,21 +262,7 @@ def checked_unlabeled(unlabeled: Any, data: Scores) -> Scores | None:
     if unlabeled is None:
         return None
     if not isinstance(unlabeled, Scores):
-        if data.n_classifiers > 1:
-            raise InputError(
-                "unlabeled must be Scores where there are several classifiers; got "
-                f"{type(unlabeled).__name__}. Pass Scores.stack({{name: y_prob, ...}}, "
-                "y_true=[None] * n)."
-            )
-        rows = len(to_numpy(unlabeled, "unlabeled"))
-        check_rows(rows, "unlabeled")
-        unlabeled = Scores(
-            y_true=[None] * rows,
-            y_prob=unlabeled,
-            classifier=data.classifiers[0],
-            classes=data.classes,
-            pos_label=data.classes[1],
-        )
+        unlabeled = unlabeled_like(unlabeled, data, "unlabeled", "data")
     check_rows(unlabeled.n_obs, "unlabeled")
     if unlabeled.classifiers != data.classifiers or unlabeled.n_classes != data.n_classes:
         raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import batched
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -372,7 +373,7 @@ def estimate(
     found = [_measure(task) for task in tasks]
     dims = [data.n_classifiers] * (data.n_classifiers > 1) + [data.n_classes] * by_class
     if by_class and multiclass == "supremum":
-        parts = _split(found, data.n_classes)
+        parts = batched(found, data.n_classes)
         worst = [max(part)._replace(ks=max(one.ks for one in part)) for part in parts]
         return _of(worst, dims[:-1])
     return _of(found, dims)
@@ -429,7 +430,3 @@ def _of(found: Sequence[IntervalMeasure], dims: Sequence[int]) -> Estimate:
         for name in Estimate._fields
     }
     return Estimate(**columns)
-
-
-def _split(found: Sequence[IntervalMeasure], size: int) -> list[Sequence[IntervalMeasure]]:
-    return [found[start : start + size] for start in range(0, len(found), size)]

@@ -268,16 +268,13 @@ def correlations(
     classifiers' influences of the label times ``y - rate``, and that of the influences of the score
     over all N rows, over N. Of unlabelled rows only the labels are uncertain.
     """
-    classes = list(dict.fromkeys(case.coords.get("class", "") for case in cases))
-    parts = list(zip(cases, rows, found, strict=True))
-    matrices = [_of_one([part for part in parts if _class(part[0]) == name]) for name in classes]
-    if len(classes) == 1:
+    by_class: dict[str, list[Part]] = {}
+    for part in zip(cases, rows, found, strict=True):
+        by_class.setdefault(part[0].coords.get("class", ""), []).append(part)
+    matrices = [_of_one(parts) for parts in by_class.values()]
+    if len(matrices) == 1:
         return matrices[0]
     return {name: np.stack([one[name] for one in matrices]) for name in matrices[0]}
-
-
-def _class(case: AgnosticCase) -> str:
-    return case.coords.get("class", "")
 
 
 def _of_one(parts: Sequence[Part]) -> dict[str, Floats]:

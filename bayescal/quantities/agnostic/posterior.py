@@ -49,17 +49,18 @@ from bayescal.quantities.agnostic.bounds import bounds
 from bayescal.quantities.agnostic.data import (
     CELLS,
     IntervalProblem,
-    RowFigures,
     checked,
     checked_unlabeled,
     data_warnings,
     named_rules,
     one_label_warnings,
     problem_of,
+    problem_of_rows,
     problems,
-    rule_edges,
+    rows_of,
 )
 from bayescal.quantities.agnostic.decisions import DecisionRule
+from bayescal.quantities.agnostic.estimator import Estimate
 from bayescal.quantities.agnostic.functionals import (
     PrefixSums,
     SharedRows,
@@ -313,15 +314,14 @@ class AgnosticCase:
     def _point_estimate(self) -> dict[str, Any]:
         """Figures of the labelled rows, and of the unlabelled ones by their scores alone."""
         rows = self.problem.figures
-        prevalence = rows.n_positive / rows.n
-        found = {**rows.estimate()._asdict(), "n": rows.n, "prevalence": prevalence}
-        found["auc"] = rows.auc()
-        for name, rule in self.rules.items():
-            found[name] = rows.cost(rule)
+        found: dict[str, Any] = {
+            name: np.float64(getattr(rows.measure, name)) for name in Estimate._fields
+        }
+        found |= {"n": rows.n, "prevalence": rows.n_positive / rows.n, "auc": rows.auc}
+        found |= zip(self.rules, rows.costs, strict=True)
         if rows.n_unlabeled:
-            found["unlabeled_auc"] = rows.unlabeled_auc()
-            for name, rule in self.rules.items():
-                found[f"unlabeled_{name}"] = rows.unlabeled_cost(rule)
+            unlabeled = [f"unlabeled_{name}" for name in ("auc", *self.rules)]
+            found |= zip(unlabeled, (rows.unlabeled_auc, *rows.unlabeled_costs), strict=True)
         return found
 
 
@@ -374,17 +374,19 @@ def plan(
         return _of_counts(data, priors, rules, unlabeled)
     if (more := checked_unlabeled(unlabeled, data)) is not None:
         data, more = alike_scores(data, more)
-    found = problems(checked(data), more, multiclass, list(rules.values()))
+    rows = rows_of(checked(data), more, multiclass, list(rules.values()))
     cases = [
         AgnosticCase.of(
-            problem, priors, rules, class_signs(data, problem.labeled.coords["classifier"])
+            problem_of_rows(one, list(rules.values())),
+            priors,
+            rules,
+            class_signs(data, one.task.coords["classifier"]),
         )
-        for problem in found
+        for one in rows
     ]
     n_obs = data.n_obs + (0 if more is None else more.n_obs)
-    figures = [] if data.n_classifiers == 1 else [problem.figures for problem in found]
-    rows = [SharedRows(one.task, one.unlabeled) for one in figures if isinstance(one, RowFigures)]
-    return _plan(cases, data, n_obs, "binary" if data.is_binary else multiclass, rows)
+    shared = rows if data.n_classifiers > 1 else []
+    return _plan(cases, data, n_obs, "binary" if data.is_binary else multiclass, shared)
 
 
 def _plan(
@@ -406,18 +408,13 @@ def _plan(
         "decision": json.dumps({name: rule.describe() for name, rule in rules.items()}),
         **weighing(priors.label_rate),
     }
-    if not rows:
-        several = len({case.coords["classifier"] for case in cases}) > 1
-        return Plan(
-            cases, attrs | {"pairing": "independent"} if several else attrs, None, _variables(rules)
-        )
-    return Plan(
-        cases,
-        attrs | {"pairing": "shared rows"},
-        partial(correlations, cases, rows),
-        _variables(rules),
-        shared_rows([one.task for one in rows], [case.problem.labeled for case in cases]),
-    )
+    if rows:
+        attrs["pairing"], labeled = "shared rows", [case.problem.labeled for case in cases]
+        shared = shared_rows([one.task for one in rows], labeled)
+        return Plan(cases, attrs, partial(correlations, cases, rows), _variables(rules), shared)
+    if len({case.coords["classifier"] for case in cases}) > 1:
+        attrs["pairing"] = "independent"
+    return Plan(cases, attrs, None, _variables(rules))
 
 
 def _of_counts(
@@ -440,9 +437,8 @@ def _of_counts(
                 "agnostic cannot use sample weights; got counts of weighted rows. Count the rows "
                 "without weights."
             )
-    edges = rule_edges(list(rules.values()))
     cases = [
-        AgnosticCase.of(problem_of(name, counts, edges), priors, rules)
+        AgnosticCase.of(problem_of(name, counts, list(rules.values())), priors, rules)
         for name, counts in data.items()
     ]
     tasks = data.shared_tasks() if isinstance(data, CountTable) else ()
@@ -506,7 +502,7 @@ def build_model(
     """
     check_data(data, (Scores, Counts), "agnostic", "Scores(y_true=..., y_prob=...)")
     found = (
-        [problem_of(ALONE, data, [0.0, 1.0])]
+        [problem_of(ALONE, data, [])]
         if isinstance(data, Counts)
         else problems(checked(data), None, multiclass, [])
     )

@@ -86,16 +86,17 @@ def _where(wrong: NDArray[np.bool_]) -> str:
     return f"{rows}class {place[-1]}"
 
 
+def _check_inside(values: Floats, name: str, remedy: str) -> None:
+    if values.size and not (values.min() >= 0 and values.max() <= 1):
+        wrong = ~((values >= 0) & (values <= 1))
+        value = values.flat[int(wrong.argmax())]
+        rule = "lie in [0, 1]" if np.isfinite(value) else "be finite"
+        raise InputError(f"{name} must {rule}; got {value:.6g} at {_where(wrong)}. {remedy}")
+
+
 def _refuse(low: Floats, high: Floats) -> None:
     for name, bound in (("lower", low), ("upper", high)):
-        wrong = ~((bound >= 0) & (bound <= 1))
-        if wrong.any():
-            value = bound.flat[int(wrong.argmax())]
-            rule = "lie in [0, 1]" if np.isfinite(value) else "be finite"
-            raise InputError(
-                f"{name} must {rule}; got {value:.6g} at {_where(wrong)}. "
-                "Pass bounds of probabilities."
-            )
+        _check_inside(bound, name, "Pass bounds of probabilities.")
     wrong = low > high
     first = int(wrong.argmax())
     raise InputError(
@@ -399,12 +400,7 @@ def _probabilities(prob: ArrayLike, shape: tuple[int, ...], name: str = "prob") 
             f"{name} must have a value for each bound; got shape {values.shape} for {shape}. "
             "Pass the probabilities of the same rows and classes."
         )
-    if values.size and not (values.min() >= 0 and values.max() <= 1):
-        wrong = ~((values >= 0) & (values <= 1))
-        rule = "lie in [0, 1]" if np.isfinite(values[wrong]).all() else "be finite"
-        raise InputError(
-            f"{name} must {rule}; got {values[wrong][0]:.6g}. Pass probabilities, not logits."
-        )
+    _check_inside(values, name, "Pass probabilities, not logits.")
     return values
 
 

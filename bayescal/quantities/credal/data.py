@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from bayescal.core.binning import fine_counts
 from bayescal.core.checks import check_is, listing
 from bayescal.core.columns import MISSING, Whole
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, Parts, check_order, probabilities, round_scores
+from bayescal.core.intake import Parts, round_scores
 from bayescal.core.many_rows import counted
 from bayescal.core.plausibility import label_signs
 from bayescal.core.quantity import Floats
@@ -25,6 +25,7 @@ from bayescal.core.scores import (
     check_ungrouped,
     check_unweighted,
     from_parts,
+    unlabeled_like,
 )
 from bayescal.core.shown import Showing, Shown
 
@@ -203,33 +204,13 @@ def counting(split: CalibrationSplit, counts: RowCounts | None) -> CalibrationSp
 
 def target_like(calibration: Scores, target: Any) -> Scores:
     """Check target rows, of the classifiers and classes of others."""
-    found = target if isinstance(target, Scores) else _unlabeled(target, calibration)
+    found: Scores = target
+    if not isinstance(target, Scores):
+        found = unlabeled_like(target, calibration, "target", "calibration")
     _check_alike(calibration, found)
     check_ungrouped(found, "target", _BY_GROUP)
     check_unweighted(found, "target")
     return found
-
-
-def _unlabeled(y_prob: Any, calibration: Scores) -> Scores:
-    """Take probabilities as scores of calibration's classifier, without labels."""
-    if calibration.n_classifiers > 1:
-        raise InputError(
-            "target must be Scores where there are several classifiers; got "
-            f"{type(y_prob).__name__} and classifiers {listing(calibration.classifiers)}. "
-            "Pass Scores.stack(...) of the same classifiers."
-        )
-    column = Column("target", y_prob)
-    score = probabilities(column)
-    if score.shape[1:] != calibration.y_prob.shape[2:]:
-        raise InputError(
-            "target must hold scores of calibration's classes; got shape "
-            f"{score.shape} for classes {listing(calibration.classes)}. "
-            "Pass a column for each class, or for two classes the score of the second."
-        )
-    check_order(column, calibration.classes)
-    missing = np.full(len(score), MISSING, np.int32)
-    classifiers, classes = calibration.classifiers, calibration.classes
-    return from_parts(Parts(score[np.newaxis], missing, classifiers, classes))
 
 
 def _check_alike(calibration: Scores, target: Scores) -> None:
@@ -286,11 +267,6 @@ class EmpiricalCDF:
 def cell_of(rank: Floats, n_cells: int) -> Whole:
     """Cell of each rank, of cells of equal width; rounded, as a rank may lie on an edge."""
     return np.minimum(round_scores(rank * n_cells).astype(np.int64), n_cells - 1)
-
-
-def cell_middle(rank: Floats, n_cells: int) -> Floats:
-    """Middle of each rank's cell."""
-    return np.asarray((cell_of(rank, n_cells) + 0.5) / n_cells)
 
 
 class Counted(NamedTuple):
@@ -398,6 +374,11 @@ def curve_rows(split: CalibrationSplit) -> list[CurveRows]:
     return [CurveRows.of(split, column, label == k) for k, column in enumerate(score.T)]
 
 
+def columns_of(score: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Scores side by side, one where there is one curve, (obs, curve)."""
+    return score[:, None] if score.ndim == 1 else score
+
+
 def effective_rows(
     score: NDArray[np.floating], happened: NDArray[np.generic], weight: Floats
 ) -> Floats:
@@ -435,7 +416,7 @@ class Problem:
     def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], cells: Cells) -> Problem:
         """Count the rows of a classifier."""
         curves = curve_rows(data)
-        target = data.target.y_prob[0][rows].reshape(len(rows), len(curves))
+        target = columns_of(data.target.y_prob[0])[rows]
         ranks = tuple(EmpiricalCDF.of(curve.score, curve.number) for curve in curves)
         counted = [cells.count(rank, curve) for rank, curve in zip(ranks, curves, strict=True)]
         stacked = (np.stack(parts, axis=-2) for parts in zip(*counted, strict=True))
@@ -457,10 +438,6 @@ class Problem:
         """Score at the mean rank of each cell, (curve, cell)."""
         rows = zip(self.ranks, self.place, strict=True)
         return np.stack([ranks.score_at(place) for ranks, place in rows])
-
-    def relabelled(self, positives: Counts) -> Problem:
-        """Give the cells other numbers of labels."""
-        return replace(self, positives=positives)
 
 
 # Standard errors by which the mean rank of labelled rows may lie below the middle.
@@ -505,14 +482,12 @@ def _fall(problem: Problem) -> list[bool]:
 
 def held_rows(data: CalibrationSplit) -> NDArray[np.intp]:
     """Choose the target rows that a result holds draws of, (obs,)."""
-    score = data.target.y_prob[0]
-    last = score if score.ndim == 1 else score[:, -1]
-    curves = 1 if score.ndim == 1 else score.shape[1]
-    number = max(FEWEST, MOST // curves)
-    if len(last) <= number:
-        return np.arange(len(last))
-    order = np.argsort(last, kind="stable")
-    return np.sort(order[np.linspace(0, len(last) - 1, number).round().astype(np.intp)])
+    score = columns_of(data.target.y_prob[0])
+    rows, number = len(score), max(FEWEST, MOST // score.shape[1])
+    if rows <= number:
+        return np.arange(rows)
+    order = np.argsort(score[:, -1], kind="stable")
+    return np.sort(order[np.linspace(0, rows - 1, number).round().astype(np.intp)])
 
 
 def count_rows(

@@ -24,8 +24,9 @@ from bayescal.core.quantity import (
     bound_words,
     dims_of,
 )
+from bayescal.core.scores import check_one_classifier
 from bayescal.core.text import counted
-from bayescal.curves.average import member_model, weighing
+from bayescal.curves.average import in_chains, member_model, weighing
 from bayescal.curves.cells import draw_masses, off_boundary, weighted_masses
 from bayescal.curves.priors import COMPONENTS, SMOOTH
 from bayescal.quantities.credal import VARIABLES
@@ -35,6 +36,7 @@ from bayescal.quantities.credal.data import (
     Problem,
     RankCells,
     ScoreCells,
+    columns_of,
     data_warnings,
     held_rows,
     labeled_rows,
@@ -122,34 +124,10 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     """
     remedy = "CalibrationSplit(calibration=..., target=...)"
     check_data(data, (CalibrationSplit,), "credal", remedy)
-    if data.calibration.n_classifiers != 1:
-        raise InputError(
-            f"build_model takes one classifier; got {data.calibration.n_classifiers}. "
-            "Pass data.select(name)."
-        )
+    check_one_classifier(data.calibration, "build_model")
     priors = Priors() if priors is None else priors
     check_is(priors, Priors, "priors", "Pass bayescal.credal.Priors().")
-    prior = priors.label_rate
-    problem = Problem.of(data, np.arange(0), cells_of(prior, data.effective_n))
-    names = data.calibration.classes if problem.n_curves > 1 else data.calibration.classes[1:]
-    return model_of(label_model(problem, prior), tuple(map(str, names)))
-
-
-def model_of(label_rates: LabelModel, curves: tuple[str, ...], member: str = "") -> pm.Model:
-    """Build the model of one problem, whose curves have these names, or of a member."""
-    import pymc as pm
-
-    if isinstance(label_rates, Averaged):
-        return member_model(label_rates.members, member)
-    if label_rates.problem.count.dtype.kind == "f":
-        # PyMC would cut effective counts down to whole numbers.
-        raise InputError(
-            "the PyMC model must have whole counts of rows; got effective ones of weighted rows. "
-            "Pass method='direct'."
-        )
-    with pm.Model(coords={"curve": list(curves)}) as model:
-        label_rates.add_to_model()
-    return model
+    return CredalCase.of(data, np.arange(0), priors).build_model()
 
 
 PRIOR_DRAWS: Final = 500
@@ -201,11 +179,6 @@ class CredalCase:
         problem = Problem.of(data, rows, cells)
         return cls(data, rows, problem, priors, label_model(problem, priors.label_rate))
 
-    def relabelled(self, positives: NDArray[Any]) -> CredalCase:
-        """Give the cells other numbers of labels."""
-        problem = self.problem.relabelled(positives)
-        return replace(self, problem=problem, model=label_model(problem, self.priors.label_rate))
-
     @property
     def coords(self) -> Mapping[str, str]:
         """The classifier."""
@@ -256,14 +229,26 @@ class CredalCase:
 
     def build_model(self, member: str = "") -> pm.Model:
         """Build the model, unsampled; that of an average takes the name of a member."""
-        return model_of(self.model, self.curves, member)
+        import pymc as pm
+
+        if isinstance(self.model, Averaged):
+            return member_model(self.model.members, member)
+        if self.problem.count.dtype.kind == "f":
+            # PyMC would cut effective counts down to whole numbers.
+            raise InputError(
+                "the PyMC model must have whole counts of rows; got effective ones of weighted "
+                "rows. Pass method='direct'."
+            )
+        with pm.Model(coords={"curve": list(self.curves)}) as model:
+            self.model.add_to_model()
+        return model
 
     def with_pseudo_observations(self, draws: Draws) -> PseudoObservations:
         """Probabilities and bounds of the rows, (chain, draw, obs, curve)."""
         lead = next(iter(draws.values())).shape[:2]
         flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in draws.items()}
         found = self.model.with_pseudo_observations(flat, self.problem.target_rank)
-        return PseudoObservations._make(part.reshape(*lead, *part.shape[1:]) for part in found)
+        return PseudoObservations(**in_chains(found._asdict(), lead))
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
@@ -284,10 +269,10 @@ class CredalCase:
             "cell_count": problem.count,
             "cell_rank": problem.place,
             "cell_score": problem.cell_score(),
-            "target_score": _columns(self.data.target.y_prob[0][self.rows]),
+            "target_score": columns_of(self.data.target.y_prob[0][self.rows]),
             # What bounds of any other row take besides the draws.
-            "calibration_score": _columns(score),
-            "all_target_scores": _columns(self.data.target.y_prob[0]),
+            "calibration_score": columns_of(score),
+            "all_target_scores": columns_of(self.data.target.y_prob[0]),
         }
         rows = {"target_row": self.rows, "calibration_label": label}
         if self.data.rows is not None:
@@ -370,7 +355,9 @@ class CredalCase:
         positives = _drawn_labels(self.problem.count, self.model.cell_prob(drawn)[0], rng)
         prob = self.with_pseudo_observations(draws).prob[0, 0]
         values = {name: drawn[name][0] for name in self.model.variables}
-        return self.relabelled(positives), {"prob": prob, **values}
+        problem = replace(self.problem, positives=positives)
+        model = label_model(problem, self.priors.label_rate)
+        return replace(self, problem=problem, model=model), {"prob": prob, **values}
 
     def _decisions(self, found: PseudoObservations) -> dict[str, NDArray[Any]]:
         """Decisions under the bounds of each draw; of several classes, whether sets are proper."""
@@ -389,7 +376,7 @@ class CredalCase:
 
     def _bounds(self, point: Estimate) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
         """Theory's bounds of each class, and their words."""
-        columns = ((p[:, None] if self.is_binary else p).T for p in (point.p0, point.p1))
+        columns = (columns_of(p).T for p in (point.p0, point.p1))
         each = [
             bounds(p0, p1, self.data.n_calibration)._asdict()
             for p0, p1 in zip(*columns, strict=True)
@@ -429,11 +416,6 @@ def _drawn_labels(count: NDArray[Any], rate: Floats, rng: np.random.Generator) -
     whole = np.ceil(count).astype(np.int64)
     drawn = rng.binomial(whole, rate)
     return drawn if count.dtype.kind != "f" else drawn * (count / np.maximum(whole, 1))
-
-
-def _columns(score: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Scores side by side, one where there is one curve, (obs, curve)."""
-    return score[:, None] if score.ndim == 1 else score
 
 
 def plan(data: CalibrationSplit, priors: Priors) -> Plan:

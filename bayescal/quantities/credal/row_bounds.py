@@ -410,7 +410,7 @@ def _lines(
     import pyarrow as pa
 
     found = lookup.bounds(score)
-    n_curves = 1 if score.ndim == 1 else score.shape[1]
+    n_curves = len(lookup.curves)
     names = lookup.classes[-n_curves:]
     rows = len(score)
 

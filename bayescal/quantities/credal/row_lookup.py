@@ -22,7 +22,7 @@ from bayescal.curves.boundary import BoundaryScore
 from bayescal.curves.cells import logit_rate, rate_logit, score_logit
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, SEGMENTS
 from bayescal.inference.direct import BinomialCells
-from bayescal.quantities.credal.data import CalibrationSplit, EmpiricalCDF, Problem
+from bayescal.quantities.credal.data import CalibrationSplit, EmpiricalCDF, Problem, columns_of
 from bayescal.quantities.credal.estimator import merged_classes, predictor
 from bayescal.quantities.credal.models import LabelModel, add_pseudo_observations
 from bayescal.quantities.credal.posterior import cells_of, label_model
@@ -319,7 +319,7 @@ class Lookup:
         model = label_model(problem, prior)
         nodes = [
             _Nodes.of(partial(_representative, model, ranks), column)
-            for ranks, column in zip(problem.ranks, _columns(score), strict=True)
+            for ranks, column in zip(problem.ranks, columns_of(score).T, strict=True)
         ]
         places = [np.append(each.place, each.place_of(np.array([0.0, 1.0]))) for each in nodes]
         values = _summaries(model, draws_of(model), places, alpha)
@@ -339,7 +339,7 @@ class Lookup:
         """Look up rows of one classifier under the curves of a result, which holds no rows."""
         score = target.y_prob[0]
         curves = []
-        for curve, column in zip(stored, _columns(score), strict=True):
+        for curve, column in zip(stored, columns_of(score).T, strict=True):
             nodes = _Nodes.of(score_logit, column)
             boundary = [curve.boundary_bounds(end, alpha) for end in (0, 1)]
             curves.append(
@@ -356,7 +356,7 @@ class Lookup:
     def bounds(self, score: Floats) -> RowBounds:
         """Bounds and decisions of rows, (obs,) or (obs, class)."""
         prob, lower, upper = np.stack(
-            [curve(column) for curve, column in zip(self.curves, _columns(score), strict=True)],
+            [curve(column) for curve, column in zip(self.curves, columns_of(score).T, strict=True)],
             axis=-1,
         ).reshape(3, *score.shape)
         found = (decide_binary if score.ndim == 1 else decide)(lower, upper)
@@ -406,8 +406,3 @@ def _summaries(
 def _representative(model: LabelModel, ranks: EmpiricalCDF, score: Floats) -> Floats:
     """Rank of the same bounds for each score."""
     return model.representative(ranks(score))
-
-
-def _columns(score: Floats) -> Floats:
-    """Scores of each curve, (curve, obs)."""
-    return score[None] if score.ndim == 1 else score.T

@@ -66,7 +66,7 @@ def _estimates(scores: Scores | CountedRows, given: Given) -> Estimates:
         else [scores]
     )
     for problem in problems:
-        found = estimate_of(problem, problem.numbers())._asdict()
+        found = estimate_of(problem, problem.numbers)._asdict()
         warnings += data_warnings(problem) + range_warnings(problem, found["shared_alpha"])
         alpha = found.pop("class_alpha")
         of_all = {key: float(value) for key, value in found.items()}

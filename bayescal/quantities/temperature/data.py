@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from operator import add
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -16,7 +17,7 @@ from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.plausibility import below_chance
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores, check_ungrouped
+from bayescal.core.scores import Scores, check_one_classifier, check_ungrouped
 from bayescal.core.sums import Sums
 from bayescal.core.text import counted
 from bayescal.quantities.temperature.logits import (
@@ -26,7 +27,6 @@ from bayescal.quantities.temperature.logits import (
     Integers,
     LabeledRows,
     Tabulated,
-    class_columns,
     class_wise,
     finite_logits,
     labeled_rows,
@@ -106,14 +106,11 @@ type Rows = Problem | CountedRows
 def only_problem(data: Scores, what: str) -> Problem:
     """Check that scores are of one classifier, and take its rows."""
     check_data(data, (Scores,), "temperature", "Scores(y_true=..., y_prob=..., from_logits=True)")
-    if data.n_classifiers != 1:
-        raise InputError(
-            f"{what} takes one classifier; got {data.n_classifiers}. Pass data.select(name)."
-        )
+    check_one_classifier(data, what)
     return Problem.of(data, data.classifiers[0])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """All rows of one classifier, with and without labels; made by `Problem.of`."""
 
@@ -161,6 +158,7 @@ class Problem:
         """Places of the labelled rows."""
         return np.flatnonzero(self.label != MISSING)
 
+    @cached_property
     def facts(self) -> Facts:
         """What is said of the rows."""
         rows = self.known
@@ -184,9 +182,10 @@ class Problem:
             float(np.linalg.norm(centred, axis=1).max(initial=0.0)),
         )
 
+    @cached_property
     def tabulated(self) -> Tabulated:
         """The labelled rows' log likelihood by predicted class, as of their effective number."""
-        return Tabulated.of(self.labeled()).times(self.facts().per_weight)
+        return Tabulated.of(self.labeled()).times(self.facts.per_weight)
 
     def _by_class(self, power: int) -> Floats:
         """Powers of the labelled rows' weights, summed by predicted class, (class,)."""
@@ -194,13 +193,14 @@ class Problem:
         weight = None if self.weight is None else self.weight[rows] ** power
         return np.bincount(self.predicted[rows], weight, self.n_classes).astype(np.float64)
 
-    def numbers(self, gamma: float = np.inf) -> ClassWise:
+    @cached_property
+    def numbers(self) -> ClassWise:
         """Class-wise temperature scaling of the labelled rows."""
-        return class_wise(self.labeled(), gamma)
+        return class_wise(self.labeled())
 
     def labeled_logits(self) -> CentredRows:
         """The labelled rows, as vector scaling takes them."""
-        return self.centred(self.facts().per_weight)
+        return self.centred(self.facts.per_weight)
 
     def centred(self, per_weight: Floats) -> CentredRows:
         """The labelled rows, each as so many effective rows as `per_weight` of its class says."""
@@ -245,12 +245,13 @@ class Problem:
         part = self.take(self.known)
         return labeled_rows(part.logits, part.label, part.predicted, part.n_classes, part.weight)
 
-    def mark(self) -> float:
-        """A sum over the rows that is another if a logit, a label or a weight is."""
+    @property
+    def mark(self) -> Floats:
+        """Rows, and a sum over them that is another if a logit, a label or a weight is, (2,)."""
         # Numbers without a common measure, so that columns cannot make up for each other.
         of_row = (self.logits * np.sqrt(2.0 + np.arange(self.n_classes))).sum(axis=1)
         weight = 1.0 if self.weight is None else self.weight
-        return float(((np.abs(of_row) + 1) * (self.label + 2) * weight).sum())
+        return np.array([len(of_row), ((np.abs(of_row) + 1) * (self.label + 2) * weight).sum()])
 
     def fingerprint(self) -> str:
         """Hash of names, logits and labels."""
@@ -263,18 +264,21 @@ class Problem:
 
 def _logits_of(data: Scores, place: int) -> tuple[NDArray[np.floating], Floats]:
     """One classifier's probabilities or logits as given, and finite logits, (obs, class)."""
-    if data.logits is not None:
-        given = class_columns(np.asarray(data.logits[place], np.float64))
-        return given, finite_logits(given)
-    prob = data.y_prob[place]
-    if prob.ndim == 1:
-        prob = np.column_stack([1 - prob, prob])
-    return prob, log_probabilities(prob)
+    if data.logits is None:
+        prob = data.y_prob[place]
+        if prob.ndim == 1:
+            prob = np.column_stack([1 - prob, prob])
+        return prob, log_probabilities(prob)
+    given = np.asarray(data.logits[place], np.float64)
+    if given.ndim == 1:
+        # One of both is 0, so that an infinite one stands beside it.
+        given = np.column_stack([np.minimum(-given, 0), np.minimum(given, 0)])
+    return given, finite_logits(given)
 
 
 def data_warnings(problem: Rows) -> list[str]:
     """What a reader must know of the labelled rows."""
-    facts = problem.facts()
+    facts = problem.facts
     found: list[str] = []
     if facts.n_labeled < problem.n_classes:
         found.append(
@@ -307,7 +311,7 @@ def data_warnings(problem: Rows) -> list[str]:
 
 def range_warnings(problem: Rows, alpha: float) -> list[str]:
     """Say so where the number of all rows is an end of its range, though some are wrong."""
-    facts = problem.facts()
+    facts = problem.facts
     if alpha not in (ALPHA_MIN, ALPHA_MAX) or facts.right.sum() == facts.n_labeled:
         return []
     return [

@@ -16,19 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, logsumexp, xlog1py, xlogy
 
-from bayescal.core.bin_counts import BinCounts
 from bayescal.core.bin_edges import place_in
-from bayescal.core.binning import Binning, count_into
+from bayescal.core.binning import Binning
 from bayescal.core.checks import check_choice, check_data, check_is, check_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores, top_label
+from bayescal.core.scores import Scores, check_one_classifier, top_label
 from bayescal.core.sums import Several
 from bayescal.curves.cells import draw_masses
 from bayescal.quantities.temperature.data import Problem, Rows, only_problem
-from bayescal.quantities.temperature.logits import ClassWise, Integers, predicted_class, scores_of_0
+from bayescal.quantities.temperature.logits import (
+    ClassWise,
+    Integers,
+    class_wise,
+    predicted_class,
+    scores_of_0,
+)
 
 BY: Final = ("predicted", "true", "group")
 BINNING: Final = Binning(15, "uniform")
@@ -110,11 +115,7 @@ def calibration_errors(
     check_data(data, (Scores,), "calibration_errors", "Scores(y_true=..., y_prob=...)")
     check_choice(by, BY, "by")
     check_is(binning, Binning, "binning", "Pass bayescal.Binning(15, 'uniform').")
-    if data.n_classifiers != 1:
-        raise InputError(
-            f"calibration_errors takes one classifier; got {data.n_classifiers}. "
-            "Pass data.select(name)."
-        )
+    check_one_classifier(data, "calibration_errors")
     known = data.y_true != MISSING
     check_rows(int(known.sum()), "the labelled rows")
     score, event = top_label(data.y_prob[0], data.y_true)
@@ -143,23 +144,22 @@ def errors_of(
     weight: Floats | None = None,
 ) -> CalibrationErrors:
     """Errors of all rows and of each slice, in the same bins."""
-    edges = binning.edges(score, weight)
-    count = np.bincount(of, minlength=n_slices)
-    found = np.full((3, n_slices), np.nan)
-    for k in np.flatnonzero(count):
-        here = of == k
-        mine = None if weight is None else weight[here]
-        bins = count_into(score[here], correct[here], edges, binning.closed, weight=mine)
-        found[:, k] = _error(bins), bins.prevalence, bins.share @ bins.mean_score
+    # A label that no slice has, where it is not correct.
+    label = np.where(correct, of, n_slices)
+    sums = CellSums.of(score, of, label, n_slices, binning, weight=weight)
+    ece, max_ece, avg_ece, class_ece = _errors(sums)
+    rows = sums.of_class(sums.rows)
+    with np.errstate(invalid="ignore"):
+        accuracy, confidence = (sums.of_class(each) / rows for each in (sums.correct, sums.score))
     return CalibrationErrors(
-        binned_error(score, correct, binning, weight),
-        float(np.nanmax(found[0])),
-        float(np.nanmean(found[0])),
+        ece,
+        max_ece,
+        avg_ece,
         float(np.average(correct, weights=weight)),
-        class_ece=found[0],
-        class_accuracy=found[1],
-        class_confidence=found[2],
-        rows=count,
+        class_ece,
+        accuracy,
+        confidence,
+        np.bincount(of, minlength=n_slices),
     )
 
 
@@ -170,10 +170,7 @@ def binned_error(
     weight: Floats | None = None,
 ) -> float:
     """Expected calibration error of all rows."""
-    return _error(binning.count(score, event=correct, weight=weight))
-
-
-def _error(bins: BinCounts) -> float:
+    bins = binning.count(score, event=correct, weight=weight)
     rate = bins.positives / np.where(bins.count > 0, bins.count, 1)
     return float(expected_calibration_error(bins.share, rate, bins.mean_score))
 
@@ -212,7 +209,7 @@ class CellSums(NamedTuple):
     @classmethod
     def of(
         cls,
-        score: Floats,
+        score: NDArray[np.floating],
         predicted: Integers,
         label: Integers,
         n_classes: int,
@@ -270,6 +267,10 @@ class CellSums(NamedTuple):
         """Effective labelled rows per unit of their weight, (cell,); 1 without weights."""
         squares = self.labeled_squares
         return np.divide(self.labeled, squares, out=np.zeros_like(squares), where=squares > 0)
+
+    def of_class(self, values: Floats) -> Floats:
+        """Sum values of cells up by class, (class,)."""
+        return np.asarray(values.reshape(-1, self.n_bins).sum(axis=1))
 
     def means(self) -> list[Floats]:
         """Means of the values in cells with rows, (draw, cell) each."""
@@ -522,7 +523,7 @@ def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING)
     check_is(binning, Binning, "binning", "Pass bayescal.Binning(15, 'uniform').")
     problem = only_problem(data, "estimate")
     check_rows(len(problem.known), "the labelled rows")
-    return estimate_of(problem, problem.numbers(gamma), binning)
+    return estimate_of(problem, class_wise(problem.labeled(), gamma), binning)
 
 
 def estimate_of(problem: Rows, numbers: ClassWise, binning: Binning = BINNING) -> Estimate:
@@ -530,8 +531,8 @@ def estimate_of(problem: Rows, numbers: ClassWise, binning: Binning = BINNING) -
     alphas = [np.ones(problem.n_classes), numbers.alpha]
     before, after = problem.summed(partial(_sums, alphas=alphas, binning=binning)).each
     return Estimate(
-        *_errors(after),
-        *_errors(before),
+        *_errors(after)[:3],
+        *_errors(before)[:3],
         float(before.correct.sum() / before.rows.sum()),
         numbers.alpha,
         numbers.shared,
@@ -546,11 +547,11 @@ def _sums(problem: Problem, alphas: Sequence[Floats], binning: Binning) -> Sever
     return Several(tuple(of(score, rows.predicted, rows.label) for score in scores))
 
 
-def _errors(sums: CellSums) -> tuple[float, float, float]:
-    """Calibration error of all rows, the largest of the classes with rows, and their mean."""
-    gap = (sums.correct - sums.labeled_score).reshape(-1, sums.n_bins)
-    rows = sums.rows.reshape(gap.shape).sum(axis=1)
-    kept = rows > 0
-    of_class = np.abs(gap[kept]).sum(axis=1) / rows[kept]
-    every = np.abs(gap.sum(axis=0)).sum() / rows.sum()
-    return float(every), float(of_class.max()), float(of_class.mean())
+def _errors(sums: CellSums) -> tuple[float, float, float, Floats]:
+    """Errors of labelled rows: of all, the largest of the classes, their mean, and each, or NaN."""
+    gap, rows = sums.correct - sums.labeled_score, sums.of_class(sums.rows)
+    with np.errstate(invalid="ignore"):
+        each = sums.of_class(np.abs(gap)) / rows
+    every = np.abs(gap.reshape(-1, sums.n_bins).sum(axis=0)).sum() / rows.sum()
+    held = each[rows > 0]
+    return float(every), float(held.max()), float(held.mean()), each

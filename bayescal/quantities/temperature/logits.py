@@ -58,20 +58,15 @@ def _checked(values: Any, name: str) -> Floats:
         if value == np.inf:
             remedy = "Drop the row, or take the largest finite logit of the classifier."
         raise InputError(f"{name} must hold finite logits; got {got} at row {row}. {remedy}")
-    if found.ndim == 2 and found.shape[1] > 1:
-        _warn_of_probabilities(found, name)
-        return found
-    column = found.reshape(-1)
-    return np.column_stack([np.zeros_like(column), column])
-
-
-def _warn_of_probabilities(found: Floats, name: str) -> None:
-    """Say so where rows lie in [0, 1] and sum to 1."""
+    if found.ndim == 1 or found.shape[1] == 1:
+        column = found.reshape(-1)
+        return np.column_stack([np.zeros_like(column), column])
     if found.min() >= 0 and np.abs(found.sum(axis=1) - 1).max() < _ROUNDING:
         warn_of(
             f"{name} look like probabilities, as each row sums to 1, but are taken as logits. "
             "Pass their logarithms if they are."
         )
+    return found
 
 
 def warn_of(text: str | None) -> None:
@@ -98,14 +93,6 @@ def predicted_class(scores: NDArray[np.floating]) -> NDArray[np.intp]:
     if scores.shape[1] == 2:
         return (scores[:, 1] >= scores[:, 0]).astype(np.intp)
     return scores.argmax(axis=1)
-
-
-def class_columns(logits: Floats) -> Floats:
-    """Logits of the second of two classes as those of both; of more classes as they are."""
-    if logits.ndim == 2:
-        return logits
-    # One of both is 0, so that an infinite one stands beside it.
-    return np.column_stack([np.minimum(-logits, 0), np.minimum(logits, 0)])
 
 
 def finite_logits(logits: Floats) -> Floats:

@@ -112,7 +112,7 @@ def _two_classes(table: Rows, label: str, pos_label: Any) -> tuple[Label, Label]
 
 def _first_reading(problem: Problem) -> Several[Any]:
     """What is said of rows, and the table of their likelihood."""
-    return Several((problem.facts(), Tabulated.of(problem.labeled())))
+    return Several((problem.facts, Tabulated.of(problem.labeled())))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,15 +122,16 @@ class CountedRows:
     classifier: str
     classes: tuple[str, ...]
     _source: Source
-    _facts: Facts
-    _tabulated: Tabulated
-    _numbers: ClassWise
+    facts: Facts
+    # The labelled rows' log likelihood by predicted class, as of their effective number.
+    tabulated: Tabulated
+    numbers: ClassWise
 
     @classmethod
     def of(cls, source: Source) -> CountedRows:
         """Read the rows once for the table, and for each of Newton's steps from its peaks."""
-        noted, label = source.noted(_first_reading), source.columns.label
-        source, (facts, found) = replace(source, first=noted), noted.sums.each
+        (noted, mark), label = source.noted(_first_reading), source.columns.label
+        source, (facts, found) = replace(source, mark=mark), noted.each
         check_rows(facts.n, f"the column {label!r}")
         if not facts.n_labeled:
             raise InputError(
@@ -152,18 +153,6 @@ class CountedRows:
         """Whether scores are logits."""
         return self._source.columns.from_logits
 
-    def facts(self) -> Facts:
-        """What is said of the rows."""
-        return self._facts
-
-    def tabulated(self) -> Tabulated:
-        """The labelled rows' log likelihood by predicted class, as of their effective number."""
-        return self._tabulated
-
-    def numbers(self) -> ClassWise:
-        """Class-wise temperature scaling of the labelled rows."""
-        return self._numbers
-
     def labeled_logits(self) -> CountedRows:
         """The labelled rows, as vector scaling takes them."""
         return self
@@ -171,18 +160,18 @@ class CountedRows:
     @property
     def n(self) -> int:
         """Number of labelled rows."""
-        return self._facts.n_labeled
+        return self.facts.n_labeled
 
     def sums(self, point: Floats) -> Total:
         """Value, gradient and information of the log likelihood at a point, one after the other."""
-        per_weight = self._facts.per_weight
+        per_weight = self.facts.per_weight
         return self.summed(partial(_vector_sums, point=point, per_weight=per_weight))
 
     def every(self, step: int) -> CentredRows:
         """Every so many labelled rows, from the first on."""
         found, passed = [], 0
         for problem in self._source.problems():
-            part = problem.centred(self._facts.per_weight)
+            part = problem.centred(self.facts.per_weight)
             found.append(part.every(step, -passed % step))
             passed += part.n
         return reduce(CentredRows.plus, found)
@@ -197,8 +186,8 @@ class CountedRows:
 
     def fingerprint(self) -> str:
         """Hash of names, and of the table."""
-        digest = hashlib.sha256(repr((self.classifier, self.classes, self._facts)).encode())
-        for array in self._tabulated:
+        digest = hashlib.sha256(repr((self.classifier, self.classes, self.facts)).encode())
+        for array in self.tabulated:
             digest.update(array.tobytes())
         return digest.hexdigest()
 
@@ -275,21 +264,9 @@ class Columns:
         return Problem(self.classifier, names, np.zeros((0, size)), none, none, weight)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Noted[S: Sums]:
+def _noted(problem: Problem, of: Callable[[Problem], Any]) -> Several[Any]:
     """Sums, and what the rows are known by that they are of."""
-
-    sums: S
-    n: int
-    mark: float  # another if a logit, a label or a weight is
-
-    def plus(self, other: Noted[S]) -> Noted[S]:
-        """Add those of other rows."""
-        return Noted(self.sums.plus(other.sums), self.n + other.n, self.mark + other.mark)
-
-
-def _noted[S: Sums](problem: Problem, of: Callable[[Problem], S]) -> Noted[S]:
-    return Noted(of(problem), len(problem.label), problem.mark())
+    return Several((of(problem), Total(problem.mark)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -298,34 +275,36 @@ class Source:
 
     table: Rows
     columns: Columns
-    first: Noted[Any] | None = None
+    mark: Floats | None = None
 
-    def noted[S: Sums](self, of: Callable[[Problem], S]) -> Noted[S]:
+    def noted[S: Sums](self, of: Callable[[Problem], S]) -> tuple[S, Floats]:
         """Read the rows, add up what parts of them give, and note which rows they were."""
         # No closure, so that Dask's workers get it.
         sum_up = partial(self.columns.summed, of=partial(_noted, of=of))
-        return summed(self.table, self._names, sum_up, self._batch_rows)
+        found, mark = summed(self.table, self._names, sum_up, self._batch_rows).each
+        return found, mark.value
 
     def summed[S: Sums](self, of: Callable[[Problem], S]) -> S:
         """Read the rows anew, and add up what parts of them give."""
-        found: Noted[S] = self.noted(of)
-        self._check(found.n, found.mark)
-        return found.sums
+        found, mark = self.noted(of)
+        self._check(mark)
+        return found
 
     def problems(self) -> Iterator[Problem]:
         """Read the rows anew, in order."""
-        n, mark = 0, 0.0
+        mark = np.zeros(2)
         for batch in batches_of(self.table, self._names, self._batch_rows):
             problem = self.columns.problem(batch)
-            n, mark = n + len(problem.label), mark + problem.mark()
+            mark += problem.mark
             yield problem
-        self._check(n, mark)
+        self._check(mark)
 
-    def _check(self, n: int, mark: float) -> None:
+    def _check(self, mark: Floats) -> None:
         """Check that the rows are those of the first reading."""
-        if self.first is None or (n == self.first.n and np.isclose(mark, self.first.mark, _SAME)):
+        if self.mark is None or (np.isclose(mark, self.mark, [0, _SAME])).all():
             return
-        apart = f"{self.first.n} rows and then {n}" if n != self.first.n else "other values"
+        first, n = int(self.mark[0]), int(mark[0])
+        apart = f"{first} rows and then {n}" if n != first else "other values"
         raise InputError(
             f"rows must be the same at every reading, until the fit is done; got {apart}. Count "
             "them anew when no program writes to them."

@@ -20,6 +20,7 @@ from bayescal.core.checks import check_is
 from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats, LabelModel
 from bayescal.core.scores import Scores
 from bayescal.core.streams import count_not_above
+from bayescal.curves.average import in_chains
 from bayescal.inference.direct import choose
 from bayescal.quantities.temperature.data import Rows, only_problem
 from bayescal.quantities.temperature.logits import LOW, NODES, STEP, derivatives, look_up, quintic
@@ -76,12 +77,7 @@ def build_model(data: Scores, priors: Priors | None = None) -> pm.Model:
 
 def temperatures_of(problem: Rows, priors: Priors) -> HierarchicalTemperatures:
     """Join a problem and its priors."""
-    return HierarchicalTemperatures(*problem.tabulated(), priors)
-
-
-def average_of(problem: Rows, priors: Priors) -> TemperatureAverage:
-    """Join a problem and all models of its priors."""
-    return TemperatureAverage(temperatures_of(problem, priors), problem.labeled_logits())
+    return HierarchicalTemperatures(*problem.tabulated, priors)
 
 
 def model_of(problem: Rows, temperatures: HierarchicalTemperatures) -> pm.Model:
@@ -250,11 +246,9 @@ class TemperatureAverage(BaseModel):
         self, draws: Draws, rng: np.random.Generator
     ) -> tuple[dict[str, Floats], Mapping[str, float]]:
         """Add what NUTS does not draw, and the evidence of every model."""
-        shape = draws["mu"].shape
-        others, evidence = self._others(int(np.prod(shape)), rng)
+        others, evidence = self._others(draws["mu"].size, rng)
         evidence[CLASS_WISE] = posterior_grid(self.temperatures.table, self.priors).log_integral
-        shaped = {name: value.reshape(*shape, *value.shape[1:]) for name, value in others.items()}
-        return {**draws, **shaped}, evidence
+        return {**draws, **in_chains(others, draws["mu"].shape)}, evidence
 
     def _others(
         self, draws: int, rng: np.random.Generator
@@ -347,10 +341,9 @@ def draw_shared(
     for _ in range(_SHARED_ROUNDS):
         density = norm.logpdf(place, priors.mu.mu, priors.mu.sigma)
         density += look_up(table, place[:, None]).sum(axis=1)
-        kept = np.flatnonzero(density > density.max() - _SHARED_DEPTH)
-        ends = place[max(kept[0] - 1, 0)], place[min(kept[-1] + 1, _SHARED_PLACES - 1)]
         step, found = place[1] - place[0], place
-        place = np.linspace(*ends, _SHARED_PLACES)
+        low, high = _around(density, place, _SHARED_DEPTH)
+        place = np.linspace(low, high, _SHARED_PLACES)
     share = np.exp(density - logsumexp(density))
     at = rng.choice(found, draws, p=share) + rng.uniform(-step / 2, step / 2, draws)
     return at, float(logsumexp(density) + np.log(step))
@@ -418,9 +411,9 @@ def posterior_grid(table: Floats, priors: Priors) -> Grid:
     return _grid(table, priors, ends, fine)
 
 
-def _around(density: Floats, places: Floats) -> Floats:
+def _around(density: Floats, places: Floats, depth: float = _DEPTH) -> Floats:
     """Ends of what has density, and a step beyond, (2,)."""
-    kept = np.flatnonzero(density > density.max() - _DEPTH)
+    kept = np.flatnonzero(density > density.max() - depth)
     return places[[max(kept[0] - 1, 0), min(kept[-1] + 1, len(places) - 1)]]
 
 

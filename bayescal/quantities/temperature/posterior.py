@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import xarray as xr
@@ -27,6 +27,8 @@ from bayescal.core.quantity import (
     bound_words,
 )
 from bayescal.core.scores import Scores
+from bayescal.core.sums import Several
+from bayescal.curves.average import in_chains
 from bayescal.quantities.temperature.bounds import bounds
 from bayescal.quantities.temperature.data import (
     Problem,
@@ -60,13 +62,14 @@ from bayescal.quantities.temperature.many_rows import CountedRows
 from bayescal.quantities.temperature.model import (
     NEGLIGIBLE,
     TemperatureAverage,
-    average_of,
     model_of,
+    temperatures_of,
 )
 from bayescal.quantities.temperature.priors import MODELS, VECTOR, Priors
 from bayescal.quantities.temperature.vector_scaling import (
     SCALINGS,
     Scalings,
+    Total,
     centred,
     scaled_confidences,
 )
@@ -246,84 +249,42 @@ def mean_probabilities(
     return np.asarray((1 - scalings.weight) * found + scalings.weight * other)
 
 
-class Confidence(NamedTuple):
-    """Probabilities of the predicted class, at the points of its number."""
-
-    places: Floats
-    at: Floats
-    calibrated: Floats
-    uncalibrated: Floats
-
-
-def confidences(logits: Floats, predicted: Integers, log_alpha: Floats) -> Confidence:
-    """Probabilities of the predicted class of rows."""
-    flat = log_alpha.reshape(-1, log_alpha.shape[-1])
-    places = np.vstack([flat.min(axis=0), points_of(flat), flat.max(axis=0)])
-    # Log alphas of 0 are those of no calibration.
-    every = np.vstack([places, np.zeros(places.shape[1])])
-    at = np.empty((len(every), len(logits)))
+def confidences(logits: Floats, predicted: Integers, log_alpha: Floats) -> Floats:
+    """Probabilities of the predicted class of rows at log alphas, (point, class), (point, obs)."""
+    at = np.empty((len(log_alpha), len(logits)))
     rows = max(1, _BLOCK // logits.shape[1])
     for start in range(0, len(logits), rows):
         part = slice(start, start + rows)
         # In an array of its own: transposed logits may lie as they are needed, and be the caller's.
         gap = np.array(logits[part].T, order="C")
         gap -= gap.max(axis=0)
-        for number, alpha in enumerate(np.exp(every[:, predicted[part]])):
+        for number, alpha in enumerate(np.exp(log_alpha[:, predicted[part]])):
             at[number, part] = 1 / np.exp(alpha * gap).sum(axis=0)
-    return Confidence(places, at[:-1], at[1:-2].mean(axis=0), at[-1])
+    return at
 
 
-class ConfidenceSums(NamedTuple):
-    """Sums over all rows by predicted class and bin, before calibration and after."""
-
-    before: CellSums
-    after: CellSums
-    places: Floats
-    log_likelihood: Floats
-
-    def plus(self, other: ConfidenceSums) -> ConfidenceSums:
-        """Join with the sums of other rows."""
-        return ConfidenceSums(
-            self.before.plus(other.before),
-            self.after.plus(other.after),
-            self.places,
-            self.log_likelihood + other.log_likelihood,
-        )
-
-
-def confidence_sums(
-    problem: Rows, log_alpha: Floats, scalings: Scalings | None, binning: Binning
-) -> ConfidenceSums:
-    """Go through the rows, and sum up what draws of the numbers make of them."""
-    of = partial(
-        _sums_of,
-        log_alpha=log_alpha,
-        scalings=scalings,
-        binning=binning,
-        per_weight=problem.facts().per_weight,
-    )
-    return problem.summed(of)
-
-
-def _sums_of(
+def _confidence_sums(
     part: Problem,
-    log_alpha: Floats,
+    places: Floats,
     scalings: Scalings | None,
     binning: Binning,
     per_weight: Floats,
-) -> ConfidenceSums:
-    found = confidences(part.logits, part.predicted, log_alpha)
-    score, values, fit = found.calibrated, [found.at], np.zeros((0, part.n_classes))
+) -> Several[Any]:
+    """Cells of rows before calibration, and after, and log likelihood under vector scaling."""
+    # Log alphas of 0 are those of no calibration.
+    found = confidences(part.logits, part.predicted, np.vstack([places, 0 * places[:1]]))
+    at, before = found[:-1], found[-1]
+    after, values, fit = at[1:-1].mean(axis=0), [at], np.zeros((0, part.n_classes))
     if scalings is not None:
         scaled, fit = scaled_confidences(part, scalings, per_weight)
         share = scalings.weight
-        score = (1 - share) * score + share * scaled.mean(axis=0)
+        after = (1 - share) * after + share * scaled.mean(axis=0)
         values.append(scaled)
-    before, after = (
+    cells = (
         CellSums.of(x, part.predicted, part.label, part.n_classes, binning, values, part.weight)
-        for x in (found.uncalibrated, score)
+        for x in (before, after)
     )
-    return ConfidenceSums(before, after, found.places, fit)
+    return Several((*cells, Total(fit)))
 
 
 def plan(
@@ -383,7 +344,7 @@ def _of_counted(data: CountedRows, priors: Priors, binning: Binning) -> Plan:
 
 def _attributes(rows: Rows, binning: Binning, from_logits: bool) -> dict[str, Any]:
     """What a result says of the data."""
-    facts = rows.facts()
+    facts = rows.facts
     return {
         "n_obs": facts.n,
         "n_labeled": facts.n_labeled,
@@ -421,7 +382,8 @@ class TemperatureCase:
     @classmethod
     def of(cls, problem: Rows, priors: Priors, binning: Binning = BINNING) -> TemperatureCase:
         """Join a problem and its priors."""
-        return cls(problem, priors, average_of(problem, priors), binning)
+        model = TemperatureAverage(temperatures_of(problem, priors), problem.labeled_logits())
+        return cls(problem, priors, model, binning)
 
     @property
     def coords(self) -> Mapping[str, str]:
@@ -457,10 +419,10 @@ class TemperatureCase:
         weight = self.model.probabilities(evidence)
         drawn = self.model.mixed(draws, weight, rng)
         errors, log_likelihood, diagrams = self._errors(drawn, weight, rng)
-        numbers = self.problem.numbers()
+        numbers = self.problem.numbers
         found = estimate_of(self.problem, numbers, self.binning)
         prior = {name: value[None] for name, value in self._prior_draws(rng).items()}
-        theory, facts = _theory(self.problem), self.problem.facts()
+        theory, facts = _theory(self.problem), self.problem.facts
         effective = {"effective_n": facts.effective_n} if facts.weighted else {}
         return CaseArrays(
             coords=self.coords,
@@ -509,36 +471,41 @@ class TemperatureCase:
         scalings, place = None, np.full(vector.size, -1)
         if vector.any():
             scalings = scalings_of(draws, weight).thinned(
-                max(SCALINGS, _MOST // (problem.facts().n * problem.n_classes))
+                max(SCALINGS, _MOST // (problem.facts.n * problem.n_classes))
             )
             place[vector] = rng.permutation(np.arange(vector.sum()) % len(scalings.shift))
-        found = confidence_sums(problem, log_alpha, scalings, self.binning)
+        flat = log_alpha.reshape(-1, problem.n_classes)
+        places = np.vstack([flat.min(axis=0), points_of(flat), flat.max(axis=0)])
+        sum_up = partial(
+            _confidence_sums,
+            places=places,
+            scalings=scalings,
+            binning=self.binning,
+            per_weight=problem.facts.per_weight,
+        )
+        before, after, fits = problem.summed(sum_up).each
         if vector.any():
-            fit.reshape(len(vector), -1)[vector] = found.log_likelihood[place[vector]]
-
-        belief, flat = self.priors.belief, log_alpha.reshape(-1, problem.n_classes)
+            fit.reshape(len(vector), -1)[vector] = fits.value[place[vector]]
+        belief = self.priors.belief
 
         def errors(sums: CellSums) -> ErrorDraws:
             cells, (at, *scaled), rows = sums.cells(), sums.means(), tuple(belief)
-            implied = implied_by_temperatures(cells, at, found.places, flat, rows)
+            implied = implied_by_temperatures(cells, at, places, flat, rows)
             for each in scaled:
                 other = implied_by_draws(cells, each, rows)
                 implied.accuracy[vector] = other.accuracy[place[vector]]
                 implied.fit[vector] = other.fit[place[vector]]
             return error_draws(cells, implied, belief, problem.n_classes, rng)
 
-        named = errors(found.after)._asdict()
-        before = errors(found.before)._asdict()
-        named |= {f"{name}_uncalibrated": value for name, value in before.items()}
-        shape = log_alpha.shape[:2]
-        shaped = {name: value.reshape(*shape, *value.shape[1:]) for name, value in named.items()}
-        stages = [reliability(sums) for sums in (found.before, found.after)]
+        named = errors(after)._asdict()
+        named |= {f"{name}_uncalibrated": v for name, v in errors(before)._asdict().items()}
+        stages = [reliability(sums) for sums in (before, after)]
         diagrams = {name: np.stack([each[name] for each in stages]) for name in stages[0]}
-        return shaped, fit, diagrams
+        return in_chains(named, log_alpha.shape[:2]), fit, diagrams
 
     def _filled(self, rng: np.random.Generator) -> Rows:
         """The rows, and where they are few others like them without a label."""
-        more = rows_to_add(self.problem.facts().n, self.problem.n_classes)
+        more = rows_to_add(self.problem.facts.n, self.problem.n_classes)
         if not more:
             return self.problem
         problem = self.problem.whole()
@@ -560,7 +527,7 @@ class TemperatureCase:
 
 def _theory(problem: Rows) -> dict[str, Bound]:
     """What the rows leave open of half the Brier score of any numbers, those of log loss too."""
-    facts = problem.facts()
+    facts = problem.facts
     count = facts.predicted
     found = bounds(
         facts.n_labeled,

@@ -5,7 +5,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.data import checked_unlabeled, data_warnings, problems
+from bayescal.quantities.agnostic.data import checked_unlabeled, data_warnings, problems, rows_of
 from tests.quantities.agnostic.made import RULE, rows
 
 
@@ -44,10 +44,10 @@ def test_classes_one_by_one():
     prob = rng.dirichlet([1, 1, 1], 30)
     label = [*rng.integers(3, size=20).tolist(), *[None] * 10]
     scores = bc.Scores(y_true=label, y_prob=prob)
-    found = problems(scores, None, "class-wise", [])
-    assert [problem.labeled.coords["class"] for problem in found] == ["0", "1", "2"]
-    for place, problem in enumerate(found):
-        assert problem.figures.unlabeled == pytest.approx(scores.y_prob[0][20:, place])
+    found = rows_of(scores, None, "class-wise", [])
+    assert [one.task.coords["class"] for one in found] == ["0", "1", "2"]
+    for place, one in enumerate(found):
+        assert one.unlabeled == pytest.approx(scores.y_prob[0][20:, place])
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_several_classifiers_need_their_names():
     with pytest.raises(InputError, match="must be Scores where there are several"):
         checked_unlabeled([0.5], panel)
     more = bc.Scores.stack({"a": [0.5], "b": [0.6]}, y_true=[None], classes=[0, 1])
-    found = problems(panel, checked_unlabeled(more, panel), "top-label", [])
-    assert [problem.figures.unlabeled.tolist() for problem in found] == [[0.5], [0.6]]
+    found = rows_of(panel, checked_unlabeled(more, panel), "top-label", [])
+    assert [one.unlabeled.tolist() for one in found] == [[0.5], [0.6]]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 import bayescal as bc
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.data import problem_of, problems, rule_edges
+from bayescal.quantities.agnostic.data import problem_of, problems
 from bayescal.quantities.agnostic.estimator import count_rows, interval_measure_of_rows
 from tests.row_sources import ODD_CUTS, data_set
 
@@ -44,14 +44,12 @@ def assert_same(found, scores, rules):
     one, two = found.figures, expected.figures
     for name in ("n", "n_positive", "n_unlabeled", "only_score"):
         assert getattr(one, name) == getattr(two, name)
-    np.testing.assert_allclose(one.estimate(), two.estimate(), rtol=1e-10)
-    assert one.auc() == pytest.approx(two.auc(), rel=1e-12)
-    for rule in rules:
-        assert one.cost(rule) == pytest.approx(two.cost(rule), rel=1e-12)
+    np.testing.assert_allclose(one.measure, two.measure, rtol=1e-10)
+    assert one.auc == pytest.approx(two.auc, rel=1e-12)
+    assert one.costs == pytest.approx(two.costs, rel=1e-12)
     if two.n_unlabeled:
-        assert one.unlabeled_auc() == pytest.approx(two.unlabeled_auc(), rel=1e-11)
-        for rule in rules:
-            assert one.unlabeled_cost(rule) == pytest.approx(two.unlabeled_cost(rule), rel=1e-11)
+        assert one.unlabeled_auc == pytest.approx(two.unlabeled_auc, rel=1e-11)
+        assert one.unlabeled_costs == pytest.approx(two.unlabeled_costs, rel=1e-11)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -59,20 +57,20 @@ def assert_same(found, scores, rules):
 def test_cells_of_rounded_scores_are_those_of_rows_in_memory(kind, missing):
     scores, columns = made(kind, missing)
     counts = Counts.from_arrays(columns["y"], columns["p"])
-    assert_same(problem_of("p", counts, rule_edges([RULE])), scores, [RULE])
+    assert_same(problem_of("p", counts, [RULE]), scores, [RULE])
 
 
 def test_cells_of_any_scores_are_near_those_of_rows_in_memory():
     scores, columns = made("continuous")
-    found = problem_of("p", Counts.from_arrays(columns["y"], columns["p"]), rule_edges([RULE]))
+    found = problem_of("p", Counts.from_arrays(columns["y"], columns["p"]), [RULE])
     (expected,) = problems(scores, None, "top-label", [RULE])
     # Where two of 1,500 rows are in a narrow cell, one may change its cell.
     assert abs(found.cells.count - expected.cells.count).max() <= 1
     one, two = found.figures, expected.figures
-    assert one.auc() == pytest.approx(two.auc(), abs=1e-5)
-    assert one.unlabeled_auc() == pytest.approx(two.unlabeled_auc(), abs=1e-5)
-    assert one.cost(RULE) == pytest.approx(two.cost(RULE), abs=0.01)
-    assert one.estimate().c == pytest.approx(two.estimate().c, abs=2 / 1500)
+    assert one.auc == pytest.approx(two.auc, abs=1e-5)
+    assert one.unlabeled_auc == pytest.approx(two.unlabeled_auc, abs=1e-5)
+    assert one.costs == pytest.approx(two.costs, abs=0.01)
+    assert one.measure.c == pytest.approx(two.measure.c, abs=2 / 1500)
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.6, 0.7])
@@ -89,9 +87,9 @@ def test_float32_scores_meet_a_threshold(threshold, tmp_path):
         bc.Scores(event[:2], score[:2]), bc.Scores(event, score), "top-label", [rule]
     )
     path = data_set(tmp_path, {"y": event, "p": score}, ODD_CUTS)
-    counts = problem_of("p", count_rows(path, label="y", score="p")["p"], rule_edges([rule]))
+    counts = problem_of("p", count_rows(path, label="y", score="p")["p"], [rule])
     for found in (task, counts):
-        assert found.figures.cost(rule) == pytest.approx(cost)
+        assert found.figures.costs == pytest.approx((cost,))
         held = found.cells.mean_score[found.cells.count > 0]
         assert held.tolist() == found.labeled.cells.mean_score.tolist()
     for found in (task, counts, rest):

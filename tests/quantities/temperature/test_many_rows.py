@@ -39,12 +39,12 @@ def test_what_a_fit_takes_is_that_of_rows_in_memory(source, truth, from_logits, 
     scores, columns = made(truth, 1500, from_logits)
     found = counted(source(tmp_path, columns, ODD_CUTS), columns, from_logits=from_logits)
     expected = Problem.of(scores, "classifier")
-    one, two = found.tabulated(), expected.tabulated()
+    one, two = found.tabulated, expected.tabulated
     np.testing.assert_array_equal(one.rows, two.rows)
     np.testing.assert_allclose(one.table, two.table, rtol=1e-12, atol=1e-9)
-    for a, b in zip(found.facts(), expected.facts(), strict=True):
+    for a, b in zip(found.facts, expected.facts, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
-    numbers = found.numbers(), expected.numbers()
+    numbers = found.numbers, expected.numbers
     np.testing.assert_allclose(numbers[0].alpha, numbers[1].alpha, rtol=1e-10)
     assert numbers[0].shared == pytest.approx(numbers[1].shared, rel=1e-10)
     point = np.linspace(-0.3, 0.3, 2 * found.n_classes)
@@ -62,7 +62,7 @@ def test_rows_of_equal_scores_leave_the_number_to_the_others(tmp_path):
     columns = {"y": label, **{f"p{k}": prob[:, k] for k in range(3)}}
     in_memory = Problem.of(bc.Scores(y_true=label, y_prob=prob), "classifier")
     for rows in (in_memory, counted(data_set(tmp_path, columns, [30]), columns)):
-        np.testing.assert_allclose(rows.numbers().alpha, np.log2(6), rtol=1e-6)
+        np.testing.assert_allclose(rows.numbers.alpha, np.log2(6), rtol=1e-6)
 
 
 def test_a_fit_is_that_of_rows_in_memory(tmp_path, monkeypatch):
@@ -129,9 +129,7 @@ def test_weighted_rows_are_those_in_memory(tmp_path, monkeypatch):
         # Vector scaling is found to 1e-6.
         np.testing.assert_allclose(one["posterior"][name], two["posterior"][name], atol=1e-5)
     assert one.attrs["effective_n"] == pytest.approx(data_effective(data))
-    np.testing.assert_allclose(
-        found.numbers().alpha, Problem.of(data, "classifier").numbers().alpha
-    )
+    np.testing.assert_allclose(found.numbers.alpha, Problem.of(data, "classifier").numbers.alpha)
 
 
 def data_effective(data):

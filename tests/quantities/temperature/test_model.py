@@ -19,7 +19,6 @@ from bayescal.quantities.temperature.logits import (
     look_up,
 )
 from bayescal.quantities.temperature.model import (
-    average_of,
     draw_classes,
     draw_posterior,
     draw_shared,
@@ -27,6 +26,7 @@ from bayescal.quantities.temperature.model import (
     posterior_grid,
     temperatures_of,
 )
+from bayescal.quantities.temperature.posterior import TemperatureCase
 from bayescal.quantities.temperature.priors import MODELS, Priors
 from tests.interpreted import PLAIN
 from tests.quantities.temperature.made import log_loss, rows
@@ -248,7 +248,7 @@ def test_evidence_and_draws_are_those_of_an_integral(n, n_classes):
 def average(priors, n=60, n_classes=3):
     logits, label = rows(n, n_classes)
     data = bc.Scores(y_true=label, y_prob=logits, from_logits=True, classes=range(n_classes))
-    return average_of(Problem.of(data, "classifier"), priors)
+    return TemperatureCase.of(Problem.of(data, "classifier"), priors).model
 
 
 def test_models_are_weighed_by_prior_and_evidence():

@@ -14,6 +14,7 @@ from bayescal.quantities.temperature.posterior import (
     confidences,
     mean_probabilities,
     plan,
+    points_of,
 )
 from bayescal.quantities.temperature.priors import MODELS, Priors
 from tests.quantities.temperature.made import rows
@@ -214,7 +215,7 @@ def test_fewer_rows_than_classes_and_labels_of_one_class_are_said():
 
 def test_a_label_far_below_the_largest_logit_is_refused_and_a_mask_is_not():
     logits = np.array([[0.0, 2.0, -1e30], [3e9, 0.0, -1e30], [0.0, 1.0, -1e30]])
-    masked = problem([1, 0, 0], logits).numbers()
+    masked = problem([1, 0, 0], logits).numbers
     assert np.isfinite(masked.alpha).all()
     with pytest.raises(bc.InputError, match=r"within 1e\+08 .*; got 0 beside 3e\+09 .* row 1"):
         problem([1, 1, 0], logits)
@@ -446,12 +447,12 @@ def test_confidences_are_the_probabilities_of_the_predicted_class():
     logits, _ = rows(50, 3)
     predicted = logits.argmax(axis=1)
     draws = np.random.default_rng(0).normal(0, 0.3, (1, 400, 3))
-    found = confidences(logits, predicted, draws)
-    at = np.arange(50)
-    np.testing.assert_allclose(found.calibrated, mean_probabilities(logits, draws)[at, predicted])
-    np.testing.assert_allclose(found.uncalibrated, softmax(logits, axis=1)[at, predicted])
-    alpha = np.exp(found.places[3])[predicted]
-    np.testing.assert_allclose(found.at[3], softmax(alpha[:, None] * logits, axis=1)[at, predicted])
+    places, at = points_of(draws), np.arange(50)
+    found = confidences(logits, predicted, places)
+    calibrated = mean_probabilities(logits, draws)[at, predicted]
+    np.testing.assert_allclose(found.mean(axis=0), calibrated)
+    alpha = np.exp(places[3])[predicted]
+    np.testing.assert_allclose(found[3], softmax(alpha[:, None] * logits, axis=1)[at, predicted])
 
 
 def test_the_rows_are_left_as_they_are():

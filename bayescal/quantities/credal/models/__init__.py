@@ -15,7 +15,7 @@ from bayescal.core.columns import Whole
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
 from bayescal.core.streams import count_not_above
-from bayescal.quantities.credal.data import Problem, cell_middle, cell_of
+from bayescal.quantities.credal.data import Problem, cell_of
 from bayescal.quantities.credal.priors import ImpreciseDirichlet, IncrementIsotonic
 
 if TYPE_CHECKING:
@@ -52,6 +52,12 @@ def add_pseudo_observations(prob: Floats, s: float) -> PseudoObservations:
     return PseudoObservations(prob, lower.T, upper.T)
 
 
+def side_by_side(curves: Iterable[PseudoObservations]) -> PseudoObservations:
+    """Put those of each curve, (draw, obs), side by side, (draw, obs, curve)."""
+    parts = zip(*curves, strict=True)
+    return PseudoObservations._make(np.stack(part, axis=-1) for part in parts)
+
+
 def _weighted(ranked: Floats, weight: Floats, even: Floats) -> Floats:
     """Quantiles of weighted draws where the draws without weights have theirs, (draw,)."""
     reached = np.cumsum(weight)
@@ -65,8 +71,8 @@ type LabelModel = Averaged | Monotone | Isotonic | Imprecise
 """Label rates of one problem under one prior; every array has a dim of the curves."""
 
 
-class AsSampled(BaseModel):
-    """A model whose variables are those that are sampled."""
+class RateModel(BaseModel):
+    """A model of label rates: one of any rank, whose variables are those that are sampled."""
 
     __slots__ = ()
 
@@ -75,6 +81,10 @@ class AsSampled(BaseModel):
     ) -> Draws:
         """Give the draws as they are."""
         return draws
+
+    def representative(self, rank: Floats) -> Floats:
+        """Rank of the same bounds: the rank itself."""
+        return rank
 
 
 # The grid is cut at these quantiles of the posteriors of bins and of merged blocks of bins.
@@ -201,7 +211,7 @@ def _edges(count: Whole, positives: Whole) -> Floats:
     return np.concatenate([[0.0], inside[kept], [1.0]])
 
 
-class _Bins(AsSampled):
+class _Bins(RateModel):
     """A model of rates that are the same in all of a bin."""
 
     __slots__ = ()
@@ -214,7 +224,7 @@ class _Bins(AsSampled):
 
     def representative(self, rank: Floats) -> Floats:
         """Middle of the rank's bin."""
-        return cell_middle(rank, self.problem.n_cells)
+        return np.asarray((cell_of(rank, self.problem.n_cells) + 0.5) / self.problem.n_cells)
 
     def _at(self, rank: Floats, parts: Iterable[Floats]) -> PseudoObservations:
         """Rates and bounds of bins, (draw, curve, cell), at the ranks' bins."""

@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 
 from bayescal.core import quantity
 from bayescal.core.columns import Whole
-from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
+from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.curves.average import Average, for_nuts
 from bayescal.curves.cells import EDGE, logit_rate, rate_logit
 from bayescal.curves.posterior import CurvePosterior
@@ -21,7 +21,12 @@ from bayescal.curves.priors import CALIBRATED
 from bayescal.curves.segments import Steps
 from bayescal.inference.direct import BinomialCells
 from bayescal.quantities.credal.data import Problem
-from bayescal.quantities.credal.models import PseudoObservations, add_pseudo_observations
+from bayescal.quantities.credal.models import (
+    PseudoObservations,
+    RateModel,
+    add_pseudo_observations,
+    side_by_side,
+)
 from bayescal.quantities.credal.models.rising import RisingComponent
 from bayescal.quantities.credal.priors import RISING, ROW_DESCRIPTIONS, STEPS, AveragedCurve
 
@@ -192,7 +197,7 @@ class _Curve:
 
 
 @dataclass(frozen=True, eq=False)
-class Averaged(BaseModel):
+class Averaged(RateModel):
     """A problem under `AveragedCurve`: each draw of a curve is of one component.
 
     NUTS samples smooth and rough curves; the others, and the error rates of scores of 0 and 1, are
@@ -318,13 +323,7 @@ class Averaged(BaseModel):
                 for part in (ends.prob, bound):
                     part[np.ix_(never[:, end], score == end)] = end
             found.append(ends)
-        return PseudoObservations._make(
-            np.stack(parts, axis=-1) for parts in zip(*found, strict=True)
-        )
-
-    def representative(self, rank: Floats) -> Floats:
-        """The rank itself."""
-        return rank
+        return side_by_side(found)
 
     def log_prior(self, draws: Draws) -> Draws:
         """Log prior density under each component, of draws of all of them; curves add up."""

@@ -17,7 +17,12 @@ from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.curves.cells import score_logit
 from bayescal.inference.direct import BinomialCells, Gaussian, Weighted, importance_sample
 from bayescal.quantities.credal.data import EmpiricalCDF, Problem
-from bayescal.quantities.credal.models import AsSampled, PseudoObservations, add_pseudo_observations
+from bayescal.quantities.credal.models import (
+    PseudoObservations,
+    RateModel,
+    add_pseudo_observations,
+    side_by_side,
+)
 from bayescal.quantities.credal.priors import MonotoneCurve
 
 
@@ -160,7 +165,7 @@ _CLOSE: Final = 1e-8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Monotone(AsSampled):
+class Monotone(RateModel):
     """A problem under `MonotoneCurve`; made by `Monotone.of`.
 
     The scale of the weights is integrated out. Free variables are the curve's height where the rows
@@ -270,18 +275,9 @@ class Monotone(AsSampled):
         found = []
         for curve, at in enumerate(rank.T):
             rise = draws["weight"][:, curve] @ (i_splines(at) - 0.5).T
-            found.append(
-                add_pseudo_observations(
-                    expit(draws["intercept"][:, curve, None] + rise), self.prior.s
-                )
-            )
-        return PseudoObservations._make(
-            np.stack(parts, axis=-1) for parts in zip(*found, strict=True)
-        )
-
-    def representative(self, rank: Floats) -> Floats:
-        """The rank itself."""
-        return rank
+            prob = expit(draws["intercept"][:, curve, None] + rise)
+            found.append(add_pseudo_observations(prob, self.prior.s))
+        return side_by_side(found)
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Normal density, and that of half-normal weights over their common scale."""
