@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2212,
-    "core": 9420,
+    "core": 9427,
     "curves": 2362,
     "inference": 1696,
     "measures": 891,
@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3258,
     "quantities/pu_ece": 6238,
     "quantities/ssme": 5869,
-    "quantities/temperature": 5104,
+    "quantities/temperature": 5212,
     "report": 3134,
     "results": 6479,
     "workflow": 2749,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_952
+TEST_LINES = 51_053
 
 
 def lines(path: Path) -> int:

@@ -300,7 +300,8 @@ def confidence_sums(
         log_alpha=log_alpha,
         scalings=scalings,
         binning=binning,
-        per_weight=problem.facts().per_weight,
+        per_weight=problem.per_weight(),
+        ratio=problem.facts().ratio,
     )
     return problem.summed(of)
 
@@ -311,6 +312,7 @@ def _sums_of(
     scalings: Scalings | None,
     binning: Binning,
     per_weight: Floats,
+    ratio: Floats,
 ) -> ConfidenceSums:
     found = confidences(part.logits, part.predicted, log_alpha)
     score, values, fit = found.calibrated, [found.at], np.zeros((0, part.n_classes))
@@ -319,10 +321,8 @@ def _sums_of(
         share = scalings.weight
         score = (1 - share) * score + share * scaled.mean(axis=0)
         values.append(scaled)
-    before, after = (
-        CellSums.of(x, part.predicted, part.label, part.n_classes, binning, values, part.weight)
-        for x in (found.uncalibrated, score)
-    )
+    rows = part.predicted, part.label, part.n_classes, binning, values, part.weight, ratio
+    before, after = (CellSums.of(x, *rows) for x in (found.uncalibrated, score))
     return ConfidenceSums(before, after, found.places, fit)
 
 
