@@ -27,7 +27,7 @@ from bayescal.core.sums import POSITIVE, totals
 
 # Neighbours that share their effective rows: few enough blocks that each has many rows, and their
 # sums of weights tell little of the labels; enough for weights that follow the score.
-_BLOCKS = 10
+BLOCKS = 10
 _BLOCK_ROWS = 50
 
 
@@ -301,7 +301,7 @@ class BinCounts:
         """
         if self.mass is None or self.rows is None:
             return self
-        block = _blocks(self.rows)
+        block = blocks_of(self.rows)
         total, squares = (np.bincount(block, one) for one in self.sums[2:4])
         per_weight = (total / np.where(squares > 0, squares, 1))[block]
         count = self.mass * per_weight * self._rate_factor
@@ -343,23 +343,10 @@ class BinCounts:
 
     @property
     def label_ratio(self) -> tuple[Floats, Floats]:
-        """How many times as much rows with the event weigh, and their rate, by block, (bin,).
-
-        Blocks with few rows of a label follow the others, by the ratio of Mantel and Haenszel. It
-        is 1 if it is within two standard errors, and shrunk by the share of these in its square.
-        """
-        block = _blocks(self.sums[0].astype(np.int64))
-        rows, positives, weight, squares, own = (np.bincount(block, one) for one in self.sums)
-        share = positives / np.maximum(rows, 1)
-        up, down = own * (1 - share), (weight - own) * share
-        overall = np.log(up.sum() / down.sum()) if up.any() and down.any() else 0.0
-        ratio = np.ones(len(up))
-        if abs(overall) > _ROUNDING:
-            of_labels = np.array([[positives, rows - positives], [own, weight - own]])
-            number, total = of_labels.sum(axis=-1)
-            spread = max(squares.sum() / (total**2 / number).sum() - 1, 0)
-            noise = 4 * spread * (1 / number).sum() / overall**2
-            ratio = ((up + up.mean()) / (down + down.mean())) ** max(1 - noise, 0)
+        """How many times as much rows with the event weigh, and their rate, by block, (bin,)."""
+        block = blocks_of(self.sums[0].astype(np.int64))
+        sums = np.stack([np.bincount(block, one) for one in self.sums])
+        ratio, (*_, weight, _, own) = weight_ratio(sums[..., None]), sums
         return ratio[block], (own / np.where(weight > 0, weight, 1))[block]
 
     def place_in(self, edges: Floats) -> Whole:
@@ -414,10 +401,30 @@ class BinCounts:
             )
 
 
-def _blocks(rows: Whole) -> Whole:
+def weight_ratio(sums: Floats) -> Floats:
+    """How many times as much rows with the event weigh, (block,), by `BinCounts.sums` of strata.
+
+    Blocks with few rows of a label follow the others, by the ratio of Mantel and Haenszel. It is 1
+    if it is within two standard errors, and shrunk by the share of these in its square. Strata,
+    (5, block, stratum), hold rows whose weights differ by the label alone.
+    """
+    rows, positives, weight, squares, own = sums
+    share = positives / np.maximum(rows, 1)
+    up, down = (own * (1 - share)).sum(axis=1), ((weight - own) * share).sum(axis=1)
+    overall = np.log(up.sum() / down.sum()) if up.any() and down.any() else 0.0
+    if abs(overall) <= _ROUNDING:
+        return np.ones(len(up))
+    number = np.array([positives.sum(), (rows - positives).sum()])
+    total = np.array([own.sum(), (weight - own).sum()])
+    spread = max(squares.sum() / (total**2 / number).sum() - 1, 0)
+    noise = 4 * spread * (1 / number).sum() / overall**2
+    return np.asarray(((up + up.mean()) / (down + down.mean())) ** max(1 - noise, 0))
+
+
+def blocks_of(rows: Whole) -> Whole:
     """The block of neighbours that each bin is in, (bin,)."""
     n = int(rows.sum())
-    blocks = max(min(n // _BLOCK_ROWS, _BLOCKS), 1)
+    blocks = max(min(n // _BLOCK_ROWS, BLOCKS), 1)
     # Empty bins behind the last row are in the last block.
     before = np.minimum(np.cumsum(rows) - rows, max(n - 1, 0))
     return np.asarray(before * blocks // max(n, 1))

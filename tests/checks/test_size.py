@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2229,
-    "core": 9456,
+    "core": 9463,
     "curves": 2406,
     "inference": 1751,
     "measures": 891,
@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3149,
     "quantities/pu_ece": 6166,
     "quantities/ssme": 5830,
-    "quantities/temperature": 5035,
+    "quantities/temperature": 5143,
     "report": 3129,
     "results": 6479,
     "workflow": 2749,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_223
+TEST_LINES = 50_324
 
 
 def lines(path: Path) -> int:

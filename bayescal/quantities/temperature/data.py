@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.bin_counts import weight_ratio
 from bayescal.core.checks import check_data
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
@@ -30,7 +31,9 @@ from bayescal.quantities.temperature.logits import (
     class_wise,
     finite_logits,
     labeled_rows,
+    least_loss,
     log_probabilities,
+    logit_of_top,
     predicted_class,
 )
 from bayescal.quantities.temperature.vector_scaling import CentredRows, joined
@@ -43,6 +46,10 @@ _BY_GROUP: Final = "bayescal.fit_many(bayescal.temperature, scores.by_group())"
 _MOST_GAP: Final = 1e8
 # Times 100, the largest number, it changes no probability by a millionth.
 _EQUAL: Final = 1e-8
+# Confidences, as logits, between which weights may differ whatever the label.
+_STRATA: Final = np.arange(-1.0, 10.0)
+# So many rows of a class are as good as those of all classes at telling what its rows count.
+_SHARED_ROWS: Final = 10
 # The largest score of a classifier is at least this in some row.
 _SURE: Final = 0.95
 
@@ -61,11 +68,9 @@ class Facts(NamedTuple):
 
     n: int
     labels: NDArray[np.int64]  # labelled rows of each class, (class,)
-    predicted: NDArray[np.int64]  # labelled rows by predicted class, (class,)
-    right: NDArray[np.int64]  # and those of them whose label it is, (class,)
-    # Weights of labelled rows by predicted class, 1 each if they have none, and their squares.
-    weight: Floats
-    squares: Floats
+    # Labelled rows by predicted class and confidence, those whose label it is, weights, 1 each if
+    # they have none, their squares, and weights of those whose label it is, (5, class, stratum).
+    sums: Floats
     # Least and largest logit after a shift that makes rows sum to 1.
     least: float
     largest: float
@@ -75,6 +80,26 @@ class Facts(NamedTuple):
     def n_labeled(self) -> int:
         """Number of labelled rows."""
         return int(self.labels.sum())
+
+    @property
+    def predicted(self) -> NDArray[np.int64]:
+        """Labelled rows by predicted class, (class,)."""
+        return np.asarray(self.sums[0].sum(axis=1).astype(np.int64))
+
+    @property
+    def right(self) -> NDArray[np.int64]:
+        """Those of them whose label is the predicted class, (class,)."""
+        return np.asarray(self.sums[1].sum(axis=1).astype(np.int64))
+
+    @property
+    def weight(self) -> Floats:
+        """Their weights, (class,)."""
+        return np.asarray(self.sums[2].sum(axis=1))
+
+    @property
+    def squares(self) -> Floats:
+        """Squares of these, (class,)."""
+        return np.asarray(self.sums[3].sum(axis=1))
 
     @property
     def effective_n(self) -> float:
@@ -87,10 +112,24 @@ class Facts(NamedTuple):
         return not np.array_equal(self.weight, self.predicted)
 
     @property
-    def per_weight(self) -> Floats:
-        """Effective rows of each predicted class per unit of their weight, (class,)."""
+    def ratio(self) -> Floats:
+        """How many times as much rows weigh whose label is the predicted class, (class,)."""
+        return weight_ratio(self.sums)
+
+    def per_weight(self, slopes: Floats) -> Floats:
+        """As how many rows a unit of weight counts in the likelihood, (class,).
+
+        `slopes` are sums of squared slopes of the rows' log likelihood at its maximum, weighted by
+        w and w**2, (2, class): the maximum varies as that of so many rows. Classes of few rows
+        follow the others.
+        """
         none = np.ones_like(self.squares)
-        return np.divide(self.weight, self.squares, out=none, where=self.squares > 0)
+        own = np.divide(self.weight, self.squares, out=none, where=self.squares > 0)
+        each = slopes * [own, own**2]
+        if not each.all(axis=1).any():
+            return own
+        first, second = each + _SHARED_ROWS * each.sum(axis=1, keepdims=True) / self.n_labeled
+        return np.asarray(own * first / second)
 
     def plus(self, other: Facts) -> Facts:
         """Join with the facts of other rows."""
@@ -162,21 +201,13 @@ class Problem:
     def facts(self) -> Facts:
         """What is said of the rows."""
         rows = self.known
-        label, predicted = self.label[rows], self.predicted[rows]
-        logits = self.logits
+        label, logits = self.label[rows], self.logits
         shifted = logits + (1 - logits.sum(axis=1, keepdims=True)) / self.n_classes
         centred = logits[rows] - logits[rows].mean(axis=1, keepdims=True)
-
-        def count(values: Integers) -> NDArray[np.int64]:
-            return np.bincount(values, minlength=self.n_classes)
-
         return Facts(
             len(self.label),
-            count(label),
-            count(predicted),
-            count(predicted[label == predicted]),
-            self._by_class(1),
-            self._by_class(2),
+            np.bincount(label, minlength=self.n_classes),
+            self._sums(),
             float(shifted.min(initial=np.inf)),
             float(shifted.max(initial=-np.inf)),
             float(np.linalg.norm(centred, axis=1).max(initial=0.0)),
@@ -185,13 +216,27 @@ class Problem:
     @cached_property
     def tabulated(self) -> Tabulated:
         """The labelled rows' log likelihood by predicted class, as of their effective number."""
-        return Tabulated.of(self.labeled()).times(self.facts.per_weight)
+        return Tabulated.of(self.labeled()).times(self.per_weight)
 
-    def _by_class(self, power: int) -> Floats:
-        """Powers of the labelled rows' weights, summed by predicted class, (class,)."""
+    @cached_property
+    def per_weight(self) -> Floats:
+        """As how many rows a unit of weight counts in the likelihood, (class,)."""
+        if self.weight is None:
+            return np.ones(self.n_classes)
+        rows = self.labeled()
+        return self.facts.per_weight(rows.squared_slopes(least_loss(rows)))
+
+    def _sums(self) -> Floats:
+        """Sums of the labelled rows and their weights, as `Facts` has them."""
         rows = self.known
-        weight = None if self.weight is None else self.weight[rows] ** power
-        return np.bincount(self.predicted[rows], weight, self.n_classes).astype(np.float64)
+        predicted, size = self.predicted[rows], len(_STRATA) + 1
+        right = self.label[rows] == predicted
+        weight = np.ones(len(rows)) if self.weight is None else self.weight[rows]
+        stratum = np.digitize(logit_of_top(self.logits[rows]), _STRATA)
+        place = predicted * size + stratum
+        each = (np.ones(len(rows)), right, weight, weight**2, weight * right)
+        found = [np.bincount(place, values, self.n_classes * size) for values in each]
+        return np.stack(found).reshape(len(found), self.n_classes, size)
 
     @cached_property
     def numbers(self) -> ClassWise:
@@ -200,7 +245,7 @@ class Problem:
 
     def labeled_logits(self) -> CentredRows:
         """The labelled rows, as vector scaling takes them."""
-        return self.centred(self.facts.per_weight)
+        return self.centred(self.per_weight)
 
     def centred(self, per_weight: Floats) -> CentredRows:
         """The labelled rows, each as so many effective rows as `per_weight` of its class says."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, logsumexp, xlog1py, xlogy
 
+from bayescal.core.bin_counts import BLOCKS, blocks_of
 from bayescal.core.bin_edges import place_in
 from bayescal.core.binning import Binning
 from bayescal.core.checks import check_choice, check_data, check_is, check_rows
@@ -197,9 +198,13 @@ class CellSums(NamedTuple):
     """Sums over rows by predicted class and, class by class, bin of confidence; parts add up."""
 
     n_bins: int
+    # Weight of a right prediction, in that of a wrong one, which labelled rows count in, (class,).
+    ratio: Floats
     rows: Floats  # (cell,): the weights of rows with and without labels, 1 each if they have none
-    squares: Floats  # (cell,): those weights squared
-    labeled: Floats  # (cell,): the weights of labelled rows
+    unlabeled: Floats  # (cell,): the weights of rows without a label
+    unlabeled_squares: Floats  # (cell,): those squared
+    labeled_rows: NDArray[np.int64]  # (cell,): the number of labelled rows
+    labeled: Floats  # (cell,): their weights, over the ratio where they are right
     labeled_squares: Floats  # (cell,)
     correct: Floats  # (cell,)
     score: Floats  # (cell,): of the confidences
@@ -216,6 +221,7 @@ class CellSums(NamedTuple):
         binning: Binning,
         values: Sequence[Floats] = (),
         weight: Floats | None = None,
+        ratio: Floats | None = None,
     ) -> CellSums:
         """Sum rows up, and values of theirs of shape (draw, obs)."""
         # A part of the rows may have none, and so no effective number of them.
@@ -229,14 +235,18 @@ class CellSums(NamedTuple):
 
         size = n_classes * n_bins
         one = np.ones(len(score)) if weight is None else weight
-        known = label >= 0
+        known, of_right = label >= 0, np.ones(n_classes) if ratio is None else ratio
+        each = np.where(label == predicted, 1 / of_right[predicted], 1.0)
         return cls(
             n_bins,
-            np.bincount(place, one, size),
-            total(one),
-            total(known),
-            total(known * one),
-            total(label == predicted),
+            of_right,
+            total(np.ones(len(score))),
+            total(~known),
+            total(~known * one),
+            np.bincount(place[known], minlength=size),
+            total(known * each),
+            total(known * one * each**2),
+            total((label == predicted) * each),
             total(score),
             total(np.where(known, score, 0.0)),
             tuple(np.stack([total(each) for each in draws]) for draws in values),
@@ -244,29 +254,51 @@ class CellSums(NamedTuple):
 
     def plus(self, other: CellSums) -> CellSums:
         """Join with the sums of other rows."""
-        (n_bins, *sums, values), (_, *others, more) = self, other
+        (n_bins, ratio, *sums, values), (_, _, *others, more) = self, other
         drawn = tuple(map(np.add, values, more))
-        return CellSums._make([n_bins, *map(np.add, sums, others), drawn])
+        return CellSums._make([n_bins, ratio, *map(np.add, sums, others), drawn])
 
     def cells(self) -> Cells:
         """Cells with rows."""
         nonempty = np.flatnonzero(self.rows)
-        mass, known = self.rows[nonempty], self.per_weight[nonempty]
+        of, mass = nonempty // self.n_bins, self.rows[nonempty]
+        known, labeled = self.per_weight[nonempty], self.labeled[nonempty]
+        each = (self.labeled_weight / np.where(self.labeled > 0, self.labeled, 1))[nonempty]
+        squares = self.unlabeled_squares[nonempty] + each**2 * self.labeled_squares[nonempty]
         return Cells(
-            nonempty // self.n_bins,
+            of,
             nonempty % self.n_bins,
-            mass,
-            mass * (mass / self.squares[nonempty]),
-            self.labeled[nonempty] * known,
+            self.ratio[of],
+            self.unlabeled[nonempty],
+            labeled,
+            mass * (mass / squares),
+            labeled * known,
             self.correct[nonempty] * known,
             self.score[nonempty] / mass,
         )
 
     @property
+    def correct_weight(self) -> Floats:
+        """Weights of labelled rows whose label is the predicted class, (cell,)."""
+        return self.correct * np.repeat(self.ratio, self.n_bins)
+
+    @property
+    def labeled_weight(self) -> Floats:
+        """Weights of labelled rows, (cell,)."""
+        return self.labeled - self.correct + self.correct_weight
+
+    @property
     def per_weight(self) -> Floats:
-        """Effective labelled rows per unit of their weight, (cell,); 1 without weights."""
-        squares = self.labeled_squares
-        return np.divide(self.labeled, squares, out=np.zeros_like(squares), where=squares > 0)
+        """Effective labelled rows per unit of `labeled`, (cell,); 1 without weights.
+
+        Neighbouring bins of a class share it: a row of its own bin would be one, whatever it
+        weighs.
+        """
+        rows = self.labeled_rows.reshape(-1, self.n_bins)
+        block = np.concatenate([blocks_of(each) + k * BLOCKS for k, each in enumerate(rows)])
+        labeled, squares = (np.bincount(block, x) for x in (self.labeled, self.labeled_squares))
+        found = np.divide(labeled, squares, out=np.zeros_like(squares), where=squares > 0)
+        return np.asarray(found[block])
 
     def of_class(self, values: Floats) -> Floats:
         """Sum values of cells up by class, (class,)."""
@@ -284,11 +316,22 @@ class Cells:
 
     of: Integers  # (cell,): the class
     bin: Integers  # (cell,)
-    mass: Floats  # (cell,): weight of rows with and without labels
-    rows: Floats  # (cell,): their effective number, (sum w)**2 / sum w**2
-    labeled: Floats  # (cell,): effective number of labelled rows
-    correct: Floats  # (cell,): that times the share of correct predictions
+    ratio: Floats  # (cell,): weight of a right prediction, in that of a wrong one
+    unlabeled: Floats  # (cell,): weight of rows without a label
+    drawn: Floats  # (cell,): weight of rows with a label, if right ones weighed as wrong ones
+    rows: Floats  # (cell,): effective number of all rows
+    labeled: Floats  # (cell,): of rows with a label
+    correct: Floats  # (cell,): that times the share of correct predictions among rows as drawn
     score: Floats  # (cell,): mean confidence
+
+    def mass(self, rate: Floats) -> Floats:
+        """Weight of all rows at accuracies, (draw, cell): as in `curves.cells.weighted_masses`."""
+        return np.asarray(self.unlabeled + self.drawn / (1 - rate + rate / self.ratio))
+
+    def as_drawn(self, accuracy: Floats) -> tuple[Floats, Floats]:
+        """Accuracies among rows as drawn, and how many times as many rows then tell as much."""
+        odds = accuracy + self.ratio * (1 - accuracy)
+        return accuracy / odds, odds**2 / self.ratio
 
 
 class Implied(NamedTuple):
@@ -341,7 +384,7 @@ def error_draws(
     chosen = (fit + rng.gumbel(size=fit.shape)).argmax(axis=1)
     rate = _rates(cells, implied.accuracy, np.array(list(belief))[chosen], rng)
     gap = rate - cells.score
-    mass = draw_masses(cells.rows, (len(rate),), rng) * (cells.mass / cells.rows)
+    mass = draw_masses(cells.rows, (len(rate),), rng) * (cells.mass(rate) / cells.rows)
     mass /= mass.sum(axis=1, keepdims=True)
     of_class = _membership(cells.of, n_classes)
     of_bin = _membership(cells.bin, int(cells.bin.max()) + 1)
@@ -355,12 +398,12 @@ def error_draws(
 def relative_fits(cells: Cells, accuracy: Floats, concentration: Sequence[float]) -> Floats:
     """Log probability of the labels over that without spread, (draw, cell, concentration)."""
     right, wrong = cells.correct, cells.labeled - cells.correct
-    mean = np.clip(accuracy, _LEAST, 1 - _LEAST)
+    mean, worth = cells.as_drawn(np.clip(accuracy, _LEAST, 1 - _LEAST))
     exact = xlogy(right, mean) + xlog1py(wrong, -mean)
     found = np.zeros((*mean.shape, len(concentration)))
     for place, rows in enumerate(concentration):
         if np.isfinite(rows):
-            a, b = rows * mean, rows * (1 - mean)
+            a, b = rows * worth * mean, rows * worth * (1 - mean)
             found[..., place] = betaln(a + right, b + wrong) - betaln(a, b) - exact
     return found
 
@@ -368,11 +411,13 @@ def relative_fits(cells: Cells, accuracy: Floats, concentration: Sequence[float]
 def _rates(cells: Cells, accuracy: Floats, rows: Floats, rng: np.random.Generator) -> Floats:
     """Draw accuracies around the implied ones given the labels, (draw, cell)."""
     finite = np.isfinite(rows)
-    mean, worth = accuracy[finite], rows[finite, None]
+    mean, worth = cells.as_drawn(accuracy[finite])
+    worth = worth * rows[finite, None]
     a = np.maximum(worth * mean + cells.correct, 1e-9)
     b = np.maximum(worth * (1 - mean) + cells.labeled - cells.correct, 1e-9)
     found = accuracy.copy()
-    found[finite] = rng.beta(a, b)
+    drawn = rng.beta(a, b)
+    found[finite] = drawn / (drawn + (1 - drawn) / cells.ratio)
     return found
 
 
@@ -389,8 +434,8 @@ def reliability(sums: CellSums) -> dict[str, Floats]:
     with np.errstate(invalid="ignore"):
         found = {
             "bin_rows": sums.labeled * sums.per_weight,
-            "bin_confidence": sums.labeled_score / sums.labeled,
-            "bin_accuracy": sums.correct / sums.labeled,
+            "bin_confidence": sums.labeled_score / sums.labeled_weight,
+            "bin_accuracy": sums.correct_weight / sums.labeled_weight,
         }
     return {name: values.reshape(-1, sums.n_bins) for name, values in found.items()}
 

@@ -213,6 +213,13 @@ class LabeledRows:
             return Sums(*found.sum(axis=1, keepdims=True))
         return Sums(*(np.bincount(self.slice, each, self.n_slices) for each in found))
 
+    def squared_slopes(self, alpha: Floats) -> Floats:
+        """Squared slopes of the rows' log likelihood, weighted by w and w**2, (2, slice)."""
+        squares = _row_losses(self.gap, self.target, alpha[self.slice])[1] ** 2
+        weight = np.ones(self.n) if self.weight is None else self.weight
+        by = (weight * squares, weight**2 * squares)
+        return np.stack([np.bincount(self.slice, each, self.n_slices) for each in by])
+
 
 def _row_losses(gap: Floats, target: Floats, alpha: Floats) -> tuple[Floats, Floats, Floats]:
     """Log loss and derivatives of each row: mean and variance of the gap under the softmax."""

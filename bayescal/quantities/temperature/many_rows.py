@@ -80,10 +80,11 @@ def count_rows(
     Notes
     -----
     Nothing is approximated: the posterior is that of rows in memory, but for the rounding of sums
-    in another order. The table that temperatures are drawn from takes one reading, and the best
-    numbers two more. The fit reads the rows again: for vector scaling as often as Newton's method
-    takes steps, and twice for calibration errors, which sum up what draws make of each row. Where
-    there are fewer than 200 rows a class, and fewer than 20,000, these are held in memory then.
+    in another order. The table that temperatures are drawn from takes one reading, the best
+    numbers two more, and weights another. The fit reads the rows again: for vector scaling as often
+    as Newton's method takes steps, and twice for calibration errors, which sum up what draws make
+    of each row. Where there are fewer than 200 rows a class, and fewer than 20,000, these are held
+    in memory then.
     """
     columns = checked_scores(score)
     check_columns(columns, label=label, weight=weight)
@@ -126,11 +127,14 @@ class CountedRows:
     # The labelled rows' log likelihood by predicted class, as of their effective number.
     tabulated: Tabulated
     numbers: ClassWise
+    # As how many rows a unit of weight counts in it, (class,).
+    per_weight: Floats
 
     @classmethod
     def of(cls, source: Source) -> CountedRows:
         """Read the rows once for the table, and for each of Newton's steps from its peaks."""
-        (noted, mark), label = source.noted(_first_reading), source.columns.label
+        (noted, mark), columns = source.noted(_first_reading), source.columns
+        label = columns.label
         source, (facts, found) = replace(source, mark=mark), noted.each
         check_rows(facts.n, f"the column {label!r}")
         if not facts.n_labeled:
@@ -139,9 +143,13 @@ class CountedRows:
                 "Label some rows: temperatures cannot be estimated without."
             )
         numbers = _least_loss(source, facts, found)
-        found = found.times(facts.per_weight)
-        names = tuple(map(str, source.columns.classes))
-        return cls(source.columns.classifier, names, source, facts, found, numbers)
+        per_weight = np.ones(len(found.rows))
+        if columns.weight is not None:
+            slopes = source.summed(partial(_squared_slopes, alpha=numbers.alpha)).value
+            per_weight = facts.per_weight(slopes)
+        found = found.times(per_weight)
+        names = tuple(map(str, columns.classes))
+        return cls(columns.classifier, names, source, facts, found, numbers, per_weight)
 
     @property
     def n_classes(self) -> int:
@@ -164,14 +172,13 @@ class CountedRows:
 
     def sums(self, point: Floats) -> Total:
         """Value, gradient and information of the log likelihood at a point, one after the other."""
-        per_weight = self.facts.per_weight
-        return self.summed(partial(_vector_sums, point=point, per_weight=per_weight))
+        return self.summed(partial(_vector_sums, point=point, per_weight=self.per_weight))
 
     def every(self, step: int) -> CentredRows:
         """Every so many labelled rows, from the first on."""
         found, passed = [], 0
         for problem in self._source.problems():
-            part = problem.centred(self.facts.per_weight)
+            part = problem.centred(self.per_weight)
             found.append(part.every(step, -passed % step))
             passed += part.n
         return reduce(CentredRows.plus, found)
@@ -218,6 +225,10 @@ def _derivatives(problem: Problem, alpha: Floats) -> Total:
     rows = problem.labeled()
     own, every = rows.sums(alpha[:-1]), rows.as_one().sums(alpha[-1:])
     return Total(np.stack([np.append(own[at], every[at]) for at in (1, 2)]))
+
+
+def _squared_slopes(problem: Problem, alpha: Floats) -> Total:
+    return Total(problem.labeled().squared_slopes(alpha))
 
 
 def _vector_sums(problem: Problem, point: Floats, per_weight: Floats) -> Total:

@@ -269,6 +269,7 @@ def _confidence_sums(
     scalings: Scalings | None,
     binning: Binning,
     per_weight: Floats,
+    ratio: Floats,
 ) -> Several[Any]:
     """Cells of rows before calibration, and after, and log likelihood under vector scaling."""
     # Log alphas of 0 are those of no calibration.
@@ -280,10 +281,8 @@ def _confidence_sums(
         share = scalings.weight
         after = (1 - share) * after + share * scaled.mean(axis=0)
         values.append(scaled)
-    cells = (
-        CellSums.of(x, part.predicted, part.label, part.n_classes, binning, values, part.weight)
-        for x in (before, after)
-    )
+    rows = part.predicted, part.label, part.n_classes, binning, values, part.weight, ratio
+    cells = (CellSums.of(x, *rows) for x in (before, after))
     return Several((*cells, Total(fit)))
 
 
@@ -481,7 +480,8 @@ class TemperatureCase:
             places=places,
             scalings=scalings,
             binning=self.binning,
-            per_weight=problem.facts.per_weight,
+            per_weight=problem.per_weight,
+            ratio=problem.facts.ratio,
         )
         before, after, fits = problem.summed(sum_up).each
         if vector.any():

@@ -115,10 +115,11 @@ def test_bad_rows_are_named(changes, message, tmp_path):
 def test_weighted_rows_are_those_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(many_rows, "_NUMBERS", 1 << 18)
     _, columns = made("heterogeneous", 2200, from_logits=True)
+    values = np.column_stack([columns[f"p{k}"] for k in range(10)])
     weight = np.random.default_rng(0).uniform(0.1, 10, 2200)
+    weight[columns["y"] == values.argmax(axis=1)] *= 3
     # Rows of weight 0 are checked and left out, a part of them only too.
     weight[:700] = 0
-    values = np.column_stack([columns[f"p{k}"] for k in range(10)])
     data = bc.Scores(y_true=columns["y"], y_prob=values, from_logits=True, sample_weight=weight)
     path = data_set(tmp_path, {**columns, "w": weight}, ODD_CUTS)
     found = counted(path, columns, from_logits=True, weight="w")
