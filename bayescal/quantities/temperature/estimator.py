@@ -225,8 +225,7 @@ class CellSums(NamedTuple):
     ) -> CellSums:
         """Sum rows up, and values of theirs of shape (draw, obs)."""
         # A part of the rows may have none, and so no effective number of them.
-        given = weight if len(score) else None
-        edges = binning.edges(score, given)
+        edges = binning.edges(score, weight if len(score) else None)
         n_bins = len(edges) - 1
         place = predicted * n_bins + place_in(edges, score, binning.closed)
 
@@ -291,8 +290,7 @@ class CellSums(NamedTuple):
     def per_weight(self) -> Floats:
         """Effective labelled rows per unit of `labeled`, (cell,); 1 without weights.
 
-        Neighbouring bins of a class share it: a row of its own bin would be one, whatever it
-        weighs.
+        Neighbouring bins share it: a row of its own bin would be one, whatever it weighs.
         """
         rows = self.labeled_rows.reshape(-1, self.n_bins)
         block = np.concatenate([blocks_of(each) + k * BLOCKS for k, each in enumerate(rows)])
