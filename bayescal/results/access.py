@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
-from typing import Any, Final, NamedTuple, overload
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -67,24 +67,15 @@ def cases(tree: xr.DataTree) -> list[ResultSlice]:
     names.setdefault(schema.CLASSIFIER, classifier_names(tree))
     values = {dim: names[dim] for dim in schema.CASE_DIMS if dim in held}
     fixed = {dim: found[0] for dim, found in names.items() if dim not in held}
-    return [_slice(values, combo, fixed) for combo in product(*values.values())]
-
-
-def _slice(
-    values: dict[str, list[str]], combo: tuple[str, ...], fixed: dict[str, str]
-) -> ResultSlice:
-    sel = dict(zip(values, combo, strict=True))
-    named = {**fixed, **sel}
-    varying = [sel[dim] for dim in values if len(values[dim]) > 1]
-    return ResultSlice(
-        classifier=named[schema.CLASSIFIER],
-        class_=named.get(schema.CLASS),
-        group=named.get(schema.GROUP),
-        sel=sel,
-        label=" / ".join(varying) or named[schema.CLASSIFIER],
-        prior=named.get(schema.PRIOR_NAME),
-        fixed=fixed,
-    )
+    several, listed = [dim for dim in values if len(values[dim]) > 1], []
+    for combo in product(*values.values()):
+        sel = dict(zip(values, combo, strict=True))
+        named = {**fixed, **sel}
+        classifier, class_, group = (named.get(dim) for dim in schema.CASE_DIMS[:3])
+        label = " / ".join(sel[dim] for dim in several) or named[schema.CLASSIFIER]
+        prior = named.get(schema.PRIOR_NAME)
+        listed.append(ResultSlice(str(classifier), class_, group, sel, label, prior, fixed))
+    return listed
 
 
 def find_case(
@@ -140,11 +131,7 @@ def check_chosen(names_of: Callable[[str], Sequence[str]], **given: str | None) 
             )
 
 
-@overload
-def at(data: xr.DataArray, case: ResultSlice) -> xr.DataArray: ...
-@overload
-def at(data: xr.Dataset, case: ResultSlice) -> xr.Dataset: ...
-def at(data: xr.DataArray | xr.Dataset, case: ResultSlice) -> xr.DataArray | xr.Dataset:
+def at[Data: (xr.DataArray, xr.Dataset)](data: Data, case: ResultSlice) -> Data:
     """Select a case, along those of its dimensions that `data` has."""
     return data.sel({dim: value for dim, value in case.sel.items() if dim in data.dims})
 

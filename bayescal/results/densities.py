@@ -40,11 +40,12 @@ def totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[s
     power = tree.attrs.get(schema.AVERAGE_POWER)
     if power is None or (component := _component(tree, case, var)) is None:
         return found
+    of_class_prior = float(tree.attrs.get(schema.CLASS_PRIOR_POWER, power))
     uncertain = access.has_variable(tree, schema.LOG_PRIOR, _CLASS_PRIOR)
     for name, density in found.items():
         if uncertain and name != _CLASS_PRIOR:
             held = access.variable(tree, schema.POSTERIOR, _CLASS_PRIOR, case)
-            at, of_class_prior = held.transpose(*schema.DRAW_DIMS).values, _class_prior_power(tree)
+            at = held.transpose(*schema.DRAW_DIMS).values
             of = tree[schema.MODEL_AVERAGE].dataset[schema.DESCRIPTION].values[component]
             segments = of == _SEGMENTS
             for own, told in ((~segments, np.isin(of, _OF_EVIDENCE)), (segments, segments)):
@@ -54,8 +55,7 @@ def totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[s
     return found
 
 
-def _class_prior_power(tree: xr.DataTree) -> float:
-    return float(tree.attrs.get(schema.CLASS_PRIOR_POWER, tree.attrs[schema.AVERAGE_POWER]))
+
 
 
 def _component(tree: xr.DataTree, case: ResultSlice, var: str) -> Values | None:
