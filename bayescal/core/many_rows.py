@@ -160,8 +160,7 @@ def counted_by(
     """Count rows by some scores at a time; `count` is a function of the batches and of `scores`."""
     rows, found = rows_of(data), dict[str, Counts]()
     for some in batched(checked_words(score, "score"), _TOGETHER):
-        sums = summed(rows, [*others, *some], partial(count, scores=some))
-        found |= zip(some, sums.each, strict=True)
+        found |= summed(rows, [*others, *some], partial(count, scores=some)).each
     return found
 
 
@@ -173,12 +172,12 @@ def _counts(
     from_logits: bool,
     weight: str | None,
 ) -> Several[Counts]:
-    found = [CountedColumns(pos_label, weight is not None) for _ in scores]
+    found = {name: CountedColumns(pos_label, weight is not None) for name in scores}
     for batch in batches:
         heavy = None if weight is None else batch.column(weight)
-        for columns, name in zip(found, scores, strict=True):
+        for name, columns in found.items():
             columns.add(batch.column(label), batch.column(name), heavy, from_logits)
-    return Several(tuple(Counts(*columns.fields()) for columns in found))
+    return Several({name: Counts(*columns.fields()) for name, columns in found.items()})
 
 
 def counted_together(
@@ -205,20 +204,6 @@ def _counts_of_cells(
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _ByGroup:
-    """Counts by score and group."""
-
-    parts: Mapping[tuple[str, str], Counts]
-
-    def plus(self, other: _ByGroup) -> _ByGroup:
-        """Add those of other rows."""
-        found = dict(self.parts)
-        for key, counts in other.parts.items():
-            found[key] = found[key].plus(counts) if key in found else counts
-        return _ByGroup(found)
-
-
 def counted_by_group(
     data: Any,
     *,
@@ -238,7 +223,7 @@ def counted_by_group(
     found: dict[str, dict[str, Counts]] = {}
     rows = rows_of(data)
     rows = rows.with_words(group) if isinstance(rows, Table) else rows
-    for (name, part), counts in summed(rows, columns, sum_up).parts.items():
+    for (name, part), counts in summed(rows, columns, sum_up).each.items():
         found.setdefault(name, {})[part] = counts
     for parts in found.values():
         check_labeled(joined(parts.values(), Counts.plus), label, weight)
@@ -251,9 +236,9 @@ def _sum_up(
     pos_label: Any,
     from_logits: bool,
     batches: Iterator[Batch],
-) -> _ByGroup:
+) -> Several[Counts]:
     """Count the rows of a part: one group of a batch at a time, as its sums take 20 MB."""
-    found = _ByGroup({})
+    found = Several[Counts]({})
     for batch in batches:
         columns = {key: None if name is None else batch.column(name) for key, name in names.items()}
         group = columns["group"]
@@ -271,7 +256,7 @@ def _sum_up(
                 counted = CountedColumns(pos_label, names["weight"] is not None)
                 weight = own(columns["weight"])
                 counted.add(own(columns["label"]), own(batch.column(score)), weight, from_logits)
-                found = found.plus(_ByGroup({(score, part): Counts(*counted.fields())}))
+                found = found.plus(Several({(score, part): Counts(*counted.fields())}))
     return found
 
 

@@ -55,9 +55,6 @@ def totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[s
     return found
 
 
-
-
-
 def _component(tree: xr.DataTree, case: ResultSlice, var: str) -> Values | None:
     """Component of each draw of the one curve that a variable is of, (chain, draw)."""
     place = (schema.CURVE, "component")

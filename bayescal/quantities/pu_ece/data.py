@@ -538,14 +538,14 @@ def count_rows(
 
 def _counts(batches: Iterator[Batch], scores: Sequence[str], column: str) -> Several[Counts]:
     """Count the rows of a part."""
-    sums, n_read = [CellSums() for _ in scores], 0
+    sums, n_read = {name: CellSums() for name in scores}, 0
     for batch in batches:
         name, values = batch.column(column)
         kind = np.where(selected(to_numpy(values, name), name), POSITIVE, UNLABELED)
-        for one, score in zip(sums, scores, strict=True):
+        for score, one in sums.items():
             one.add(probabilities(batch.column(score)), kind)
         n_read += len(kind)
-    return Several(tuple(Counts(*one.held(), (1,), 1, n_read) for one in sums))
+    return Several({name: Counts(*one.held(), (1,), 1, n_read) for name, one in sums.items()})
 
 
 def binned(counts: Counts, binning: Binning, n_bins: int, column: str) -> PUCounts:

@@ -112,7 +112,7 @@ def _two_classes(table: Rows, label: str, pos_label: Any) -> tuple[Label, Label]
 
 def _first_reading(problem: Problem) -> Several[Any]:
     """What is said of rows, and the table of their likelihood."""
-    return Several((problem.facts(), Tabulated.of(problem.labeled())))
+    return Several({"facts": problem.facts(), "table": Tabulated.of(problem.labeled())})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +130,7 @@ class CountedRows:
     def of(cls, source: Source) -> CountedRows:
         """Read the rows once for the table, and for each of Newton's steps from its peaks."""
         noted, label = source.noted(_first_reading), source.columns.label
-        source, (facts, found) = replace(source, first=noted), noted.sums.each
+        source, (facts, found) = replace(source, first=noted), noted.sums.each.values()
         check_rows(facts.n, f"the column {label!r}")
         if not facts.n_labeled:
             raise InputError(
