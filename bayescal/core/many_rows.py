@@ -238,7 +238,7 @@ def _sum_up(
     batches: Iterator[Batch],
 ) -> Several[Counts]:
     """Count the rows of a part: one group of a batch at a time, as its sums take 20 MB."""
-    found = Several[Counts]({})
+    found: Several[Counts] = Several({})
     for batch in batches:
         columns = {key: None if name is None else batch.column(name) for key, name in names.items()}
         group = columns["group"]
