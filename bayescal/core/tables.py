@@ -588,6 +588,8 @@ def read_scores(
     table = open_table(path)
     others = [name for name in (group, weight) if name is not None]
     columns = table.with_words(group).read([label, *names, *others])
-    where = f" of {table.path.name}"
-    how: Any = {"pos_label": pos_label, "from_logits": from_logits}
-    return from_parts(collect_columns(columns, where, names, label, group, weight, **how))
+    where, scores = f" of {table.path.name}", {name: [name] for name in names}
+    how: Any = {"group": group, "weight": weight, "pos_label": pos_label}
+    return from_parts(
+        collect_columns(columns, where, scores, label, from_logits=from_logits, **how)
+    )
