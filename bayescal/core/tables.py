@@ -44,7 +44,6 @@ _PARQUET_BUFFER_BYTES = 1 << 20
 _PART_ROWS = 1 << 22
 _MOST_PARTS = 4
 _DELIMITERS = ",;\t|"
-_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4", ".br")
 _MORE_NULLS = ["None", "<NA>"]
 # Fractions and times, which name nothing.
 _NO_NAME = r"^([+-]?\d*\.\d*[1-9]\d*([eE][+-]?\d+)?|\d{4}-\d\d-\d\d[ T]\d\d.*)$"
@@ -491,11 +490,8 @@ def open_table(path: str | PathLike[str]) -> Table:
     if path.is_dir() and (files := data_set(path)):
         return _parquet_table(path, files)
     check_file(path)
-    head = first_bytes(path)
-    if head.startswith(PARQUET_MAGIC) or path.suffix.lower() in (".parquet", ".pq"):
+    if first_bytes(path).startswith(PARQUET_MAGIC) or path.suffix.lower() in (".parquet", ".pq"):
         return _parquet_table(path, (path,))
-    if path.suffix.lower() not in _COMPRESSED:
-        check_text(head, path.name)
     return _csv_table(path)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from bayescal.core.checks import check_call, check_choice, check_flag, check_known
-from bayescal.core.errors import ConvergenceWarning, InputError, ManyFitsWarning
+from bayescal.core.errors import ConvergenceWarning, InputError, ManyFitsWarning, warn_caller
 from bayescal.core.quantity import Quantity
 from bayescal.core.shown import Box, Progress, Showing, Shown, progress_bar, terminal_bar
 from bayescal.core.text import counted
@@ -415,15 +414,11 @@ def _warn(found: ManyFits) -> None:
     for what, whys in said.items():
         reasons = listed([f"{label(key)}: {why}" for key, why in whys.items()], " | ")
         if whys:
-            warnings.warn(f"{what}. {reasons}", ManyFitsWarning, stacklevel=3)
+            warn_caller(f"{what}. {reasons}", ManyFitsWarning)
     if found.unconverged:
         names = listed([label(key) for key in found.unconverged], ", ")
-        warnings.warn(
-            f"{len(found.unconverged)} of {len(found)} fits did not converge: {names}. See the "
-            "status of each.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+        said = f"{len(found.unconverged)} of {len(found)} fits did not converge: {names}."
+        warn_caller(f"{said} See the status of each.", ConvergenceWarning)
 
 
 def load_many(path: str | os.PathLike[str]) -> ManyFits:
@@ -482,12 +477,11 @@ def _check_alike(path: Path, recipes: Mapping[Key, Mapping[str, Any]]) -> None:
             f"{' and '.join(sorted(quantities))}. Fit each into a store of its own."
         )
     whys = listed([f"{label(key)}: {why}" for key, why in others.items()], " | ")
-    warnings.warn(
+    warn_caller(
         f"{len(others)} of {len(recipes)} fits were made in another way than that of "
         f"{label(first)}, and cannot be compared with it. {whys}. Call fit_many with all data, "
         "which makes them alike.",
         ManyFitsWarning,
-        stacklevel=3,
     )
 
 

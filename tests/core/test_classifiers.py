@@ -59,7 +59,7 @@ def test_the_number_of_classes_is_given_back():
 
 def test_unfinished_training_is_said_where_the_user_calls():
     def fit():
-        warn_unfinished("the loss", 7, stacklevel=2)
+        warn_unfinished("the loss", 7)
 
     with pytest.warns(ConvergenceWarning, match="the loss was still falling after 7") as caught:
         fit()
