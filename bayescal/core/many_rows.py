@@ -217,9 +217,9 @@ def counted_by_group(
     """Count rows by narrow cells of each score, and by group."""
     check_columns(score, label=label, group=group, weight=weight)
     check_flag(from_logits, "from_logits")
-    names = {"label": label, "group": group, "weight": weight}
-    sum_up = partial(_sum_up, names, score, pos_label, from_logits)
-    columns = [*score, *(name for name in names.values() if name is not None)]
+    how: Any = {"pos_label": pos_label, "from_logits": from_logits}
+    sum_up = partial(_sum_up, label=label, scores=score, group=group, weight=weight, **how)
+    columns = [*score, label, group, *([] if weight is None else [weight])]
     found: dict[str, dict[str, Counts]] = {}
     rows = rows_of(data)
     rows = rows.with_words(group) if isinstance(rows, Table) else rows
@@ -231,31 +231,29 @@ def counted_by_group(
 
 
 def _sum_up(
-    names: Mapping[str, str | None],
+    batches: Iterator[Batch],
+    label: str,
     scores: Sequence[str],
+    group: str,
+    weight: str | None,
     pos_label: Any,
     from_logits: bool,
-    batches: Iterator[Batch],
 ) -> Several[Counts]:
     """Count the rows of a part: one group of a batch at a time, as its sums take 20 MB."""
     found: Several[Counts] = Several({})
     for batch in batches:
-        columns = {key: None if name is None else batch.column(name) for key, name in names.items()}
-        group = columns["group"]
-        assert group is not None
-        codes, groups = code_groups(group.values, group.name, len(group.values), group.name)
+        name, values = batch.column(group)
+        codes, groups = code_groups(values, name, len(values), name)
         for place, part in enumerate(groups):
             rows = np.flatnonzero(codes == place)
-
-            def own(column: Column | None, rows: Any = rows, part: str = part) -> Any:
-                if column is None:
-                    return None
-                return Column(f"{column.name}, rows of group {part!r}", column.values[rows])
-
+            own = {
+                key: Column(f"{batch.column(key).name}, rows of group {part!r}", whole[rows])
+                for key, whole in batch.columns.items()
+            }
+            heavy = None if weight is None else own[weight]
             for score in scores:
-                counted = CountedColumns(pos_label, names["weight"] is not None)
-                weight = own(columns["weight"])
-                counted.add(own(columns["label"]), own(batch.column(score)), weight, from_logits)
+                counted = CountedColumns(pos_label, weight is not None)
+                counted.add(own[label], own[score], heavy, from_logits)
                 found = found.plus(Several({(score, part): Counts(*counted.fields())}))
     return found
 

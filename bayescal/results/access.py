@@ -473,14 +473,20 @@ def in_words(found: Sequence[Warned], n_priors: int = 1) -> str:
         for coords in cases:
             own = {dim: name for dim, name in coords.items() if dim != schema.PRIOR_NAME}
             by_prior.setdefault(coords.get(schema.PRIOR_NAME, ""), []).append((own, text))
+    texts = {prior: " ".join(map(_sentence, gather(said))) for prior, said in by_prior.items()}
+    return under_priors(texts, n_priors)
+
+
+def under_priors(texts: Mapping[str, str], n_priors: int) -> str:
+    """Join what is said under some of the priors, and name these unless it is said of all."""
     priors: dict[str, list[str]] = {}
-    for prior, said in by_prior.items():
-        priors.setdefault(" ".join(map(_sentence, gather(said))), []).append(prior)
-    found_under = (
+    for prior, text in texts.items():
+        priors.setdefault(text, []).append(prior)
+    found = (
         text if len(names) == n_priors else f"Under {', '.join(names)}: {text}"
         for text, names in priors.items()
     )
-    return " ".join(found_under) or schema.OK
+    return " ".join(found) or schema.OK
 
 
 def _sentence(one: Warned) -> str:

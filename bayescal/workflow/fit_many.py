@@ -417,8 +417,8 @@ def _warn(found: ManyFits) -> None:
             warn_caller(f"{what}. {reasons}", ManyFitsWarning)
     if found.unconverged:
         names = listed([label(key) for key in found.unconverged], ", ")
-        said = f"{len(found.unconverged)} of {len(found)} fits did not converge: {names}."
-        warn_caller(f"{said} See the status of each.", ConvergenceWarning)
+        text = f"{len(found.unconverged)} of {len(found)} fits did not converge: {names}."
+        warn_caller(f"{text} See the status of each.", ConvergenceWarning)
 
 
 def load_many(path: str | os.PathLike[str]) -> ManyFits:
