@@ -148,7 +148,7 @@ def _like(label: Label, seen: Label) -> Label | None:
         return not seen
     if isinstance(label, str):
         return int(label) if label.lstrip("-").isdecimal() else None
-    return not seen if isinstance(seen, bool) and label == (not seen) else label
+    return label
 
 
 def _recode(codes: Codes, values: tuple[Label, ...], order: Sequence[Label], name: str) -> Codes:
