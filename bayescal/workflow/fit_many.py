@@ -182,8 +182,7 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
         for key, failure in self.failures.items():
             keys.append(key)
             records.append({"status": f"FAILED, {failure.error}: {failure.message}"})
-        lengths = {len(key) if isinstance(key, tuple) else 0 for key in keys}
-        if len(lengths) == 1 and lengths != {0}:
+        if _n_parts(keys):
             index: pd.Index = pd.MultiIndex.from_tuples(keys)
         else:
             index = pd.Index(keys, name="key", tupleize_cols=False, dtype=object)
@@ -520,10 +519,15 @@ def _shape(draws: xr.Dataset) -> str:
 
 def _parts(keys: Sequence[Key]) -> Iterator[tuple[str, np.ndarray]]:
     """Coordinates of the fits: their keys, or a part of them each where all have as many."""
-    lengths = {len(key) if isinstance(key, tuple) else 0 for key in keys}
-    if lengths == {0} or len(lengths) > 1:
+    n_parts = _n_parts(keys)
+    if not n_parts:
         yield "key", np.array([joined(key) for key in keys])
-        return
-    for place in range(lengths.pop()):
+    for place in range(n_parts):
         parts = [key[place] for key in keys if isinstance(key, tuple)]
         yield f"key_{place + 1}", np.array(parts)
+
+
+def _n_parts(keys: Iterable[Key]) -> int:
+    """How many parts all keys have; 0 where one is no tuple, or of another length."""
+    lengths = {len(key) if isinstance(key, tuple) else 0 for key in keys}
+    return lengths.pop() if len(lengths) == 1 else 0
