@@ -19,7 +19,6 @@ from bayescal.core.checks import (
     check_unique,
     check_whole,
     checked_scores,
-    checked_words,
     listing,
 )
 from bayescal.core.columns import MISSING, factorize, to_numpy, words_of
@@ -124,11 +123,11 @@ def count_rows(
             raise InputError(
                 f"pairs must be of rows without weights; got {weight!r}. Leave it out."
             )
+    how: Any = {"label": label, "pos_label": pos_label, "from_logits": from_logits}
     count = counted if group is None else partial(counted_by_group, group=group)
-    found = count(
-        data, label=label, score=names, pos_label=pos_label, from_logits=from_logits, weight=weight
-    )
-    together = counted_together(data, label, names, pos_label, from_logits) if pairs else None
+    found, together = count(data, score=names, weight=weight, **how), None
+    if pairs:
+        together = summed(rows_of(data), [label, *names], partial(_together, scores=names, **how))
     table = CountTable(found, together)
     return table.each(lambda one: replace(one, binning=chosen, n_cells=n_cells))
 
@@ -142,24 +141,25 @@ def counted(
     weight: str | None = None,
 ) -> dict[str, Counts]:
     """Count rows by narrow cells of each score, and check that there are labels."""
-    check_columns(checked_scores(score), label=label, weight=weight)
+    names = checked_scores(score)
+    check_columns(names, label=label, weight=weight)
     check_flag(from_logits, "from_logits")
     count = partial(
         _counts, label=label, pos_label=pos_label, from_logits=from_logits, weight=weight
     )
-    found = counted_by(data, score, [label, *([] if weight is None else [weight])], count)
+    found = counted_by(data, names, [label, *([] if weight is None else [weight])], count)
     return {name: check_labeled(counts, label, weight) for name, counts in found.items()}
 
 
 def counted_by(
     data: Any,
-    score: str | Sequence[str],
+    scores: Sequence[str],
     others: Sequence[str],
     count: Callable[..., Several[Counts]],
 ) -> dict[str, Counts]:
     """Count rows by some scores at a time; `count` is a function of the batches and of `scores`."""
     rows, found = rows_of(data), dict[str, Counts]()
-    for some in batched(checked_words(score, "score"), _TOGETHER):
+    for some in batched(scores, _TOGETHER):
         found |= summed(rows, [*others, *some], partial(count, scores=some)).each
     return found
 
@@ -180,20 +180,10 @@ def _counts(
     return Several({name: Counts(*columns.fields()) for name, columns in found.items()})
 
 
-def counted_together(
-    data: Any, label: str, scores: Sequence[str], pos_label: Any, from_logits: bool
-) -> SharedCounts:
-    """Count labelled rows by combinations of cells, in one reading."""
-    names = tuple(dict.fromkeys(scores))
-    count = partial(
-        _counts_of_cells, label=label, scores=names, pos_label=pos_label, from_logits=from_logits
-    )
-    return summed(rows_of(data), [label, *names], count)
-
-
-def _counts_of_cells(
+def _together(
     batches: Iterator[Batch], label: str, scores: Sequence[str], pos_label: Any, from_logits: bool
 ) -> SharedCounts:
+    """Count labelled rows by combinations of cells."""
     found = SharedCounts.of_rows({name: np.zeros(0) for name in scores}, np.zeros(0, np.bool_))
     for batch in batches:
         code, labels = factorize(batch.column(label).values, label)

@@ -521,7 +521,8 @@ def count_rows(
     >>> found["p"].bins.count.tolist(), found["p"].positive_in_bins().tolist()
     ([1, 1], [0, 2])
     """
-    check_columns(checked_scores(score), positive_column=positive_column)
+    names = checked_scores(score)
+    check_columns(names, positive_column=positive_column)
     chosen = Binning.of(binning, **fields)
     if not isinstance(chosen.n_bins, int):
         raise InputError(
@@ -529,7 +530,7 @@ def count_rows(
             "class prior; got 'optimal'. Pass bayescal.pu_ece.optimal_n_bins(n_positive, "
             "n_unlabeled, class_prior)."
         )
-    found = counted_by(data, score, [positive_column], partial(_counts, column=positive_column))
+    found = counted_by(data, names, [positive_column], partial(_counts, column=positive_column))
     return {
         name: binned(counts, chosen, chosen.n_bins, positive_column)
         for name, counts in found.items()
