@@ -132,8 +132,13 @@ def check_chosen(names_of: Callable[[str], Sequence[str]], **given: str | None) 
 
 
 def at[Data: (xr.DataArray, xr.Dataset)](data: Data, case: ResultSlice) -> Data:
-    """Select a case, along those of its dimensions that `data` has."""
-    return data.sel({dim: value for dim, value in case.sel.items() if dim in data.dims})
+    """Select a case."""
+    return data.sel(place_in(data, case))
+
+
+def place_in(data: xr.DataArray | xr.Dataset, case: ResultSlice) -> dict[str, Any]:
+    """Where data have a case: its names along those of its dimensions that they have."""
+    return {dim: value for dim, value in case.sel.items() if dim in data.dims}
 
 
 def variables(tree: xr.DataTree) -> tuple[Variable, ...]:

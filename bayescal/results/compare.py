@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -334,7 +334,7 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
         raise InputError(_APART)
     held = tree[schema.ERROR_CORRELATION].dataset[name]
     names = [case.classifier for case in cases]
-    place: dict[str, Any] = {dim: at for dim, at in cases[0].sel.items() if dim in held.dims}
+    place = access.place_in(held, cases[0])
     place |= {schema.CLASSIFIER: names, f"{schema.CLASSIFIER}_other": names}
     return np.asarray(held.sel(place).values)
 

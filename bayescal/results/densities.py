@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -92,13 +93,11 @@ def _log_densities(
         return {schema.CURVE: access.variable(tree, schema.CURVE, group, case)}
     if group not in tree.children:
         return {}
-    shared = pooled(tree)
-    place = {dim: value for dim, value in case.sel.items() if not (shared and dim == schema.GROUP)}
-    found = {str(name): access.variable(tree, group, str(name)) for name in tree[group].data_vars}
-    return {
-        name: values.sel({dim: at for dim, at in place.items() if dim in values.dims})
-        for name, values in found.items()
-    }
+    if pooled(tree):
+        others = {dim: value for dim, value in case.sel.items() if dim != schema.GROUP}
+        case = replace(case, sel=others)
+    names = map(str, tree[group].data_vars)
+    return {name: access.variable(tree, group, name, case) for name in names}
 
 
 def pooled(tree: xr.DataTree) -> bool:
