@@ -71,9 +71,8 @@ def cases(tree: xr.DataTree) -> list[ResultSlice]:
     for combo in product(*values.values()):
         sel = dict(zip(values, combo, strict=True))
         named = {**fixed, **sel}
-        classifier, class_, group = (named.get(dim) for dim in schema.CASE_DIMS[:3])
+        classifier, class_, group, prior = (named.get(dim) for dim in schema.CASE_DIMS)
         label = " / ".join(sel[dim] for dim in several) or named[schema.CLASSIFIER]
-        prior = named.get(schema.PRIOR_NAME)
         listed.append(ResultSlice(str(classifier), class_, group, sel, label, prior, fixed))
     return listed
 
