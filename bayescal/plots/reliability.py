@@ -139,7 +139,7 @@ def _draw_descriptions(
     if len(shown) < 2:
         return
     score = access.variable(tree, schema.CONSTANT_DATA, schema.CURVE_SCORE, case).values
-    curves = access.variable(tree, schema.MODEL_AVERAGE, "description_curve", case)
+    curves = access.variable(tree, schema.MODEL_AVERAGE, schema.DESCRIPTION_CURVE, case)
     for name in shown:
         colour, dashes = _LOOKS[name]
         look: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.2}
@@ -209,7 +209,7 @@ def _marks(tree: xr.DataTree, case: ResultSlice) -> Marks:
 def filled_bins(tree: xr.DataTree, case: ResultSlice) -> Marks:
     """Bins that have rows."""
     full = _full(tree, case)
-    names = ("confidence", schema.LABEL_RATE, schema.COUNT)
+    names = (schema.CONFIDENCE, schema.LABEL_RATE, schema.COUNT)
     held = access.values(tree, schema.POINT_ESTIMATE, case, *names)
     return Marks("bin", *(np.asarray(values, dtype=np.float64)[full] for values in held))
 

@@ -208,7 +208,7 @@ def _own_dims(dims: Dims, group: str, name: str) -> tuple[str, ...]:
     own = dims.get(name, ())
     if group == schema.DESCRIPTIONS:
         return (*own, schema.DESCRIPTION)
-    return ("method", *own) if group == schema.REFERENCE_ESTIMATES else own
+    return (schema.METHOD, *own) if group == schema.REFERENCE_ESTIMATES else own
 
 
 def _array(case: CaseArrays, group: str, name: str, ndim: int) -> NDArray[Any]:

@@ -387,7 +387,7 @@ class _Held:
                 "the result has no unlabelled rows; got unlabeled=True. Pass unlabeled=... to fit."
             )
         above = (schema.POSITIVE_ABOVE, schema.NEGATIVE_ABOVE)
-        names = (schema.ROC_THRESHOLD, "roc_straight", *above)
+        names = (schema.ROC_THRESHOLD, schema.ROC_STRAIGHT, *above)
         held = access.values(result, schema.CONSTANT_DATA, case, *names)
         size = int(np.argmin(held[0])) + 1
         threshold, straight, *counts = (values[:size] for values in held)
@@ -514,7 +514,7 @@ def lies_on_curve(tree: xr.DataTree, case: ResultSlice) -> bool:
 
 def _jumps(tree: xr.DataTree, case: ResultSlice) -> tuple[float, ...]:
     """Scores near which the curve jumps, the likeliest ones, in order."""
-    held = {schema.MODEL_AVERAGE: "jump_probability", schema.CONSTANT_DATA: schema.CELL_SCORE}
+    held = {schema.MODEL_AVERAGE: schema.JUMP_PROBABILITY, schema.CONSTANT_DATA: schema.CELL_SCORE}
     if not all(access.has_variable(tree, *one) for one in held.items()):
         return ()
     chance, score = (access.variable(tree, *one, case).values for one in held.items())

@@ -278,7 +278,7 @@ def _shuffled(tree: xr.DataTree, var: str, case: ResultSlice, group: str) -> NDA
 
 
 _CELLS: Final = (schema.CELL_SCORE, schema.CELL_COUNT)
-_BINS: Final = (schema.BIN_EDGES, "bin_mass")
+_BINS: Final = (schema.BIN_EDGES, schema.BIN_MASS)
 
 
 def if_calibrated(tree: xr.DataTree, case: ResultSlice, prob: float) -> IfCalibrated | None:

@@ -81,14 +81,14 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
 
     binary = tree.attrs["multiclass"] == "binary"
     classes = tuple(map(str, access.json_attribute(tree, "classes")))
-    lower = _columns(np.quantile(draws("prob_lower"), alpha, axis=0))
-    upper = _columns(np.quantile(draws("prob_upper"), 1 - alpha, axis=0))
-    decided = draws("decision")
-    proper = draws("proper").mean(axis=0) if not binary else np.ones(len(lower))
-    improper = held(schema.POINT_ESTIMATE, "improper")
+    lower = _columns(np.quantile(draws(schema.PROB_LOWER), alpha, axis=0))
+    upper = _columns(np.quantile(draws(schema.PROB_UPPER), 1 - alpha, axis=0))
+    decided = draws(schema.DECISION)
+    proper = draws(schema.PROPER).mean(axis=0) if not binary else np.ones(len(lower))
+    improper = held(schema.POINT_ESTIMATE, schema.IMPROPER)
     found = decide_binary(lower[:, 0], upper[:, 0]) if binary else decide(lower, upper)
     return Rows(
-        row=held(schema.CONSTANT_DATA, "target_row").values,
+        row=held(schema.CONSTANT_DATA, schema.TARGET_ROW).values,
         curves=classes[1:] if binary else classes,
         classes=classes,
         score=plain(schema.CONSTANT_DATA, schema.TARGET_SCORE),
@@ -96,8 +96,8 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
         mean=_columns(np.ascontiguousarray(draws(schema.PROB)).mean(axis=0)),
         lower=lower,
         upper=upper,
-        p0=plain(schema.POINT_ESTIMATE, "p0"),
-        p1=plain(schema.POINT_ESTIMATE, "p1"),
+        p0=plain(schema.POINT_ESTIMATE, schema.P0),
+        p1=plain(schema.POINT_ESTIMATE, schema.P1),
         merged=plain(schema.POINT_ESTIMATE, schema.PROB),
         p_decision=np.stack([(decided == k).mean(axis=0) for k in range(len(classes))], axis=1),
         decision=found.decision,

@@ -419,7 +419,7 @@ def _of_rows(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _L
             "width": float(found.width.mean()),
             "ivap_width": float((found.p1 - found.p0).mean()),
             "open_share": float((found.n_open > 1).mean()),
-            "improper_share": scalar(schema.POINT_ESTIMATE, "improper_share"),
+            "improper_share": scalar(schema.POINT_ESTIMATE, schema.IMPROPER_SHARE),
             **_measure_columns(tree, case, further),
             **access.health(tree, case),
             "status": access.case_status(tree, case),

@@ -23,7 +23,7 @@ BUDGET = {
     "quantities/ssme": 5869,
     "quantities/temperature": 5105,
     "report": 3134,
-    "results": 6435,
+    "results": 6451,
     "workflow": 2731,
 }
 MOST_FILES = 210
