@@ -41,7 +41,7 @@ def _check_shape(given: NDArray[Any], name: str, n_bins: int) -> None:
     if given.shape != (n_bins,):
         raise InputError(
             f"{name} must have one value a bin, {n_bins} in all; got shape {given.shape}. "
-            "Pass one more edge than there are bins."
+            "Pass one more edge than there are bins, and of an empty bin 0, or any mean score."
         )
 
 
@@ -472,11 +472,7 @@ def joint_means(
 def _mean_scores(mean_score: ArrayLike, edges: Floats, count: NDArray[Any]) -> Floats:
     """Check that each mean lies in its bin, and put the midpoint where a bin is empty."""
     given = to_doubles(mean_score, "mean_score")
-    if given.shape != count.shape:
-        raise InputError(
-            f"mean_score must have one value a bin, {len(count)} in all; got shape {given.shape}. "
-            "Pass anything, NaN for instance, where a bin is empty."
-        )
+    _check_shape(given, "mean_score", len(count))
     low, high = edges[:-1], edges[1:]
     inside = (given >= low - _MEAN_SLACK) & (given <= high + _MEAN_SLACK)
     means = np.where(inside | (count > 0), given, (low + high) / 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, Self
 
@@ -27,7 +26,7 @@ from bayescal.core.checks import (
     shown,
 )
 from bayescal.core.columns import MISSING, Codes, Label, factorize, to_numpy
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, warn_caller
 from bayescal.core.intake import Column, check_same_order, weights
 from bayescal.core.quantity import Floats
 
@@ -248,14 +247,10 @@ def check_class_rows(labels: NDArray[Any], least: int, remedy: str) -> int:
     return len(count)
 
 
-def warn_unfinished(what: str, max_iter: int, stacklevel: int) -> None:
-    """Say that L-BFGS ran out of iterations; `stacklevel` is that of the caller's own warning."""
-    warnings.warn(
-        f"{what} was still falling after {max_iter} iterations. "
-        "Scale the features, or raise max_iter.",
-        ConvergenceWarning,
-        stacklevel=stacklevel + 1,
-    )
+def warn_unfinished(what: str, max_iter: int) -> None:
+    """Say that L-BFGS ran out of iterations."""
+    text = f"{what} was still falling after {max_iter} iterations. "
+    warn_caller(f"{text}Scale the features, or raise max_iter.", ConvergenceWarning)
 
 
 type Layers = list[Floats]

@@ -433,66 +433,30 @@ def labeled_scores(
     given: Given, table: Table, columns: Columns, codes: Column | None = None
 ) -> Scores:
     """Read the columns of a table, labels among them; `codes` are groups that are no column."""
-    from bayescal.core.intake import Column
+    from bayescal.core.intake import collect_columns
+    from bayescal.core.scores import from_parts
 
     label, weight = given["label"], given.get("weight")
     group = given.get("group") if codes is None else None
     others = [name for name in (group, weight) if name is not None]
-    values = table.with_words(group).read(list(dict.fromkeys([label, *columns.names, *others])))
-
-    def column(name: str) -> Column:
-        return Column(f"column {name!r} of {table.path.name}", values[name])
-
-    return _collected(
-        values,
-        table,
-        columns,
-        column(label),
-        group=codes if group is None else column(group),
-        pos_label=given["pos_label"],
-        from_logits=given["from_logits"],
-        classes=columns.classes,
-        weight=None if weight is None else column(weight),
-    )
+    values = table.with_words(group).read([label, *columns.names, *others])
+    how: Any = {name: given[name] for name in ("pos_label", "from_logits")}
+    how |= {"group": codes or group, "weight": weight, "classes": columns.classes}
+    where = f" of {table.path.name}"
+    return from_parts(collect_columns(values, where, columns.by_classifier, label, **how))
 
 
 def unlabeled_scores(
     given: Given, table: Table, columns: Columns, classes: Sequence[object]
 ) -> Scores:
     """Read the same columns of a table without labels."""
-    from bayescal.core.intake import Column
-
-    values = table.read(columns.names)
-    return _collected(
-        values,
-        table,
-        columns,
-        Column("no labels", [None] * len(values[columns.names[0]])),
-        group=None,
-        pos_label=classes[-1],
-        from_logits=given["from_logits"],
-        classes=classes,
-    )
-
-
-def _collected(
-    values: dict[str, Any], table: Table, columns: Columns, label: Column, **options: Any
-) -> Scores:
-    """Scores of each classifier's column, or of its columns side by side."""
-    import numpy as np
-
-    from bayescal.core.intake import Column, collect
+    from bayescal.core.intake import Column, collect_columns
     from bayescal.core.scores import from_parts
 
-    found = {}
-    for classifier, names in columns.by_classifier.items():
-        if columns.classes is None:
-            name, array = f"column {names[0]!r} of {table.path.name}", values[names[0]]
-        else:
-            name = f"the table of columns {names[0]!r} to {names[-1]!r} of {table.path.name}"
-            array = np.column_stack([values[name] for name in names])
-        found[classifier] = Column(name, array)
-    return from_parts(collect(found, label, **options))
+    values, where = table.read(columns.names), f" of {table.path.name}"
+    label = Column("no labels", [None] * len(values[columns.names[0]]))
+    how: Any = {"pos_label": classes[-1], "from_logits": given["from_logits"], "classes": classes}
+    return from_parts(collect_columns(values, where, columns.by_classifier, label, **how))
 
 
 COUNTS: Final = ".counts"

@@ -148,7 +148,7 @@ def _like(label: Label, seen: Label) -> Label | None:
         return not seen
     if isinstance(label, str):
         return int(label) if label.lstrip("-").isdecimal() else None
-    return not seen if isinstance(seen, bool) and label == (not seen) else label
+    return label
 
 
 def _recode(codes: Codes, values: tuple[Label, ...], order: Sequence[Label], name: str) -> Codes:
@@ -348,28 +348,28 @@ def check_same_order(**columns: Any) -> None:
 def collect_columns(
     columns: Mapping[str, Any],
     where: str,
-    names: Sequence[str],
-    label: str,
-    group: str | None,
-    weight: str | None,
+    scores: Mapping[str, Sequence[str]],
+    label: str | Column,
     *,
-    pos_label: Any,
-    from_logits: bool,
+    group: str | Column | None = None,
+    weight: str | None = None,
+    classes: Sequence[Any] | None = None,
+    **how: Any,
 ) -> Parts:
-    """Check columns by name; errors say `where` they are."""
+    """Check columns by name, of each classifier one or one a class; errors say `where` they are."""
 
-    def column(name: str) -> Column:
-        return Column(f"column {name!r}{where}", columns[name])
+    def column(name: Any) -> Any:
+        return Column(f"column {name!r}{where}", columns[name]) if isinstance(name, str) else name
 
-    return collect(
-        {name: column(name) for name in names},
-        column(label),
-        group=None if group is None else column(group),
-        pos_label=pos_label,
-        from_logits=from_logits,
-        classes=None,
-        weight=None if weight is None else column(weight),
-    )
+    def side_by_side(names: Sequence[str]) -> Column:
+        if len(names) == 1:
+            return Column(*column(names[0]))
+        table = np.column_stack([columns[name] for name in names])
+        return Column(f"the table of columns {names[0]!r} to {names[-1]!r}{where}", table)
+
+    found = {classifier: side_by_side(names) for classifier, names in scores.items()}
+    others = {"group": column(group), "weight": column(weight), "classes": classes}
+    return collect(found, column(label), **others, **how)
 
 
 def weights(column: Column) -> Floats:

@@ -19,7 +19,6 @@ from bayescal.core.checks import (
     check_unique,
     check_whole,
     checked_scores,
-    checked_words,
     listing,
 )
 from bayescal.core.columns import MISSING, factorize, to_numpy, words_of
@@ -124,11 +123,11 @@ def count_rows(
             raise InputError(
                 f"pairs must be of rows without weights; got {weight!r}. Leave it out."
             )
+    how: Any = {"label": label, "pos_label": pos_label, "from_logits": from_logits}
     count = counted if group is None else partial(counted_by_group, group=group)
-    found = count(
-        data, label=label, score=names, pos_label=pos_label, from_logits=from_logits, weight=weight
-    )
-    together = counted_together(data, label, names, pos_label, from_logits) if pairs else None
+    found, together = count(data, score=names, weight=weight, **how), None
+    if pairs:
+        together = summed(rows_of(data), [label, *names], partial(_together, scores=names, **how))
     table = CountTable(found, together)
     return table.each(lambda one: replace(one, binning=chosen, n_cells=n_cells))
 
@@ -142,26 +141,26 @@ def counted(
     weight: str | None = None,
 ) -> dict[str, Counts]:
     """Count rows by narrow cells of each score, and check that there are labels."""
-    check_columns(checked_scores(score), label=label, weight=weight)
+    names = checked_scores(score)
+    check_columns(names, label=label, weight=weight)
     check_flag(from_logits, "from_logits")
     count = partial(
         _counts, label=label, pos_label=pos_label, from_logits=from_logits, weight=weight
     )
-    found = counted_by(data, score, [label, *([] if weight is None else [weight])], count)
+    found = counted_by(data, names, [label, *([] if weight is None else [weight])], count)
     return {name: check_labeled(counts, label, weight) for name, counts in found.items()}
 
 
 def counted_by(
     data: Any,
-    score: str | Sequence[str],
+    scores: Sequence[str],
     others: Sequence[str],
     count: Callable[..., Several[Counts]],
 ) -> dict[str, Counts]:
     """Count rows by some scores at a time; `count` is a function of the batches and of `scores`."""
     rows, found = rows_of(data), dict[str, Counts]()
-    for some in batched(checked_words(score, "score"), _TOGETHER):
-        sums = summed(rows, [*others, *some], partial(count, scores=some))
-        found |= zip(some, sums.each, strict=True)
+    for some in batched(scores, _TOGETHER):
+        found |= summed(rows, [*others, *some], partial(count, scores=some)).each
     return found
 
 
@@ -173,28 +172,18 @@ def _counts(
     from_logits: bool,
     weight: str | None,
 ) -> Several[Counts]:
-    found = [CountedColumns(pos_label, weight is not None) for _ in scores]
+    found = {name: CountedColumns(pos_label, weight is not None) for name in scores}
     for batch in batches:
         heavy = None if weight is None else batch.column(weight)
-        for columns, name in zip(found, scores, strict=True):
+        for name, columns in found.items():
             columns.add(batch.column(label), batch.column(name), heavy, from_logits)
-    return Several(tuple(Counts(*columns.fields()) for columns in found))
+    return Several({name: Counts(*columns.fields()) for name, columns in found.items()})
 
 
-def counted_together(
-    data: Any, label: str, scores: Sequence[str], pos_label: Any, from_logits: bool
-) -> SharedCounts:
-    """Count labelled rows by combinations of cells, in one reading."""
-    names = tuple(dict.fromkeys(scores))
-    count = partial(
-        _counts_of_cells, label=label, scores=names, pos_label=pos_label, from_logits=from_logits
-    )
-    return summed(rows_of(data), [label, *names], count)
-
-
-def _counts_of_cells(
+def _together(
     batches: Iterator[Batch], label: str, scores: Sequence[str], pos_label: Any, from_logits: bool
 ) -> SharedCounts:
+    """Count labelled rows by combinations of cells."""
     found = SharedCounts.of_rows({name: np.zeros(0) for name in scores}, np.zeros(0, np.bool_))
     for batch in batches:
         code, labels = factorize(batch.column(label).values, label)
@@ -203,20 +192,6 @@ def _counts_of_cells(
         positive = code[known] == position(pos_label, labels)
         found = found.plus(SharedCounts.of_rows(value, positive, found.shift))
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _ByGroup:
-    """Counts by score and group."""
-
-    parts: Mapping[tuple[str, str], Counts]
-
-    def plus(self, other: _ByGroup) -> _ByGroup:
-        """Add those of other rows."""
-        found = dict(self.parts)
-        for key, counts in other.parts.items():
-            found[key] = found[key].plus(counts) if key in found else counts
-        return _ByGroup(found)
 
 
 def counted_by_group(
@@ -232,13 +207,13 @@ def counted_by_group(
     """Count rows by narrow cells of each score, and by group."""
     check_columns(score, label=label, group=group, weight=weight)
     check_flag(from_logits, "from_logits")
-    names = {"label": label, "group": group, "weight": weight}
-    sum_up = partial(_sum_up, names, score, pos_label, from_logits)
-    columns = [*score, *(name for name in names.values() if name is not None)]
+    how: Any = {"pos_label": pos_label, "from_logits": from_logits}
+    sum_up = partial(_sum_up, label=label, scores=score, group=group, weight=weight, **how)
+    columns = [*score, label, group, *([] if weight is None else [weight])]
     found: dict[str, dict[str, Counts]] = {}
     rows = rows_of(data)
     rows = rows.with_words(group) if isinstance(rows, Table) else rows
-    for (name, part), counts in summed(rows, columns, sum_up).parts.items():
+    for (name, part), counts in summed(rows, columns, sum_up).each.items():
         found.setdefault(name, {})[part] = counts
     for parts in found.values():
         check_labeled(joined(parts.values(), Counts.plus), label, weight)
@@ -246,32 +221,30 @@ def counted_by_group(
 
 
 def _sum_up(
-    names: Mapping[str, str | None],
+    batches: Iterator[Batch],
+    label: str,
     scores: Sequence[str],
+    group: str,
+    weight: str | None,
     pos_label: Any,
     from_logits: bool,
-    batches: Iterator[Batch],
-) -> _ByGroup:
+) -> Several[Counts]:
     """Count the rows of a part: one group of a batch at a time, as its sums take 20 MB."""
-    found = _ByGroup({})
+    found: Several[Counts] = Several({})
     for batch in batches:
-        columns = {key: None if name is None else batch.column(name) for key, name in names.items()}
-        group = columns["group"]
-        assert group is not None
-        codes, groups = code_groups(group.values, group.name, len(group.values), group.name)
+        name, values = batch.column(group)
+        codes, groups = code_groups(values, name, len(values), name)
         for place, part in enumerate(groups):
             rows = np.flatnonzero(codes == place)
-
-            def own(column: Column | None, rows: Any = rows, part: str = part) -> Any:
-                if column is None:
-                    return None
-                return Column(f"{column.name}, rows of group {part!r}", column.values[rows])
-
+            own = {
+                key: Column(f"{batch.column(key).name}, rows of group {part!r}", whole[rows])
+                for key, whole in batch.columns.items()
+            }
+            heavy = None if weight is None else own[weight]
             for score in scores:
-                counted = CountedColumns(pos_label, names["weight"] is not None)
-                weight = own(columns["weight"])
-                counted.add(own(columns["label"]), own(batch.column(score)), weight, from_logits)
-                found = found.plus(_ByGroup({(score, part): Counts(*counted.fields())}))
+                counted = CountedColumns(pos_label, weight is not None)
+                counted.add(own[label], own[score], heavy, from_logits)
+                found = found.plus(Several({(score, part): Counts(*counted.fields())}))
     return found
 
 

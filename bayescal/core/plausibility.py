@@ -73,12 +73,7 @@ def signs_of_scores(scores: Scores) -> list[Sign]:
     label = scores.y_true[known]
     found = []
     for name, prob in zip(scores.classifiers, scores.y_prob[:, known], strict=True):
-        signs = (
-            label_signs(prob, label == 0, label == 1)
-            if prob.ndim == 1
-            else signs_of_rows(prob.astype(np.float64), label)
-        )
-        found += [Sign(f"{name}: {sign}") for sign in signs]
+        found += [Sign(f"{name}: {sign}") for sign in signs_of_rows(prob, label)]
     return found
 
 
@@ -87,17 +82,16 @@ def class_signs(scores: Scores, classifier: str) -> list[Sign]:
     if scores.is_binary:
         return []
     known = scores.y_true != MISSING
-    prob = scores.y_prob[scores.classifiers.index(classifier)][known].astype(np.float64)
+    prob = scores.y_prob[scores.classifiers.index(classifier)][known]
     return signs_of_rows(prob, scores.y_true[known])
 
 
-def signs_of_rows(prob: Floats, label: NDArray[Any]) -> list[Sign]:
-    """Compare probabilities of each class, (obs, class), with labels, (obs,)."""
-    n, size = prob.shape
-    if size == 2:
-        return label_signs(prob[:, 1], label == 0, label == 1)
+def signs_of_rows(prob: NDArray[np.floating], label: NDArray[Any]) -> list[Sign]:
+    """Compare probabilities, (obs,) or of each class, (obs, class), with labels, (obs,)."""
+    if prob.ndim == 1 or prob.shape[1] == 2:
+        return label_signs(prob if prob.ndim == 1 else prob[:, 1], label == 0, label == 1)
     right = int((prob.argmax(axis=1) == label).sum())
-    return [*below_chance(right, n, size), *_softmax(prob, label)]
+    return [*below_chance(right, *prob.shape), *_softmax(prob.astype(np.float64), label)]
 
 
 def below_chance(right: int, n: int, n_classes: int) -> list[Sign]:

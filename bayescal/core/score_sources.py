@@ -141,8 +141,9 @@ class ScoreSources:
         for name in (*names, label, group, weight):
             if name is not None:
                 check_known(name, tuple(columns), "column", "the frame")
-        how: Any = {"pos_label": pos_label, "from_logits": from_logits}
-        return cls._of(collect_columns(columns, "", names, label, group, weight, **how))
+        how: Any = {"group": group, "weight": weight, "pos_label": pos_label}
+        scores = {name: [name] for name in names}
+        return cls._of(collect_columns(columns, "", scores, label, from_logits=from_logits, **how))
 
     @classmethod
     def from_estimator(

@@ -375,32 +375,23 @@ class Scores(ScoreSources, Showing):
                 f"y_true must hold at least one label; got none in {counted(self.n_obs, 'row')}. "
                 "Label some rows: calibration cannot be measured without."
             )
-        rows = None if labeled.all() else labeled
+        rows: Any = slice(None) if labeled.all() else labeled
+        group, weight = (
+            None if own is None else own[rows] for own in (self.group, self.sample_weight)
+        )
         return tuple(
-            self._task({"classifier": name} | coords, score, event, rows)
+            Task(
+                {"classifier": name} | coords,
+                np.ascontiguousarray(score[rows]),
+                event[rows].astype(np.uint8),
+                group,
+                self.groups,
+                weight,
+            )
             for place, name in enumerate(self.classifiers)
             for coords, score, event in binary_problems(
                 self.y_prob[place], self.y_true, self.classes, multiclass
             )
-        )
-
-    def _task(
-        self,
-        coords: dict[str, str],
-        score: Probabilities,
-        event: NDArray[Any],
-        rows: NDArray[np.bool_] | None,
-    ) -> Task:
-        def keep(values: NDArray[Any]) -> NDArray[Any]:
-            return values if rows is None else values[rows]
-
-        return Task(
-            coords,
-            np.ascontiguousarray(keep(score)),
-            keep(event).astype(np.uint8),
-            None if self.group is None else keep(self.group),
-            self.groups,
-            None if self.sample_weight is None else keep(self.sample_weight),
         )
 
 

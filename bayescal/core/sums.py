@@ -85,13 +85,16 @@ class Sums(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Several[S: Sums]:
-    """Sums of one kind."""
+    """Sums by name; parts of a table may lack some."""
 
-    each: tuple[S, ...]
+    each: Mapping[Any, S]
 
     def plus(self, other: Several[S]) -> Several[S]:
-        """Add those of other rows, one by one."""
-        return Several(tuple(map(plus, self.each, other.each)))
+        """Add those of other rows, name by name."""
+        found = dict(self.each)
+        for name, one in other.each.items():
+            found[name] = found[name].plus(one) if name in found else one
+        return Several(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,6 @@ _PARQUET_BUFFER_BYTES = 1 << 20
 _PART_ROWS = 1 << 22
 _MOST_PARTS = 4
 _DELIMITERS = ",;\t|"
-_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4", ".br")
 _MORE_NULLS = ["None", "<NA>"]
 # Fractions and times, which name nothing.
 _NO_NAME = r"^([+-]?\d*\.\d*[1-9]\d*([eE][+-]?\d+)?|\d{4}-\d\d-\d\d[ T]\d\d.*)$"
@@ -127,23 +126,14 @@ def _strange_byte(path: Path) -> str:
     return "other bytes"
 
 
-class _State(NamedTuple):
-    """What the system knows of a file, all of which a change of its content cannot leave alone."""
-
-    size: int
-    modified: int
-    # Also set by a program that gives a file its old time of modification.
-    changed: int
-    inode: int
-
-    @classmethod
-    def of(cls, path: Path) -> _State | None:
-        """That of a file, where there is one."""
-        try:
-            now = path.stat()
-        except OSError:
-            return None
-        return cls(now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino)
+def _state(path: Path) -> tuple[int, ...] | None:
+    """What the system knows of a file: a change of its content cannot leave all of it alone."""
+    try:
+        now = path.stat()
+    except OSError:
+        return None
+    # The first is also set by a program that gives a file its old time of modification.
+    return now.st_ctime_ns, now.st_mtime_ns, now.st_size, now.st_ino
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,18 +141,18 @@ class DataFile:
     """A file as it was when its table was opened."""
 
     path: Path
-    state: _State | None
+    state: tuple[int, ...] | None
 
     @classmethod
     def all_of(cls, paths: Iterable[Path]) -> tuple[DataFile, ...]:
         """Note how files are now."""
-        found = tuple(cls(path, _State.of(path)) for path in paths)
-        newest = max((file.state.changed for file in found if file.state), default=0)
+        found = tuple(cls(path, _state(path)) for path in paths)
+        newest = max((file.state[0] for file in found if file.state), default=0)
         age = time.time_ns() - newest
         if not 0 <= age < _CLOCK_STEP_NS:
             return found
         time.sleep((_CLOCK_STEP_NS - age) / 1e9)
-        return tuple(cls(file.path, _State.of(file.path)) for file in found)
+        return tuple(cls(file.path, _state(file.path)) for file in found)
 
     @contextmanager
     def opened(self, kind: str) -> Iterator[Path]:
@@ -177,7 +167,7 @@ class DataFile:
 
     def check_unchanged(self) -> None:
         """Check that the file is as it was."""
-        now = _State.of(self.path)
+        now = _state(self.path)
         if now != self.state or now is None:
             raise InputError(
                 f"{self.path} must not change until its last reading; it was "
@@ -491,11 +481,8 @@ def open_table(path: str | PathLike[str]) -> Table:
     if path.is_dir() and (files := data_set(path)):
         return _parquet_table(path, files)
     check_file(path)
-    head = first_bytes(path)
-    if head.startswith(PARQUET_MAGIC) or path.suffix.lower() in (".parquet", ".pq"):
+    if first_bytes(path).startswith(PARQUET_MAGIC) or path.suffix.lower() in (".parquet", ".pq"):
         return _parquet_table(path, (path,))
-    if path.suffix.lower() not in _COMPRESSED:
-        check_text(head, path.name)
     return _csv_table(path)
 
 
@@ -588,6 +575,8 @@ def read_scores(
     table = open_table(path)
     others = [name for name in (group, weight) if name is not None]
     columns = table.with_words(group).read([label, *names, *others])
-    where = f" of {table.path.name}"
-    how: Any = {"pos_label": pos_label, "from_logits": from_logits}
-    return from_parts(collect_columns(columns, where, names, label, group, weight, **how))
+    where, scores = f" of {table.path.name}", {name: [name] for name in names}
+    how: Any = {"group": group, "weight": weight, "pos_label": pos_label}
+    return from_parts(
+        collect_columns(columns, where, scores, label, from_logits=from_logits, **how)
+    )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
-from typing import Any, Final, NamedTuple, overload
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -67,24 +67,14 @@ def cases(tree: xr.DataTree) -> list[ResultSlice]:
     names.setdefault(schema.CLASSIFIER, classifier_names(tree))
     values = {dim: names[dim] for dim in schema.CASE_DIMS if dim in held}
     fixed = {dim: found[0] for dim, found in names.items() if dim not in held}
-    return [_slice(values, combo, fixed) for combo in product(*values.values())]
-
-
-def _slice(
-    values: dict[str, list[str]], combo: tuple[str, ...], fixed: dict[str, str]
-) -> ResultSlice:
-    sel = dict(zip(values, combo, strict=True))
-    named = {**fixed, **sel}
-    varying = [sel[dim] for dim in values if len(values[dim]) > 1]
-    return ResultSlice(
-        classifier=named[schema.CLASSIFIER],
-        class_=named.get(schema.CLASS),
-        group=named.get(schema.GROUP),
-        sel=sel,
-        label=" / ".join(varying) or named[schema.CLASSIFIER],
-        prior=named.get(schema.PRIOR_NAME),
-        fixed=fixed,
-    )
+    several, listed = [dim for dim in values if len(values[dim]) > 1], []
+    for combo in product(*values.values()):
+        sel = dict(zip(values, combo, strict=True))
+        named = {**fixed, **sel}
+        classifier, class_, group, prior = (named.get(dim) for dim in schema.CASE_DIMS)
+        label = " / ".join(sel[dim] for dim in several) or named[schema.CLASSIFIER]
+        listed.append(ResultSlice(str(classifier), class_, group, sel, label, prior, fixed))
+    return listed
 
 
 def find_case(
@@ -140,13 +130,14 @@ def check_chosen(names_of: Callable[[str], Sequence[str]], **given: str | None) 
             )
 
 
-@overload
-def at(data: xr.DataArray, case: ResultSlice) -> xr.DataArray: ...
-@overload
-def at(data: xr.Dataset, case: ResultSlice) -> xr.Dataset: ...
-def at(data: xr.DataArray | xr.Dataset, case: ResultSlice) -> xr.DataArray | xr.Dataset:
-    """Select a case, along those of its dimensions that `data` has."""
-    return data.sel({dim: value for dim, value in case.sel.items() if dim in data.dims})
+def at[Data: (xr.DataArray, xr.Dataset)](data: Data, case: ResultSlice) -> Data:
+    """Select a case."""
+    return data.sel(place_in(data, case))
+
+
+def place_in(data: xr.DataArray | xr.Dataset, case: ResultSlice) -> dict[str, Any]:
+    """Where data have a case: its names along those of its dimensions that they have."""
+    return {dim: value for dim, value in case.sel.items() if dim in data.dims}
 
 
 def variables(tree: xr.DataTree) -> tuple[Variable, ...]:
@@ -486,14 +477,20 @@ def in_words(found: Sequence[Warned], n_priors: int = 1) -> str:
         for coords in cases:
             own = {dim: name for dim, name in coords.items() if dim != schema.PRIOR_NAME}
             by_prior.setdefault(coords.get(schema.PRIOR_NAME, ""), []).append((own, text))
+    texts = {prior: " ".join(map(_sentence, gather(said))) for prior, said in by_prior.items()}
+    return under_priors(texts, n_priors)
+
+
+def under_priors(texts: Mapping[str, str], n_priors: int) -> str:
+    """Join what is said under some of the priors, and name these unless it is said of all."""
     priors: dict[str, list[str]] = {}
-    for prior, said in by_prior.items():
-        priors.setdefault(" ".join(map(_sentence, gather(said))), []).append(prior)
-    found_under = (
+    for prior, text in texts.items():
+        priors.setdefault(text, []).append(prior)
+    found = (
         text if len(names) == n_priors else f"Under {', '.join(names)}: {text}"
         for text, names in priors.items()
     )
-    return " ".join(found_under) or schema.OK
+    return " ".join(found) or schema.OK
 
 
 def _sentence(one: Warned) -> str:

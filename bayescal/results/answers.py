@@ -34,10 +34,10 @@ from bayescal.measures.registry import range_of
 from bayescal.measures.scores import is_called
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bootstrap import RATE, Cells, called_alike, joint_values
+from bayescal.results.bootstrap import Cells, called_alike, joint_values
 from bayescal.results.compare import shares_of_most
 from bayescal.results.intervals import tail
-from bayescal.results.measure import check_curve, curve_cells
+from bayescal.results.measure import check_curve, curve_cells, inner_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -181,8 +181,7 @@ def decision_curve(
 
 
 def _cases(result: xr.DataTree, class_: str | None, group: str | None) -> Sequence[ResultSlice]:
-    own = {*access.variable(result, schema.CURVE, RATE).dims}
-    if own - {*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.CELL}:
+    if inner_names(result):
         raise InputError(
             "a decision curve is of one event; this result has a curve for each of several classes "
             'of a row. Fit their calibration errors with multiclass="class-wise".'

@@ -336,10 +336,12 @@ def _attrs(trees: Mapping[str, xr.DataTree]) -> dict[str, Any]:
     for name, by_name in schema.BY_PRIOR.items():
         attrs[by_name] = json.dumps({prior: _read(tree, name) for prior, tree in trees.items()})
     converged = all(access.is_converged(tree) for tree in trees.values())
+    statuses = {prior: str(tree.attrs["status"]) for prior, tree in trees.items()}
+    said = {prior: status for prior, status in statuses.items() if status != schema.OK}
     return attrs | {
         schema.KIND: schema.PRIOR_GRID,
         "created": max(str(tree.attrs.get("created", "")) for tree in trees.values()),
-        "status": _status(trees),
+        "status": access.under_priors(said, len(trees)),
         **_warned(trees),
         "converged": "true" if converged else "false",
     }
@@ -361,14 +363,3 @@ def _read(tree: xr.DataTree, name: str) -> Any:
     """An attribute, of which priors alone are JSON."""
     value = str(tree.attrs.get(name, ""))
     return json.loads(value) if name == "priors" and value else value
-
-
-def _status(trees: Mapping[str, xr.DataTree]) -> str:
-    """What is wrong under which priors, common warnings once."""
-    warned: dict[str, list[str]] = {}
-    for prior, tree in trees.items():
-        if (said := str(tree.attrs["status"])) != "ok":
-            warned.setdefault(said, []).append(prior)
-    if len(warned) == 1 and len(next(iter(warned.values()))) == len(trees):
-        return next(iter(warned))
-    return " ".join(f"Under {', '.join(names)}: {said}" for said, names in warned.items()) or "ok"

@@ -333,10 +333,10 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
     if not stored:
         raise InputError(_APART)
     held = tree[schema.ERROR_CORRELATION].dataset[name]
-    sel = {dim: at for dim, at in cases[0].sel.items() if dim != schema.CLASSIFIER}
     names = [case.classifier for case in cases]
-    place = {dim: at for dim, at in sel.items() if dim in held.dims}
-    return np.asarray(held.sel(place).sel(classifier=names, classifier_other=names).values)
+    place = access.place_in(held, cases[0])
+    place |= {schema.CLASSIFIER: names, f"{schema.CLASSIFIER}_other": names}
+    return np.asarray(held.sel(place).values)
 
 
 def shares_of_most(values: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -40,11 +41,12 @@ def totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[s
     power = tree.attrs.get(schema.AVERAGE_POWER)
     if power is None or (component := _component(tree, case, var)) is None:
         return found
+    of_class_prior = float(tree.attrs.get(schema.CLASS_PRIOR_POWER, power))
     uncertain = access.has_variable(tree, schema.LOG_PRIOR, _CLASS_PRIOR)
     for name, density in found.items():
         if uncertain and name != _CLASS_PRIOR:
             held = access.variable(tree, schema.POSTERIOR, _CLASS_PRIOR, case)
-            at, of_class_prior = held.transpose(*schema.DRAW_DIMS).values, _class_prior_power(tree)
+            at = held.transpose(*schema.DRAW_DIMS).values
             of = tree[schema.MODEL_AVERAGE].dataset[schema.DESCRIPTION].values[component]
             segments = of == _SEGMENTS
             for own, told in ((~segments, np.isin(of, _OF_EVIDENCE)), (segments, segments)):
@@ -52,10 +54,6 @@ def totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[s
         for own in (component == k for k in np.unique(component)):
             density[own] -= (1 - power) * density[own].mean()
     return found
-
-
-def _class_prior_power(tree: xr.DataTree) -> float:
-    return float(tree.attrs.get(schema.CLASS_PRIOR_POWER, tree.attrs[schema.AVERAGE_POWER]))
 
 
 def _component(tree: xr.DataTree, case: ResultSlice, var: str) -> Values | None:
@@ -95,13 +93,11 @@ def _log_densities(
         return {schema.CURVE: access.variable(tree, schema.CURVE, group, case)}
     if group not in tree.children:
         return {}
-    shared = pooled(tree)
-    place = {dim: value for dim, value in case.sel.items() if not (shared and dim == schema.GROUP)}
-    found = {str(name): access.variable(tree, group, str(name)) for name in tree[group].data_vars}
-    return {
-        name: values.sel({dim: at for dim, at in place.items() if dim in values.dims})
-        for name, values in found.items()
-    }
+    if pooled(tree):
+        others = {dim: value for dim, value in case.sel.items() if dim != schema.GROUP}
+        case = replace(case, sel=others)
+    names = map(str, tree[group].data_vars)
+    return {name: access.variable(tree, group, name, case) for name in names}
 
 
 def pooled(tree: xr.DataTree) -> bool:

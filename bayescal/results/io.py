@@ -67,7 +67,7 @@ def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     buffer = io.BytesIO()
     tree.to_netcdf(buffer, engine="h5netcdf")
     content = buffer.getvalue()
-    write_bytes(target, content, _checksum(hashlib.sha256(content).hexdigest()))
+    write_bytes(target, content, _checksum(content))
     return target
 
 
@@ -113,25 +113,15 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
     return tree
 
 
-def _checksum(digest: str) -> bytes:
-    return _MARK + digest.encode()
+def _checksum(content: bytes) -> bytes:
+    return _MARK + hashlib.sha256(content).hexdigest().encode()
 
 
 def _check_unchanged(path: Path) -> None:
     """Compare the checksum; files of earlier versions, or that HDF5 changed since, have none."""
-    with path.open("rb") as file:
-        length = file.seek(0, os.SEEK_END) - _CHECKSUM_LENGTH
-        file.seek(max(length, 0))
-        stored = file.read()
-        if not stored.startswith(_MARK):
-            return
-        file.seek(0)
-        digest = hashlib.sha256()
-        while length > 0:
-            part = file.read(min(length, 1 << 20))
-            digest.update(part)
-            length -= len(part)
-    if stored != _checksum(digest.hexdigest()):
+    written = path.read_bytes()
+    content, stored = written[:-_CHECKSUM_LENGTH], written[-_CHECKSUM_LENGTH:]
+    if stored.startswith(_MARK) and stored != _checksum(content):
         raise ValueError("its checksum is another one: the file was damaged")
 
 

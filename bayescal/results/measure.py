@@ -99,7 +99,7 @@ def measure(
     lost: _Lost = {}
     for case in curves_of(tree):
         cells = curve_cells(tree, case, one.components)
-        found.loc[place_in(found, case)] = values_of(cells, one, case, lost)
+        found.loc[access.place_in(found, case)] = values_of(cells, one, case, lost)
     _check_lost(tree, lost)
     return found
 
@@ -111,11 +111,17 @@ def has_curve(tree: xr.DataTree) -> bool:
 
 def curves_of(tree: xr.DataTree) -> list[ResultSlice]:
     """The cases, and within one the classes that have a curve each."""
-    found, rate = access.cases(tree), access.variable(tree, schema.CURVE, RATE)
-    for dim in set(rate.dims) - {*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.CELL}:
-        names = rate[dim].to_numpy()
-        found = [replace(one, sel={**one.sel, str(dim): name}) for one in found for name in names]
+    found = access.cases(tree)
+    for dim, names in inner_names(tree).items():
+        found = [replace(one, sel={**one.sel, dim: name}) for one in found for name in names]
     return found
+
+
+def inner_names(tree: xr.DataTree) -> dict[str, list[str]]:
+    """Names along the dims within a case that has a curve for each class of a row."""
+    rate = access.variable(tree, schema.CURVE, RATE)
+    of_cases = {*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.CELL}
+    return {str(dim): [*map(str, rate[dim].values)] for dim in rate.dims if dim not in of_cases}
 
 
 def empty_draws(tree: xr.DataTree) -> xr.DataArray:
@@ -123,11 +129,6 @@ def empty_draws(tree: xr.DataTree) -> xr.DataArray:
     check_curve(tree)
     like = access.variable(tree, schema.CURVE, RATE).isel({schema.CELL: 0}, drop=True)
     return like.transpose(*schema.DRAW_DIMS, ...).astype(np.float64)
-
-
-def place_in(found: xr.DataArray, case: ResultSlice) -> dict[str, Any]:
-    """Where an array has a case."""
-    return {dim: at for dim, at in case.sel.items() if dim in found.dims}
 
 
 def _evaluated(one: Measure, cells: Cells) -> Any:
@@ -345,7 +346,7 @@ def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Fou
     of_curve = [one for one in wanted if one.components != ROWS]
     lost: _Lost = {}
     for case in curves_of(tree):
-        place = place_in(like, case)
+        place = access.place_in(like, case)
         if of_rows:
             cells = curve_cells(tree, case, ROWS)
             for one in of_rows:
@@ -381,7 +382,7 @@ def _paired(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
         drawn, first = joint_values(tree, values, cases), alike(tree, cases, by_rank=True)
         for place, one in enumerate(of_rows):
             for case, k in zip(cases, _tied(tree, cases, one, first), strict=True):
-                found[one.name].loc[place_in(like, case)] = drawn[k, place].reshape(shape)
+                found[one.name].loc[access.place_in(like, case)] = drawn[k, place].reshape(shape)
     return found
 
 
@@ -425,7 +426,7 @@ def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
         rows = rows_of(tree, case)
         if rows is None:
             return {}
-        place, (rate, score, mass, ends) = place_in(like, case), rows.cells
+        place, (rate, score, mass, ends) = access.place_in(like, case), rows.cells
         cells = Cells(rate[None], score, mass[None], ends)
         for one in wanted:
             own = cells if one.components == ROWS else cells._replace(ends=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -175,13 +175,16 @@ def table(tree: xr.DataTree, prob: float) -> Table:
 def measure_table(tree: xr.DataTree, prob: float, measures: Sequence[str] = ()) -> Table | None:
     """What a terminal shows of measures: a line a case and measure; None without any."""
     tree, shown = shown_measures(tree, measures)
-    ends = {one.name: interval(tree, one.name, prob) for one in shown}
+    intervals = _intervals(tree, shown, prob)
     columns = ("", "measure", "plug-in", "mean", f"{text.percent(prob)} interval")
     lines: list[tuple[str, ...]] = [
-        (case.label if one is shown[0] else "", one.name, *numbers_of(tree, case, one, bounds))
+        (
+            case.label if one is shown[0] else "",
+            one.name,
+            *numbers_of(tree, case, one, access.ends(intervals[one.name], case)),
+        )
         for case in access.cases(tree)
         for one in shown
-        for bounds in [access.ends(ends[one.name], case)]
     ]
     return Table(columns, lines) if lines else None
 
@@ -203,23 +206,25 @@ def own_point(tree: xr.DataTree, one: Variable, case: ResultSlice) -> float | No
 type _Lines = list[tuple[ResultSlice, dict[str, Any]]]
 
 
+type _Intervals = dict[str, xr.DataArray]
+
+
+def _intervals(tree: xr.DataTree, shown: Iterable[Variable], prob: float) -> _Intervals:
+    """Intervals of all cases, by variable."""
+    return {one.name: interval(tree, one.name, prob) for one in shown}
+
+
 def _measure_columns(
-    tree: xr.DataTree, measures: Sequence[Variable], prob: float
-) -> Callable[[ResultSlice], dict[str, float | None]]:
-    """What gives the columns of measures of a case."""
-    ends = [(one, interval(tree, one.name, prob)) for one in measures]
-
-    def of_case(case: ResultSlice) -> dict[str, float | None]:
-        row: dict[str, float | None] = {}
-        for one, bounds in ends:
-            name, point = one.name, own_point(tree, one, case)
-            lower, upper = access.ends(bounds, case)
-            row |= {} if point is None else {f"{name}_point": point}
-            row[f"{name}_mean"] = access.posterior_mean(tree, name, case)
-            row[f"{name}_lower"], row[f"{name}_upper"] = lower, upper
-        return row
-
-    return of_case
+    tree: xr.DataTree, case: ResultSlice, intervals: _Intervals
+) -> dict[str, float | None]:
+    """Columns of the measures of a case."""
+    row: dict[str, float | None] = {}
+    for name, bounds in intervals.items():
+        point = own_point(tree, access.described(tree, name), case)
+        row |= {} if point is None else {f"{name}_point": point}
+        row[f"{name}_mean"] = access.posterior_mean(tree, name, case)
+        row[f"{name}_lower"], row[f"{name}_upper"] = access.ends(bounds, case)
+    return row
 
 
 def _shown_errors(tree: xr.DataTree) -> list[Variable]:
@@ -231,23 +236,23 @@ def _shown_errors(tree: xr.DataTree) -> list[Variable]:
 
 def _of_errors(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _Lines:
     """One line a case."""
-    ends = {one.name: interval(tree, one.name, prob) for one in _shown_errors(tree)}
-    further = _measure_columns(tree, [one for one in measures if one.name not in ends], prob)
-    return [(case, _errors_of(tree, case, ends, further, prob)) for case in access.cases(tree)]
+    errors = _intervals(tree, _shown_errors(tree), prob)
+    further = _intervals(tree, [one for one in measures if one.name not in errors], prob)
+    return [(case, _errors_of(tree, case, errors, further, prob)) for case in access.cases(tree)]
 
 
 def _errors_of(
     tree: xr.DataTree,
     case: ResultSlice,
-    ends: Mapping[str, xr.DataArray],
-    further: Callable[[ResultSlice], dict[str, float | None]],
+    errors: _Intervals,
+    further: _Intervals,
     prob: float,
 ) -> dict[str, Any]:
     scalar = partial(access.scalar, tree, case=case)
     row: dict[str, Any] = {**case.coords, "n": scalar(schema.POINT_ESTIMATE, "n")}
     if (rows := scalar(schema.POINT_ESTIMATE, schema.EFFECTIVE_N)) is not None:
         row[schema.EFFECTIVE_N] = rows
-    for name, bounds in ends.items():
+    for name, bounds in errors.items():
         lower, upper = access.ends(bounds, case)
         mean = {f"{name}_mean": access.posterior_mean(tree, name, case)}
         both = {f"{name}_lower": lower, f"{name}_upper": upper}
@@ -261,7 +266,7 @@ def _errors_of(
         found = if_calibrated(tree, case, prob) if name == access.main(tree).point else None
         if found is not None:
             row |= zip(_under_calibration(name), found[1:5], strict=True)
-    row |= further(case) | access.health(tree, case)
+    row |= _measure_columns(tree, case, further) | access.health(tree, case)
     if access.has_variable(tree, schema.MODEL_AVERAGE, schema.WEIGHT):
         shape = curve_shape(tree, case)
         row["curve"] = None if shape is None else shape.name
@@ -342,10 +347,9 @@ def _sound(lines: Sequence[Sequence[str]]) -> list[str]:
 
 def _of_metrics(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _Lines:
     """One line a case and metric."""
-    shown = dict.fromkeys(one.name for one in (*access.answers(tree), *measures))
-    ends = {name: interval(tree, name, prob) for name in shown}
+    shown = _intervals(tree, (*access.answers(tree), *measures), prob)
     lines: _Lines = []
-    for case, (var, bounds) in product(access.cases(tree), ends.items()):
+    for case, (var, bounds) in product(access.cases(tree), shown.items()):
         lower, upper = access.ends(bounds, case)
         line = {
             **case.coords,
@@ -377,7 +381,7 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
     others.sort(key=lambda one: one.name != asked)
     shown = [first, *others][:_SHOWN]
     ranked = best(tree, first.name) if rankable(tree, first) else None
-    ends = {one.name: interval(tree, one.name, prob) for one in shown}
+    ends = _intervals(tree, shown, prob)
     titles = [one.title for one in shown]
     columns = ("", *titles, *(["P(best)"] if ranked else []), "status")
     lines = [
@@ -404,7 +408,7 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
 
 def _of_rows(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _Lines:
     """One line a case, over its rows."""
-    further, lines = _measure_columns(tree, measures, prob), []
+    further, lines = _intervals(tree, measures, prob), []
     for case in access.cases(tree):
         found, scalar = read_rows(tree, case, prob), partial(access.scalar, tree, case=case)
         line = {
@@ -416,7 +420,7 @@ def _of_rows(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _L
             "ivap_width": float((found.p1 - found.p0).mean()),
             "open_share": float((found.n_open > 1).mean()),
             "improper_share": scalar(schema.POINT_ESTIMATE, schema.IMPROPER_SHARE),
-            **further(case),
+            **_measure_columns(tree, case, further),
             **access.health(tree, case),
             "status": access.case_status(tree, case),
         }
@@ -462,30 +466,24 @@ def shown_summaries(found: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) ->
         if row.get("metric") == rows[0].get("metric")
     ]
     lower = next((key for _, row in lines for key in row if key.endswith("lower")), "")
-    var = lower.removesuffix("lower")
-    keys = [f"{var}mean", lower, f"{var}upper"] if lower else []
-    numbers = [[row[key] for key in keys] for _, row in lines]
     left = len(found) - _MOST_FITS
-    bars = strip_of([(low, high, mean) for mean, low, high in numbers], _KEY) if lower else None
+    notes = [f"{left:,} more are in `rows`."] if left > 0 else []
+    if not lower:
+        rows = [(name, str(row["status"])) for name, row in lines]
+        return Shown(lead=[], columns=("Fit", "Status"), rows=rows, notes=notes)
+    var = lower.removesuffix("lower")
+    bars = [(row[lower], row[f"{var}upper"], row[f"{var}mean"]) for _, row in lines]
+    digits = [text.decimals(low, high) for low, high, _ in bars]
     return Shown(
         lead=[],
-        columns=("Fit", *(["Mean", "Interval"] if lower else []), "Status"),
+        columns=("Fit", "Mean", "Interval", "Status"),
         rows=[
-            (name, *_mean_and_interval(one), str(row["status"]))
-            for (name, row), one in zip(lines, numbers, strict=True)
+            (name, text.fixed(mean, n), text.ends(low, high, n), str(row["status"]))
+            for (name, row), (low, high, mean), n in zip(lines, bars, digits, strict=True)
         ],
-        strip=bars,
-        notes=[f"{left:,} more are in `rows`."] if left > 0 else [],
+        strip=strip_of(bars, _KEY),
+        notes=notes,
     )
-
-
-def _mean_and_interval(numbers: Sequence[float]) -> list[str]:
-    """Two cells, if there are numbers."""
-    if not numbers:
-        return []
-    mean, low, high = numbers
-    digits = text.decimals(low, high)
-    return [text.fixed(mean, digits), text.ends(low, high, digits)]
 
 
 _OF_CASE: Final = ("rhat_max", "ess_min", "divergences")

@@ -147,23 +147,19 @@ def _add(digest: Any, value: Any) -> None:
             _add(digest, getattr(value, field.name))
     else:
         _name(digest, type(value).__qualname__)
-        digest.update(_pickled(value))
+        try:
+            digest.update(pickle.dumps(value, protocol=5))
+        except Exception as error:  # pickle raises whatever the object's own methods raise
+            raise InputError(
+                f"data must be made of arrays, numbers and words; got a {type(value).__name__}, "
+                f"which cannot be pickled: {error}. Pass what the quantity takes."
+            ) from error
 
 
 def _name(digest: Any, text: str) -> None:
     # The length keeps neighbours apart: "ab", "c" is not "a", "bc".
     content = text.encode(errors="surrogatepass")
     digest.update(f"{len(content)}:".encode() + content)
-
-
-def _pickled(value: Any) -> bytes:
-    try:
-        return pickle.dumps(value, protocol=5)
-    except Exception as error:  # pickle raises whatever the object's own methods raise
-        raise InputError(
-            f"data must be made of arrays, numbers and words; got a {type(value).__name__}, "
-            f"which cannot be pickled: {error}. Pass what the quantity takes."
-        ) from error
 
 
 def recipe_of(

@@ -257,10 +257,7 @@ def _correlation(plan: Plan, found: Sequence[CaseArrays]) -> dict[str, xr.DataAr
         return None
     if not isinstance(correlation, Mapping):
         correlation = {"correlation": correlation}
-    coords = {
-        name: list(dict.fromkeys(case.coords[name] for case in plan.cases if name in case.coords))
-        for name in ("class", "classifier")
-    }
+    coords = {name: plan.names(name) for name in ("class", "classifier")}
     coords["classifier_other"] = coords["classifier"]
     matrices = {}
     for name, values in correlation.items():
@@ -273,8 +270,6 @@ def attributes(quantity: Quantity, plan: Plan, priors: Any, settings: Settings) 
     """Root attributes: all that is needed to make the result again, but for its status."""
     prints = "|".join(case.fingerprint() for case in plan.cases)
     direct, model = settings.method == "direct", plan.cases[0].model
-    # One case may answer for several classifiers at once.
-    named = [case.axes.get("classifier") or (case.coords["classifier"],) for case in plan.cases]
     return {
         "bayescal_version": __version__,
         "quantity": quantity.NAME,
@@ -282,7 +277,7 @@ def attributes(quantity: Quantity, plan: Plan, priors: Any, settings: Settings) 
         "estimand": quantity.ESTIMAND,
         "references": [reference._asdict() for reference in quantity.REFERENCES],
         "data_hash": f"sha256:{hashlib.sha256(prints.encode()).hexdigest()[:16]}",
-        "classifiers": list(dict.fromkeys(name for names in named for name in names)),
+        "classifiers": plan.names("classifier"),
         "priors": priors.to_json(),
         "prior_text": priors.describe(),
         "method": settings.method,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from bayescal.core.checks import check_call, check_choice, check_flag, check_known
-from bayescal.core.errors import ConvergenceWarning, InputError, ManyFitsWarning
+from bayescal.core.errors import ConvergenceWarning, InputError, ManyFitsWarning, warn_caller
 from bayescal.core.quantity import Quantity
 from bayescal.core.shown import Box, Progress, Showing, Shown, progress_bar, terminal_bar
 from bayescal.core.text import counted
@@ -183,8 +182,7 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
         for key, failure in self.failures.items():
             keys.append(key)
             records.append({"status": f"FAILED, {failure.error}: {failure.message}"})
-        lengths = {len(key) if isinstance(key, tuple) else 0 for key in keys}
-        if len(lengths) == 1 and lengths != {0}:
+        if _n_parts(keys):
             index: pd.Index = pd.MultiIndex.from_tuples(keys)
         else:
             index = pd.Index(keys, name="key", tupleize_cols=False, dtype=object)
@@ -415,15 +413,11 @@ def _warn(found: ManyFits) -> None:
     for what, whys in said.items():
         reasons = listed([f"{label(key)}: {why}" for key, why in whys.items()], " | ")
         if whys:
-            warnings.warn(f"{what}. {reasons}", ManyFitsWarning, stacklevel=3)
+            warn_caller(f"{what}. {reasons}", ManyFitsWarning)
     if found.unconverged:
         names = listed([label(key) for key in found.unconverged], ", ")
-        warnings.warn(
-            f"{len(found.unconverged)} of {len(found)} fits did not converge: {names}. See the "
-            "status of each.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+        text = f"{len(found.unconverged)} of {len(found)} fits did not converge: {names}."
+        warn_caller(f"{text} See the status of each.", ConvergenceWarning)
 
 
 def load_many(path: str | os.PathLike[str]) -> ManyFits:
@@ -482,12 +476,11 @@ def _check_alike(path: Path, recipes: Mapping[Key, Mapping[str, Any]]) -> None:
             f"{' and '.join(sorted(quantities))}. Fit each into a store of its own."
         )
     whys = listed([f"{label(key)}: {why}" for key, why in others.items()], " | ")
-    warnings.warn(
+    warn_caller(
         f"{len(others)} of {len(recipes)} fits were made in another way than that of "
         f"{label(first)}, and cannot be compared with it. {whys}. Call fit_many with all data, "
         "which makes them alike.",
         ManyFitsWarning,
-        stacklevel=3,
     )
 
 
@@ -526,10 +519,15 @@ def _shape(draws: xr.Dataset) -> str:
 
 def _parts(keys: Sequence[Key]) -> Iterator[tuple[str, np.ndarray]]:
     """Coordinates of the fits: their keys, or a part of them each where all have as many."""
-    lengths = {len(key) if isinstance(key, tuple) else 0 for key in keys}
-    if lengths == {0} or len(lengths) > 1:
+    n_parts = _n_parts(keys)
+    if not n_parts:
         yield "key", np.array([joined(key) for key in keys])
-        return
-    for place in range(lengths.pop()):
+    for place in range(n_parts):
         parts = [key[place] for key in keys if isinstance(key, tuple)]
         yield f"key_{place + 1}", np.array(parts)
+
+
+def _n_parts(keys: Iterable[Key]) -> int:
+    """How many parts all keys have; 0 where one is no tuple, or of another length."""
+    lengths = {len(key) if isinstance(key, tuple) else 0 for key in keys}
+    return lengths.pop() if len(lengths) == 1 else 0

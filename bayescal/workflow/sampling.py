@@ -168,12 +168,7 @@ def _sample_stats(model: LabelModel, sampled: Mapping[str, NutsDraws]) -> dict[s
 def _in_chains(draws: Draws, settings: Settings) -> Draws:
     """Independent draws, cut into chains; if there are fewer, some stand more than once."""
     shape = (settings.chains, settings.draws)
-    return {
-        name: values[np.arange(shape[0] * shape[1]) % len(values)].reshape(
-            *shape, *values.shape[1:]
-        )
-        for name, values in draws.items()
-    }
+    return {name: np.resize(one, (*shape, *one.shape[1:])) for name, one in draws.items()}
 
 
 def _nuts(

@@ -35,7 +35,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.answers import LabelPlan
 from bayescal.results.intervals import interval, tail
-from bayescal.results.measure import chosen_variable
+from bayescal.results.measure import chosen_variable, inner_names
 from bayescal.results.schema import P_CALIBRATED
 from bayescal.workflow.fit import fit, plan_of, priors_of, result_of
 from bayescal.workflow.sampling import Settings, fit_case, settings_and_options
@@ -475,17 +475,15 @@ def _case(
             f"{tree.attrs['quantity']}, holds none. Fit bayescal.{quantity.NAME} to labelled rows."
         )
     access.check_given(tree, classifier=classifier, class_=class_, group=group)
-    rate = tree[schema.CURVE]["rate"]
-    known = {schema.CELL, *schema.DRAW_DIMS, *schema.CASE_DIMS}
-    inner = [dim for dim in map(str, rate.dims) if dim not in known]
+    inner = inner_names(tree)
     if not inner:
         return access.find_case(tree, classifier, class_, group)
-    names = list(map(str, rate.coords[inner[0]].values))
+    ((dim, names),) = inner.items()
     if class_ is None:
         raise InputError(f"class_ must be one of the result's; got none. It has: {names}.")
     check_known(class_, names, "class", "The result")
     case = access.find_case(tree, classifier, None, group)
-    return replace(case, sel={**case.sel, inner[0]: class_})
+    return replace(case, sel={**case.sel, dim: class_})
 
 
 def _options(tree: xr.DataTree, case: ResultSlice, quantity: Quantity) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def test_classes_with_too_few_rows_are_refused(labels):
 
 def test_unfinished_training_is_said_where_the_user_calls():
     def fit():
-        warn_unfinished("the loss", 7, stacklevel=2)
+        warn_unfinished("the loss", 7)
 
     with pytest.warns(ConvergenceWarning, match="the loss was still falling after 7") as caught:
         fit()

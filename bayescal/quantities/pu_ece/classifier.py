@@ -462,7 +462,7 @@ class PUClassifier(MostProbable):
         start = first_weights(x.shape[1], self.hidden, (), rng)
         found = self._minimise(start, x[known == 1], x[known == 0])
         if found.unfinished:
-            warn_unfinished("the PU risk", self.max_iter, stacklevel=2)
+            warn_unfinished("the PU risk", self.max_iter)
         self.weights_ = found.weights
         self.risk_ = found.risk
         self.n_iter_ = found.n_iter

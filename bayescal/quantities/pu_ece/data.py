@@ -506,7 +506,8 @@ def count_rows(
     >>> found["p"].bins.count.tolist(), found["p"].positive_in_bins().tolist()
     ([1, 1], [0, 2])
     """
-    check_columns(checked_scores(score), positive_column=positive_column)
+    names = checked_scores(score)
+    check_columns(names, positive_column=positive_column)
     chosen = Binning.of(binning, **fields)
     if not isinstance(chosen.n_bins, int):
         raise InputError(
@@ -514,7 +515,7 @@ def count_rows(
             "class prior; got 'optimal'. Pass bayescal.pu_ece.optimal_n_bins(n_positive, "
             "n_unlabeled, class_prior)."
         )
-    found = counted_by(data, score, [positive_column], partial(_counts, column=positive_column))
+    found = counted_by(data, names, [positive_column], partial(_counts, column=positive_column))
     return {
         name: binned(counts, chosen, chosen.n_bins, positive_column)
         for name, counts in found.items()
@@ -523,14 +524,14 @@ def count_rows(
 
 def _counts(batches: Iterator[Batch], scores: Sequence[str], column: str) -> Several[Counts]:
     """Count the rows of a part."""
-    sums, n_read = [CellSums() for _ in scores], 0
+    sums, n_read = {name: CellSums() for name in scores}, 0
     for batch in batches:
         name, values = batch.column(column)
         kind = np.where(selected(to_numpy(values, name), name), POSITIVE, UNLABELED)
-        for one, score in zip(sums, scores, strict=True):
+        for score, one in sums.items():
             one.add(probabilities(batch.column(score)), kind)
         n_read += len(kind)
-    return Several(tuple(Counts(*one.held(), (1,), 1, n_read) for one in sums))
+    return Several({name: Counts(*one.held(), (1,), 1, n_read) for name, one in sums.items()})
 
 
 def binned(counts: Counts, binning: Binning, n_bins: int, column: str) -> PUCounts:

@@ -572,7 +572,7 @@ def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING)
 def estimate_of(problem: Rows, numbers: ClassWise, binning: Binning = BINNING) -> Estimate:
     """Estimates of one classifier, with the numbers of class-wise temperature scaling."""
     alphas = [np.ones(problem.n_classes), numbers.alpha]
-    before, after = problem.summed(partial(_sums, alphas=alphas, binning=binning)).each
+    before, after = problem.summed(partial(_sums, alphas=alphas, binning=binning)).each.values()
     return Estimate(
         *_errors(after)[:3],
         *_errors(before)[:3],
@@ -587,7 +587,8 @@ def _sums(problem: Problem, alphas: Sequence[Floats], binning: Binning) -> Sever
     rows = problem.take(problem.known)
     scores = (top_class(alpha[rows.predicted][:, None] * rows.logits)[0] for alpha in alphas)
     of = partial(CellSums.of, n_classes=rows.n_classes, binning=binning, weight=rows.weight)
-    return Several(tuple(of(score, rows.predicted, rows.label) for score in scores))
+    found = (of(score, rows.predicted, rows.label) for score in scores)
+    return Several(dict(enumerate(found)))
 
 
 def _errors(sums: CellSums) -> tuple[float, float, float, Floats]:

@@ -113,7 +113,7 @@ def _two_classes(table: Rows, label: str, pos_label: Any) -> tuple[Label, Label]
 
 def _first_reading(problem: Problem) -> Several[Any]:
     """What is said of rows, and the table of their likelihood."""
-    return Several((problem.facts, Tabulated.of(problem.labeled())))
+    return Several({"facts": problem.facts, "table": Tabulated.of(problem.labeled())})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,7 +135,7 @@ class CountedRows:
         """Read the rows once for the table, and for each of Newton's steps from its peaks."""
         (noted, mark), columns = source.noted(_first_reading), source.columns
         label = columns.label
-        source, (facts, found) = replace(source, mark=mark), noted.each
+        source, (facts, found) = replace(source, mark=mark), noted.each.values()
         check_rows(facts.n, f"the column {label!r}")
         if not facts.n_labeled:
             raise InputError(
@@ -277,7 +277,7 @@ class Columns:
 
 def _noted(problem: Problem, of: Callable[[Problem], Any]) -> Several[Any]:
     """Sums, and what the rows are known by that they are of."""
-    return Several((of(problem), Total(problem.mark)))
+    return Several({"sums": of(problem), "mark": Total(problem.mark)})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -292,7 +292,7 @@ class Source:
         """Read the rows, add up what parts of them give, and note which rows they were."""
         # No closure, so that Dask's workers get it.
         sum_up = partial(self.columns.summed, of=partial(_noted, of=of))
-        found, mark = summed(self.table, self._names, sum_up, self._batch_rows).each
+        found, mark = summed(self.table, self._names, sum_up, self._batch_rows).each.values()
         return found, mark.value
 
     def summed[S: Sums](self, of: Callable[[Problem], S]) -> S:

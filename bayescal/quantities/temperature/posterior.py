@@ -282,8 +282,8 @@ def _confidence_sums(
         after = (1 - share) * after + share * scaled.mean(axis=0)
         values.append(scaled)
     rows = part.predicted, part.label, part.n_classes, binning, values, part.weight, ratio
-    cells = (CellSums.of(x, *rows) for x in (before, after))
-    return Several((*cells, Total(fit)))
+    cells = {name: CellSums.of(x, *rows) for name, x in (("before", before), ("after", after))}
+    return Several({**cells, "fit": Total(fit)})
 
 
 def plan(
@@ -483,7 +483,7 @@ class TemperatureCase:
             per_weight=problem.per_weight,
             ratio=problem.facts.ratio,
         )
-        before, after, fits = problem.summed(sum_up).each
+        before, after, fits = problem.summed(sum_up).each.values()
         if vector.any():
             fit.reshape(len(vector), -1)[vector] = fits.value[place[vector]]
         belief = self.priors.belief

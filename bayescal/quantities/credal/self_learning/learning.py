@@ -511,7 +511,7 @@ class NetworkClassifier(MostProbable):
         start = first_weights(x.shape[1], self.hidden, (len(classes),), rng)
         found = train(partial(optimistic_loss, sets, share), [x], start, self.alpha, self.max_iter)
         if found.unfinished:
-            warn_unfinished("the loss", self.max_iter, stacklevel=3)
+            warn_unfinished("the loss", self.max_iter)
         self.weights_ = found.weights
         self.loss_ = found.objective - penalty(found.weights, self.alpha)
         self.n_iter_ = found.n_iter
