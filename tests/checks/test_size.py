@@ -21,7 +21,7 @@ BUDGET = {
     "quantities/ece": 3149,
     "quantities/pu_ece": 6167,
     "quantities/ssme": 5830,
-    "quantities/temperature": 5142,
+    "quantities/temperature": 5141,
     "report": 3129,
     "results": 6451,
     "workflow": 2731,

@@ -587,8 +587,7 @@ def _sums(problem: Problem, alphas: Sequence[Floats], binning: Binning) -> Sever
     rows = problem.take(problem.known)
     scores = (top_class(alpha[rows.predicted][:, None] * rows.logits)[0] for alpha in alphas)
     of = partial(CellSums.of, n_classes=rows.n_classes, binning=binning, weight=rows.weight)
-    found = (of(score, rows.predicted, rows.label) for score in scores)
-    return Several(dict(enumerate(found)))
+    return Several(dict(enumerate(of(score, rows.predicted, rows.label) for score in scores)))
 
 
 def _errors(sums: CellSums) -> tuple[float, float, float, Floats]:
