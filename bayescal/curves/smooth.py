@@ -36,6 +36,8 @@ BASIS = 32
 # Directions of the process with less variance than this share of the largest change no curve
 # that can be seen.
 _RELATIVE_VARIANCE = 1e-3
+# Proposals for each draw where two leave less than one effective.
+_MORE = 10
 # Quadrature of an exponential variate.
 _NODES, _WEIGHTS = np.polynomial.laguerre.laggauss(64)
 
@@ -210,16 +212,26 @@ class Smooth:
         return observe_counts(data, data["offset"] + product(data["design"], coef), "cell")
 
     def sample(self, draws: int, rng: np.random.Generator) -> DirectDraws:
-        """Importance sampling from the variational Gaussian at each scale of the line."""
+        """Importance sampling from the variational Gaussian at each scale of the line.
+
+        Rates near 0 or 1 of a steep curve have a skew posterior, which takes more proposals.
+        """
+        for proposals in (2 * draws, _MORE * draws):
+            weighted = self._weighted(proposals, rng)
+            if weighted.ess >= draws:
+                break
+        return weighted.direct_draws({"coef": weighted.resample(draws, rng)})
+
+    def _weighted(self, proposals: int, rng: np.random.Generator) -> Weighted:
         likely = softmax([part.log_evidence for part in self.parts])
         # No part is left without proposals: its evidence is a guess.
-        numbers = np.ceil(draws * (likely + 1 / len(self.parts))).astype(int)
+        shares = (likely + 1 / len(self.parts)) / 2
+        numbers = np.ceil(proposals * shares).astype(int)
         total = int(numbers.sum())
         each = zip(self.parts, numbers.tolist(), strict=True)
         found = [part.sample(number, total, rng) for part, number in each]
         coef, logs = Joined([one.draws for one in found]), [one.log_weights for one in found]
-        weighted = Weighted(coef, np.concatenate(logs)).smoothed()
-        return weighted.direct_draws({"coef": weighted.resample(draws, rng)})
+        return Weighted(coef, np.concatenate(logs)).smoothed()
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """The same; coefficients that the basis does not use keep their prior, as under NUTS."""

@@ -12,7 +12,7 @@ BUDGET = {
     "quantities": 223,
     "cli": 2229,
     "core": 9369,
-    "curves": 2406,
+    "curves": 2418,
     "inference": 1751,
     "measures": 891,
     "plots": 3318,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_324
+TEST_LINES = 50_331
 
 
 def lines(path: Path) -> int:

@@ -194,6 +194,13 @@ def test_evidence_of_a_steep_line_is_the_mean_likelihood_before_the_data(made):
     assert direct.log_evidence == pytest.approx(np.log(likelihood.mean()), abs=4 * error)
 
 
+def test_skew_posteriors_of_steep_lines_take_more_proposals():
+    """No row has the event: only the prior holds the line, where two a draw leave .75 effective."""
+    scores = bc.Scores(y_true=np.zeros(300, int), y_prob=np.linspace(0.01, 0.99, 300))
+    (case,) = bc.ece.plan(scores, bc.ece.Priors()).cases
+    assert case.model.smooth.sample(1000, np.random.default_rng(0)).ess > 1000
+
+
 def test_the_model_of_a_steep_line_has_the_mixture(made):
     steep = with_line(made, STEEP)
     model = member_model({"smooth": steep})
