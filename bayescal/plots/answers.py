@@ -68,8 +68,9 @@ def draw_windows(
     """Draw the posterior mean and the interval of every window, on one scale."""
     shown = series[:MOST_PANELS]
     columns = min(COLUMNS, len(shown))
-    of: Any = {"tall": _HEIGHT, "sharex": True, "sharey": True}
-    figure, axes = style.panels(ax, len(shown), columns, _WIDTH, 0.8, **of)
+    figure, axes = style.panels(
+        ax, len(shown), columns, _WIDTH, 0.8, tall=_HEIGHT, sharex=True, sharey=True
+    )
     every = [window for one in shown for window in one.windows]
     low, high = min(0.0, *(one.lower for one in every)), max(0.0, *(one.upper for one in every))
     margin = 0.15 * (high - low)

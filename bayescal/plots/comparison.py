@@ -316,9 +316,11 @@ def plot_metrics(
     panels = _panels(tree, var, prob, marks)
     heads = _HEAD_INCHES * len(panels) if len(panels) > 1 else 0.0
     height = _METRIC_INCHES * len(found) + heads + _METRIC_FRAME_INCHES
-    of = len(panels), 1, WIDTH, height, style.notes_for(tree, found)
+    notes = style.notes_for(tree, found)
     ratios = [len(rows) for rows in panels.values()]
-    figure, axes = style.panels(ax, *of, sharex=True, height_ratios=ratios)
+    figure, axes = style.panels(
+        ax, len(panels), 1, WIDTH, height, notes, sharex=True, height_ratios=ratios
+    )
     methods = list(dict.fromkeys(name for one in marks.values() for name in one))
     looks = _looks(access.point_label(tree), methods)
     short = distinct(panels)

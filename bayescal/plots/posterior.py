@@ -313,8 +313,9 @@ def plot_sensitivity(
     tall = _ROW_INCHES * len(gathered[0]) + 0.45
     lost = [one.case for one in found if not one.robust]
     notes = style.notes_for(tree, access.cases(tree)) + style.not_robust("The conclusion is", lost)
-    of = len(found), columns, width, _FRAME_INCHES, notes
-    figure, axes = style.panels(ax, *of, tall=tall, sharey=True)
+    figure, axes = style.panels(
+        ax, len(found), columns, width, _FRAME_INCHES, notes, tall=tall, sharey=True
+    )
     shown = access.described(tree, name)
     limits = _limits(tree, shown, gathered)
     short = distinct([one.case for one in found], 26)

@@ -241,8 +241,8 @@ def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9, ax: Axes | None =
     columns = min(_REFIT_COLUMNS, len(shown))
     notes = style.notes_for(tree, access.cases(tree))
     notes += style.not_robust("Decisions are", [one.case for one in found if not one.robust])
-    of = len(shown), columns, 6.4 if columns == 1 else 8.2, 1.0, notes
-    figure, axes = style.panels(ax, *of, tall=2.5, sharey=True)
+    width = 6.4 if columns == 1 else 8.2
+    figure, axes = style.panels(ax, len(shown), columns, width, 1.0, notes, tall=2.5, sharey=True)
     for ax, (_, rows, name, k) in zip(axes, shown, strict=True):
         _draw_refits(ax, rows, k)
         parts = [distinct([one.case for one in found], 20)[name]] if name else []
@@ -346,8 +346,10 @@ def plot_credal_sets(
     columns = min(_SET_COLUMNS, len(chosen))
     three = len(held.classes) == _THREE
     tall = 2.25 if three else 0.24 * len(held.classes) + 0.75
-    of = len(chosen), columns, 2.35 * columns + 0.5, 0.75, style.notes_for(tree, [case])
-    figure, axes = style.panels(ax, *of, tall=tall, sharey=not three)
+    width, notes = 2.35 * columns + 0.5, style.notes_for(tree, [case])
+    figure, axes = style.panels(
+        ax, len(chosen), columns, width, 0.75, notes, tall=tall, sharey=not three
+    )
     short = distinct([*held.classes, "open"], 18)
     for ax, place in zip(axes, chosen, strict=True):
         (_draw_triangle if three else _draw_intervals)(ax, held, place)

@@ -158,8 +158,10 @@ def plot_class_reliability(
     names = _shown(tree, case, classes)
     columns = min(len(names), _CLASS_COLUMNS)
     width = max(_PANEL_INCHES * columns + 0.9, 4.8)
-    of = len(names), columns, width, _FRAME_INCHES, style.notes_for(tree, [case])
-    figure, axes = style.panels(ax, *of, tall=1.25 * _PANEL_INCHES, sharex=True, sharey=True)
+    notes, tall = style.notes_for(tree, [case]), 1.25 * _PANEL_INCHES
+    figure, axes = style.panels(
+        ax, len(names), columns, width, _FRAME_INCHES, notes, tall=tall, sharex=True, sharey=True
+    )
     entries: dict[str, Artist] = {}
     short = distinct(names, 18)
     for ax, name in zip(axes, names, strict=True):
