@@ -146,10 +146,6 @@ class Smooth:
     exact: ClassVar[bool] = False
     variables: ClassVar[tuple[str, ...]] = ("coef",)
     target_accept: ClassVar[float] = 0.8
-    # Two: three leapfrog steps turn a standard normal by a right angle, to a fresh draw. The
-    # whitened posterior is close to one. Longer trajectories come out on the other side: signs
-    # alternate but sizes persist, which R-hat of the folded draws sees.
-    max_depth: ClassVar[int] = 2
     # Whitened: only the size of the steps has to be found.
     tune: ClassVar[int] = 100
 
@@ -178,6 +174,16 @@ class Smooth:
             gaussian = variational_gaussian(regression)
             found.append(Part(unit, float(np.log(share)), regression, gaussian))
         return found
+
+    @property
+    def max_depth(self) -> int:
+        """Of a normal line three leapfrog steps: a right angle, to a fresh draw.
+
+        The whitened posterior is close to a standard normal. Longer trajectories come out on the
+        other side: signs alternate but sizes persist, which R-hat of the folded draws sees. Steep
+        lines have long tails, and take longer ones.
+        """
+        return 3 if self.line.steep else 2
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
