@@ -166,7 +166,7 @@ def test_the_sentence_names_ranges_of_thresholds(two: xr.DataTree) -> None:
 def test_classes_are_taken_one_at_a_time() -> None:
     prob = np.random.default_rng(3).dirichlet(np.ones(3), 90)
     rows = bc.Scores.stack({"a": prob, "b": prob[:, [0, 2, 1]]}, y_true=np.arange(90) % 3)
-    by_class = bc.fit(bc.ece, rows, multiclass="class-wise", draws=150, **QUICK)
+    by_class = bc.fit(bc.ece, rows, multiclass="class-wise", draws=300, **QUICK)
     found = bc.decision_curve(by_class, [0.3], class_="1").table
     draws = bc.measure(by_class.sel({"class": "1"}), "net_benefit", threshold=0.3)
     np.testing.assert_allclose(found["mean"], draws.mean(("chain", "draw")))

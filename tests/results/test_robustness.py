@@ -76,7 +76,9 @@ def test_the_shift_of_an_average_is_that_of_refits():
 
     def errors(power):
         curve = bc.ece.SmoothCurve().rescaled(power**-0.5)
-        priors = bc.ece.Priors(bc.ece.CurveAverage(curve=curve, rough=0, segments=0))
+        # Of a mixture of two normal priors a power is none of another scale.
+        average = bc.ece.CurveAverage(curve=curve, rough=0, segments=0, steep=0)
+        priors = bc.ece.Priors(average)
         return bc.fit(bc.ece, data, priors=priors, method="direct", draws=4000, seed=20)
 
     weak, tree, strong = map(errors, (0.5**0.5, 1.0, 2**0.5))
@@ -196,7 +198,8 @@ def test_of_a_vector_the_most_sensitive_element_is_shown(fitted):
     (row,) = bc.power_scale(fitted, "label_rate").to_dict("records")
     every = arviz_stats.psense(fitted, var_names=["label_rate"])["label_rate"].values
     assert row["quantity"] == f"label_rate[{np.argmax(every)}]"
-    assert row["prior_sensitivity"] == pytest.approx(float(every.max()), abs=1e-3)
+    # Theirs smooths the tail of the weights: as above, in the third digit.
+    assert row["prior_sensitivity"] == pytest.approx(float(every.max()), abs=3e-3)
 
 
 def test_by_default_it_takes_what_has_one_number_a_case_or_a_bin(fitted):
