@@ -135,7 +135,8 @@ class CurveAverage:
     certain : float, in [0, 1), default 0.2
         Prior probability that a segment that is not calibrated has the event never or always.
     steep : float, in [0, 1), default 0.2
-        Prior probability that intercept and slope of the smooth description deviate further.
+        Prior probability that intercept and slope of the smooth description deviate further; 0 of
+        groups, and in `bayescal.pu_ece`.
     steepness : float, above 1, default 4
         How many times as far they then deviate.
 

@@ -12,7 +12,7 @@ BUDGET = {
     "quantities": 223,
     "cli": 2229,
     "core": 9369,
-    "curves": 2424,
+    "curves": 2425,
     "inference": 1751,
     "measures": 891,
     "plots": 3326,
