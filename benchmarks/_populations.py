@@ -80,10 +80,11 @@ class Population:
 
     def tce(self, classifier: str) -> float:
         """E |P(Y = 1 | f) - f| over the population's rows."""
-        value, place = np.unique(self.of(classifier), return_inverse=True)
-        count = np.bincount(place)
-        excess = np.bincount(place, self.label) - count * value
-        return float(np.abs(excess).sum() / len(place))
+        return calibration_error(self.of(classifier), self.label)
+
+    def difference(self, first: str, second: str) -> float:
+        """Difference of two calibration errors."""
+        return self.tce(first) - self.tce(second)
 
     def label_noise(self, classifier: str) -> float:
         """Expected error of a calibrated classifier with as many labels drawn at each score.
@@ -117,23 +118,39 @@ class Population:
 class FittedRates(Population):
     """Labels drawn from isotonic rates, which are then those of the scores: nothing is noise.
 
-    Isotonic, as that takes no form of curve but a rising one for given, and none of the model's.
+    Isotonic, as that takes no form of curve but a rising one for given, and none of the model's. A
+    row that two classifiers score has the mean of their rates.
     """
 
     def tce(self, classifier: str) -> float:
         """E |P(Y = 1 | f) - f|."""
-        return float(np.abs(isotonic_rate(self, classifier) - self.of(classifier)).mean())
+        return calibration_error(self.of(classifier), self.rate(classifier))
+
+    def difference(self, first: str, second: str) -> float:
+        """Difference of two calibration errors, the labels being those of both."""
+        rate = self.rate(first, second)
+        return calibration_error(self.of(first), rate) - calibration_error(self.of(second), rate)
 
     def label_noise(self, classifier: str) -> float:
         """None: the rates are known, not counted."""
         return 0.0
 
     def scores(self, n: int, rng: np.random.Generator, *classifiers: str) -> bc.Scores:
-        """Rows scored by one classifier, with labels of their own."""
-        (name,) = classifiers
+        """Rows scored by one classifier or by two, with labels of their own."""
         rows = rng.integers(len(self.label), size=n)
-        drawn = rng.random(n) < isotonic_rate(self, name)[rows]
-        return bc.Scores(y_true=drawn, y_prob=self.of(name)[rows], classifier=name)
+        label = rng.random(n) < self.rate(*classifiers)[rows]
+        return bc.Scores.stack({name: self.of(name)[rows] for name in classifiers}, y_true=label)
+
+    def rate(self, *classifiers: str) -> Floats:
+        """Rate of the event at each row."""
+        return np.mean([isotonic_rate(self, name) for name in classifiers], axis=0)
+
+
+def calibration_error(score: Floats, expected: Floats | Labels) -> float:
+    """E |E(Y | f) - f| over rows of expected labels."""
+    value, place = np.unique(score, return_inverse=True)
+    excess = np.bincount(place, expected) - np.bincount(place) * value
+    return float(np.abs(excess).sum() / len(place))
 
 
 @cache

@@ -2,11 +2,13 @@
 
 python benchmarks/real_difference.py --data DIR                 # bank dev, 100 resamples a cell
 python benchmarks/real_difference.py --data DIR --bank report
+python benchmarks/real_difference.py --data DIR --bank rates    # labels drawn from fitted rates
 python benchmarks/real_difference.py --bank report --render
 
 DIR holds adult.csv.gz. Both classifiers score the same resampled rows; the populations and banks
 are those of _populations.py. A run that was stopped goes on where it was. Each cell gives the mean
-correlation that the interval uses.
+correlation that the interval uses. Label noise is that of the classifier which has more of it, as a
+share of its error, times the difference.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ def run_cell(
         difference_row(population.scores(n, rng, first, second), (first, second), rng, settings)
         for rng in _cells.streams(settings["seed"], key, settings["resamples"])
     ]
-    return _cells.figures(population.tce(first) - population.tce(second), rows)
+    truth = population.difference(first, second)
+    noise = max(population.label_noise(one) / population.tce(one) for one in (first, second))
+    return _cells.figures(truth, rows) | {"label_noise": noise * truth}
 
 
 def difference_row(
@@ -56,7 +60,7 @@ def difference_row(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    _populations.add_options(parser)
+    _populations.add_options(parser, _populations.RATES)
     _cells.add_options(parser)
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
     given = parser.parse_args()
