@@ -1,26 +1,27 @@
 """How often the intervals of the interval measure, of costs and of ROC curves cover the truth.
 
-python benchmarks/agnostic_coverage.py                          # 200 replications, half an hour
-python benchmarks/agnostic_coverage.py --replications 40        # minutes
+python benchmarks/agnostic_coverage.py                          # simulated classifiers
 python benchmarks/agnostic_coverage.py --adult adult.csv.gz     # real classifiers of few scores
+python benchmarks/agnostic_coverage.py --render                 # the table of the figures on disk
 
 Posteriors are direct draws. Of simulated classifiers the truth is an integral; of real ones, all
 rows that the classifier was not trained on are the population, and samples are drawn from them with
-replacement. Widths are beside those of the safe form of Eq. (2) and of the deviation region of the
-ROC curve with the safe bound of c.
+replacement. A run that was stopped goes on where it was. Widths are beside those of the safe form
+of Eq. (2) and of the deviation region of the ROC curve with the safe bound of c.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from functools import cache, partial
 from typing import NamedTuple
 
+import _cells
 import numpy as np
 import xarray as xr
-from _common import print_machine, print_table
+from _common import print_table
+from _results import print_provenance, read
 
 import bayescal as bc
 from bayescal.quantities.agnostic.functionals import Roc
@@ -187,39 +188,44 @@ COLUMNS = (
 )
 
 
-def replicated(
-    population: Population, n: int, replications: int, kept: dict[str, list], path: Path | None
-) -> list[dict[str, float]]:
-    """Replications of one cell of the table; those in the file are not made again."""
-    found = kept.setdefault(f"{population.name} {n}", [])
-    for seed in range(len(found), replications):
-        found.append(replicate(population, n, seed))
-        if path is not None and (seed + 1) % 10 == 0:
-            path.write_text(json.dumps(kept))
-    return found[:replications]
+@cache
+def populations(path: str | None) -> dict[str, Population]:
+    """Simulated classifiers, or those trained on Adult, by name."""
+    return {one.name: one for one in (adult(path) if path else simulated())}
+
+
+def run_cell(key: _cells.Key, *, path: str | None, replications: int) -> _cells.Figures:
+    """Means over the samples of one classifier and number of rows."""
+    name, n = str(key[0]), int(key[1])
+    found = [replicate(populations(path)[name], n, seed) for seed in range(replications)]
+    return {column: float(np.mean([one[column] for one in found])) for column in COLUMNS}
+
+
+def render(name: str) -> None:
+    """Print a line a cell."""
+    content = read(name)
+    print_provenance(content)
+    cells = sorted(content["cells"], key=lambda cell: cell["key"])
+    lines = [(*cell["key"], *(cell[name] for name in COLUMNS)) for cell in cells]
+    title = f"Coverage of 95% intervals, {content['replications']} replications"
+    print_table(title, ("classifier", "rows", *COLUMNS), lines)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replications", type=int, default=200)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--replications", type=int, default=100)
     parser.add_argument("--rows", type=int, nargs="+", default=[200, 1000])
     parser.add_argument("--adult", help="adult.csv.gz: real classifiers in place of simulated ones")
-    parser.add_argument("--only", nargs="+", help="names of classifiers")
-    parser.add_argument("--keep", type=Path, help="JSON file of the replications so far")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
-    print_machine("scipy")
-    lines = []
-    path = given.keep
-    kept = json.loads(path.read_text()) if path is not None and path.exists() else {}
-    for population in adult(given.adult) if given.adult else simulated():
-        if given.only and population.name not in given.only:
-            continue
-        for n in given.rows:
-            found = replicated(population, n, given.replications, kept, path)
-            means = [float(np.mean([one[name] for one in found])) for name in COLUMNS]
-            lines.append((population.name, n, *means))
-    title = f"Coverage of 95% intervals, {given.replications} replications"
-    print_table(title, ("classifier", "rows", *COLUMNS), lines)
+    name = "agnostic_coverage" + "_adult" * bool(given.adult)
+    if not given.render:
+        settings = {"replications": given.replications, "source": _cells.source()}
+        keys = [(one, n) for one in populations(given.adult) for n in given.rows]
+        task = partial(run_cell, path=given.adult, replications=given.replications)
+        _cells.run(name, settings, keys, task, given.jobs)
+    render(name)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import _cells
 import _populations
 import numpy as np
 from _common import print_table
+from _results import write
 from numpy.typing import NDArray
 from scipy.stats import norm
 from threadpoolctl import threadpool_limits
@@ -100,13 +101,15 @@ def figures(sample: Sample, draws: int) -> NDArray[Any]:
     return np.array(found, dtype=float)
 
 
-def show(title: str, cells: Sequence[_cells.Key], found: NDArray[Any]) -> None:
-    """Print the means of the samples; of the error the mean over cells of its root mean square."""
+type Row = tuple[float, ...]
+
+
+def table(cells: Sequence[_cells.Key], found: NDArray[Any]) -> list[Row]:
+    """Means of the samples by power; of the error the mean over cells of its root mean square."""
     means = found.mean(axis=0)
     own = [found[[cell == one for cell in cells], :, -1].mean(axis=0) for one in sorted(set(cells))]
     means[:, -1] = np.sqrt(own).mean(axis=0)
-    rows = [(power, *row) for power, row in zip(POWERS, means.tolist(), strict=True)]
-    print_table(f"{title}: {len(own)} cells", ("power", *FIGURES), rows)
+    return [(power, *row) for power, row in zip(POWERS, means.tolist(), strict=True)]
 
 
 def main() -> None:
@@ -119,18 +122,21 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=977)
     given = parser.parse_args()
+    of, name = (of_smooth_curves, "smooth") if given.smooth else (of_populations, given.bank)
     with threadpool_limits(1):
-        samples = (of_smooth_curves if given.smooth else of_populations)(given)
         every = [
             (one.cell, one.noise < MOST_NOISE * one.truth, figures(one, given.draws))
-            for one in samples
+            for one in of(given)
         ]
     cells, clear, found = zip(*every, strict=True)
-    show("Simulated" if given.smooth else f"Bank {given.bank}", cells, np.array(found))
-    if not given.smooth and any(clear):
-        kept = [place for place, one in enumerate(clear) if one]
-        title = f"Label noise below {MOST_NOISE} of the error"
-        show(title, [cells[place] for place in kept], np.array(found)[kept])
+    tables = {"all cells": table(cells, np.array(found))}
+    kept = [place for place, one in enumerate(clear) if one]
+    if 0 < len(kept) < len(clear):
+        own = [cells[place] for place in kept]
+        tables[f"label noise below {MOST_NOISE} of the error"] = table(own, np.array(found)[kept])
+    write(f"average_power_{name}", tables=tables)
+    for title, rows in tables.items():
+        print_table(f"{name}, {title}", ("power", *FIGURES), rows)
 
 
 if __name__ == "__main__":
