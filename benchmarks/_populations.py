@@ -141,6 +141,17 @@ class FittedRates(Population):
         label = rng.random(n) < self.rate(*classifiers)[rows]
         return bc.Scores.stack({name: self.of(name)[rows] for name in classifiers}, y_true=label)
 
+    def pu_scores(
+        self, size: tuple[int, int], rng: np.random.Generator, classifier: str
+    ) -> bc.PUScores:
+        """Positives drawn by their rates, unlabelled rows from all."""
+        score, rate = self.of(classifier), self.rate(classifier)
+        return bc.PUScores(
+            positive=rng.choice(score, size[0], p=rate / rate.sum()),
+            unlabeled=rng.choice(score, size[1]),
+            classifier=classifier,
+        )
+
     def rate(self, *classifiers: str) -> Floats:
         """Rate of the event at each row."""
         return np.mean([isotonic_rate(self, name) for name in classifiers], axis=0)

@@ -2,6 +2,7 @@
 
 python benchmarks/pu_real_coverage.py --data DIR                # bank dev, 100 resamples a cell
 python benchmarks/pu_real_coverage.py --data DIR --bank report
+python benchmarks/pu_real_coverage.py --data DIR --bank rates      # positives of fitted rates
 python benchmarks/pu_real_coverage.py --bank report --render
 
 DIR holds adult.csv.gz. Positives are drawn from the positives of a population of _populations.py,
@@ -55,7 +56,7 @@ def run_cell(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    _populations.add_options(parser)
+    _populations.add_options(parser, _populations.RATES)
     _cells.add_options(parser)
     parser.add_argument("--classifiers", nargs="+", default=CLASSIFIERS)
     parser.add_argument("--spread", type=float, default=SPREAD, help="of the class prior")
