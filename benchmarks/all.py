@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,7 @@ RUNS = {
         (PU_REAL, 0.4),
         (PU_REAL + " --spread .05", 0.4),
         (PU_REAL + " --spread .11", 0.4),
+        (PU_REAL.replace("report", "rates") + " --classifiers 'tree 75'", 0.1),
         (PU_AGAIN + " --spread .005", 0.1),
         (PU_AGAIN + "_spread_05 --spread .05", 0.1),
         (PU_AGAIN + "_spread_11 --spread .11", 0.1),
@@ -87,7 +89,8 @@ RUNS = {
     ],
     "differences": [
         ("difference.py --replications 60", 0.3),
-        ("real_difference.py --bank report --data {data}", 2.0),
+        ("real_difference.py --bank rates --data {data} --resamples 50 --draws 1000", 0.3),
+        ("real_difference.py --bank report --data {data} --resamples 50 --draws 1000", 0.3),
         ("measure_difference.py --bank report --data {data}", 0.3),
         ("groups.py", 0.2),
     ],
@@ -137,7 +140,7 @@ def done(run: str) -> bool:
 
 def start(run: str, data: Path | None, scratch: str) -> bool:
     """Run one program, and keep what it prints if it ends well."""
-    program, *arguments = run.format(data=data, scratch=scratch).split()
+    program, *arguments = shlex.split(run.format(data=data, scratch=scratch))
     began = perf_counter()
     found = subprocess.run(
         [sys.executable, HERE / program, *arguments],
