@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -134,6 +134,8 @@ class BinCounts:
     mass: Floats | None = None
     rows: Whole | None = None
     positive_rows: NDArray[Any] | None = None
+    # Of evened bins, whose counts no longer tell the squares of the weights.
+    _ratio_before: tuple[Floats, Floats] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_choice(self.closed, CLOSED, "closed")
@@ -306,7 +308,12 @@ class BinCounts:
         per_weight = (total / np.where(squares > 0, squares, 1))[block]
         count = self.mass * per_weight * self._rate_factor
         share = self.positives / np.where(self.count > 0, self.count, 1)
-        return replace(self, count=count, positives=count * share)
+        return self._replaced(count=count, positives=count * share)
+
+    def _replaced(self, **fields: Any) -> BinCounts:
+        changed = replace(self, **fields)
+        object.__setattr__(changed, "_ratio_before", self.label_ratio)
+        return changed
 
     @property
     def rate_count(self) -> NDArray[Any]:
@@ -344,6 +351,8 @@ class BinCounts:
     @property
     def label_ratio(self) -> tuple[Floats, Floats]:
         """How many times as much rows with the event weigh, and their rate, by block, (bin,)."""
+        if self._ratio_before is not None:
+            return self._ratio_before
         block = blocks_of(self.sums[0].astype(np.int64))
         sums = np.stack([np.bincount(block, one) for one in self.sums])
         ratio, (*_, weight, _, own) = weight_ratio(sums[..., None]), sums
@@ -399,6 +408,13 @@ class BinCounts:
                 f"{0 if self.closed == 'right' else 1} from the rest of their bin. "
                 "Bin the rows again, with the edges of both."
             )
+
+
+def without(bins: BinCounts, left_out: NDArray[np.bool_]) -> BinCounts:
+    """Leave out the rows of some bins, (bin,); what is known of the weights stays."""
+    own = ("count", "positives", "mass", "rows", "positive_rows")
+    held = {name: values for name in own if (values := getattr(bins, name)) is not None}
+    return bins._replaced(**{name: np.where(left_out, 0, held[name]) for name in held})
 
 
 def weight_ratio(sums: Floats) -> Floats:

@@ -367,6 +367,11 @@ def _out_of_fold(
     from sklearn.model_selection import check_cv, cross_val_predict
 
     for name, model in models.items():
+        if isinstance(model, type):
+            raise InputError(
+                f"model {name!r} must be an object; got the class {model.__name__}. "
+                f"Pass {model.__name__}()."
+            )
         if not (hasattr(model, "fit") and hasattr(model, "predict_proba")):
             raise InputError(
                 f"model {name!r} must have fit and predict_proba; this {type(model).__name__} does "

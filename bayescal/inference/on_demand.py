@@ -19,15 +19,20 @@ def on_demand(name: str) -> Iterator[None]:
     if name in sys.modules:
         yield
         return
-    sys.modules[name] = _StandIn(name)
+    stand_in = sys.modules[name] = _StandIn(name)
     try:
         yield
     finally:
-        del sys.modules[name]
+        stand_in._leave()
 
 
 class _StandIn(ModuleType):
     """A module that is loaded when something of it is used."""
 
     def __getattr__(self, name: str) -> Any:
+        self._leave()
         return getattr(import_module(self.__name__), name)
+
+    def _leave(self) -> None:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]

@@ -11,14 +11,14 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2229,
-    "core": 9369,
+    "core": 9390,
     "curves": 2425,
-    "inference": 1751,
+    "inference": 1756,
     "measures": 891,
     "plots": 3326,
     "quantities/agnostic": 3891,
     "quantities/credal": 6704,
-    "quantities/ece": 3149,
+    "quantities/ece": 3143,
     "quantities/pu_ece": 6167,
     "quantities/ssme": 5830,
     "quantities/temperature": 5141,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_334
+TEST_LINES = 50_389
 
 
 def lines(path: Path) -> int:

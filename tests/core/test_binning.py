@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 
@@ -393,6 +393,7 @@ def held(cells):
 
 
 @given(REAL, CLOSED)
+@example([(0.0, False, 2.0), (0.0, False, 2.0), (0.0, True, 3.0)], "right")
 def test_neighbours_share_their_effective_rows_by_weight(rows, closed):
     score, event, weight = columns(rows)
     # So few rows are one block: the factor from weight to effective rows is one number. Where every

@@ -25,6 +25,18 @@ print(wave.open.__name__, "wave" in sys.modules, wave.Error is __import__("wave"
     assert run(code) == "open True True"
 
 
+def test_what_the_block_uses_is_loaded_at_once():
+    code = """
+import sys
+from bayescal.inference.on_demand import on_demand
+with on_demand("wave"):
+    import wave
+    print(wave.open.__name__)
+print(sys.modules["wave"].open is wave.open)
+"""
+    assert run(code).split() == ["open", "True"]
+
+
 def test_a_loaded_module_stays_as_it_is():
     with on_demand("sys"):
         import sys as inner

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_counts import BinCounts, without
 from bayescal.core.bin_edges import effective_number
 from bayescal.core.binning import Binning
 from bayescal.core.checks import check_data, check_is, check_rows
@@ -222,14 +222,8 @@ def _in_words(groups: Sequence[str]) -> str:
 
 def without_ends(problem: Problem) -> Problem:
     """Leave out rows with a score of exactly 0 or 1, which no curve joins with the others."""
-    cells = problem.cells
-    end = (cells.mean_score == 0) | (cells.mean_score == 1)
-    kept: dict[str, Any] = {
-        name: np.where(end, 0, values)
-        for name in ("count", "positives", "mass", "rows")
-        if (values := getattr(cells, name)) is not None
-    }
-    return replace(problem, cells=replace(cells, **kept))
+    score = problem.cells.mean_score
+    return replace(problem, cells=without(problem.cells, (score == 0) | (score == 1)))
 
 
 def _stack(found: Sequence[CaseArrays], group: str, axis: int) -> dict[str, Any]:
