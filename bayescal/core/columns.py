@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ MISSING = -1
 _TABLE_SPREAD = 1 << 20
 # From here on floats leave whole numbers out.
 _INEXACT = 2**53
+_DIGITS = 16
 
 
 def factorize(column: Any, name: str) -> tuple[Codes, tuple[Label, ...]]:
@@ -126,6 +128,10 @@ def plain_label(value: Any) -> Label | None:
         with suppress(UnicodeDecodeError):
             return value.decode()
         return None
+    if isinstance(value, Decimal):
+        # The whole number of a large one may have a billion digits.
+        small = value.is_finite() and value.adjusted() < _DIGITS
+        return int(value) if small and value == int(value) else None
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if type(value) is date:
@@ -137,6 +143,8 @@ def is_missing(value: object) -> bool:
     """Whether one Python value stands for "not known": None, NaN, pandas' NA or NaT."""
     if value is None or value is np.ma.masked:
         return True
+    if isinstance(value, Decimal):
+        return value.is_nan()
     if isinstance(value, float | np.floating):
         return bool(value != value)
     # Known by name, so that pandas is not imported to ask.

@@ -21,6 +21,7 @@ from bayescal.results.rows import (
     evenly,
     open_names,
     read_rows,
+    share_of_targets,
 )
 
 if TYPE_CHECKING:
@@ -65,12 +66,12 @@ def _many(view: View) -> bool:
 
 
 def _basis(view: View) -> str:
-    held, target = (int(view.tree.attrs[name]) for name in ("n_held", "n_target"))
-    shown = "all " * (target > 1) + counted(target, "target row")
-    if held < target:
-        shown = (
-            f"{count(held)} of the {count(target)} target rows, evenly spaced by score; all others "
-            "are in no table or figure here, but in a file of rows (-o rows.csv, or write_rows)"
+    n_shown = len(read_rows(view.tree, view.cases[0], view.prob).row)
+    shown = share_of_targets(view.tree, n_shown)
+    if n_shown < int(view.tree.attrs["n_target"]):
+        shown += (
+            "; all others are in no table or figure here, but in a file of rows (-o rows.csv, or "
+            "write_rows)"
         )
     labelled = counted(int(view.tree.attrs["n_labeled"]), "labelled calibration row")
     return f"Data: {labelled}, and {shown}."

@@ -58,11 +58,17 @@ class DecisionCurve(Showing):
     @property
     def text(self) -> str:
         """The answer in sentences."""
-        of_classifier = self.table.groupby("classifier", sort=False)
-        said = [_usefulness(str(name), own) for name, own in of_classifier]
+        names: dict[str, list[str]] = {}
+        for name, own in self.table.groupby("classifier", sort=False):
+            names.setdefault(_useful_at(own), []).append(str(name))
+        (place, first), *others = names.items()
+        verb = "is" if len(first) == 1 else "are"
+        said = [f"{several(first)} {verb} useful {place}"]
+        said += [f"{several(own)} {place}" for place, own in others]
         head = UNRELIABLE if (self.table["status"] != schema.OK).any() else ""
+        head += f"With probability {USEFUL:g} or more, {'; '.join(said)}."
         meant = "Useful is better than treating all and treating none."
-        return head + " ".join([*said, meant, _value(self.table)])
+        return f"{head} {meant} {_value(self.table)}"
 
     def _show_(self) -> Shown:
         # As many thresholds as are read at a glance, evenly spaced.
@@ -245,20 +251,16 @@ def _summary(draws: Floats, prefix: str, alpha: float) -> dict[str, Floats]:
     return {f"{prefix}{name}": value for name, value in values.items()}
 
 
-def _usefulness(name: str, own: pd.DataFrame) -> str:
+def _useful_at(own: pd.DataFrame) -> str:
     """Where a classifier is useful with high probability, or most probably."""
     at, chance = own["threshold"].to_numpy(), own["p_useful"].to_numpy()
     runs = [f"from {_at(at[a])} to {_at(at[b])}" if a < b else _at(at[a]) for a, b in _runs(chance)]
     if runs:
-        place = several(runs) if len(runs) > 1 or " " in runs[0] else f"of {runs[0]}"
-        head = "At the threshold" if place.startswith("of") else "At thresholds"
-        return f"{head} {place} {name} is useful with probability {USEFUL:g} or more."
+        one = len(runs) == 1 and " " not in runs[0]
+        return f"at the threshold of {runs[0]}" if one else f"at thresholds {several(runs)}"
     most = int(np.argmax(chance))
     said = in_words(probability(float(chance[most])))
-    return (
-        f"At no threshold is {name} useful with probability {USEFUL:g} or more; the highest is "
-        f"{said}, at {_at(at[most])}."
-    )
+    return f"at no threshold (the highest probability is {said}, at {_at(at[most])})"
 
 
 def _runs(chance: Floats) -> Iterator[tuple[int, int]]:
@@ -287,7 +289,7 @@ def _value(table: pd.DataFrame) -> str:
 
 def _at(threshold: float) -> str:
     """A threshold with two decimals, or those that it needs."""
-    return f"{threshold:.2f}" if round(threshold, 2) == threshold else f"{threshold:g}"
+    return f"{threshold:.2f}" if abs(round(threshold, 2) - threshold) < 1e-9 else f"{threshold:g}"
 
 
 class Benefit(NamedTuple):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import ROW, Floats
-from bayescal.core.text import UNRELIABLE, counted
+from bayescal.core.text import UNRELIABLE, count, counted
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import tail
@@ -105,6 +105,15 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
         improper=improper.values.astype(bool),
         p_improper=1 - proper,
     )
+
+
+def share_of_targets(tree: xr.DataTree, shown: int) -> str:
+    """Say how many target rows are shown: a fit holds some of many, and a selection fewer."""
+    held, target = (int(tree.attrs[name]) for name in ("n_held", "n_target"))
+    if shown == target:
+        return "all " * (target > 1) + counted(target, "target row")
+    how = "evenly spaced by score" if shown == held else "which were selected"
+    return f"{count(shown)} of the {count(target)} target rows, {how}"
 
 
 def by_row(tree: xr.DataTree, group: str, name: str, case: ResultSlice) -> xr.DataArray:

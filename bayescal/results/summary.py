@@ -20,7 +20,7 @@ from bayescal.results.curves import curve_shape
 from bayescal.results.intervals import Marginal, if_calibrated, interval, marginals, tail
 from bayescal.results.measure import shown_measures
 from bayescal.results.ranking import best, rankable
-from bayescal.results.rows import read_rows, row_table
+from bayescal.results.rows import read_rows, row_table, share_of_targets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -433,11 +433,9 @@ def _row_table(tree: xr.DataTree, prob: float) -> Table:
     found = records(tree, prob)
     columns = ("", "calibration rows", f"{text.percent(prob)} width", "p0 to p1")
     lines = [_row_cells(row) for row in found]
-    held, target = (round(found[0][name]) for name in ("n_rows", "n_target"))
-    of = f"{text.count(held)} of the {text.count(target)}" if held < target else f"{held:,}"
-    note = f"Widths and decisions are of {of} target row{'s' * (target > 1)}"
-    some = ", evenly spaced by score; -o rows.csv (in Python write_rows) has all."
-    note += some if held < target else "."
+    shown, target = (round(found[0][name]) for name in ("n_rows", "n_target"))
+    note = f"Widths and decisions are of {share_of_targets(tree, shown)}"
+    note += "; -o rows.csv (in Python write_rows) has all." if shown < target else "."
     spare = ("improper", *_sound(lines), "p0 to p1", "open", "calibration rows")
     return Table((*columns, "decided", "open", "improper", "status"), lines, (note,), spare)
 

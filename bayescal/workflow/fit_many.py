@@ -136,8 +136,9 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
         -------
         xarray.Dataset
             Variables of dims (fit, case dims, chain, draw), fits in the order of the keys, which
-            are the coordinate ``key``; of tuples of one length each part is a coordinate,
-            ``key_1`` and on.
+            are the coordinate ``key``, a word each; of tuples of one length each part is a
+            coordinate, ``key_1`` and on. Keys that would be one word, as 1 and "1", are written
+            as Python writes them.
 
         Raises
         ------
@@ -521,10 +522,17 @@ def _parts(keys: Sequence[Key]) -> Iterator[tuple[str, np.ndarray]]:
     """Coordinates of the fits: their keys, or a part of them each where all have as many."""
     n_parts = _n_parts(keys)
     if not n_parts:
-        yield "key", np.array([joined(key) for key in keys])
+        yield "key", _words(keys)
     for place in range(n_parts):
         parts = [key[place] for key in keys if isinstance(key, tuple)]
-        yield f"key_{place + 1}", np.array(parts)
+        alike = len({type(part) for part in parts}) == 1
+        yield f"key_{place + 1}", np.array(parts) if alike else _words(parts)
+
+
+def _words(keys: Sequence[Key]) -> np.ndarray:
+    """Keys as words; as Python writes them where two would be one word, as 1 and "1"."""
+    words = [joined(key) for key in keys]
+    return np.array(words if len(set(words)) == len(set(keys)) else list(map(repr, keys)))
 
 
 def _n_parts(keys: Iterable[Key]) -> int:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,7 @@ BOOLS = [True, None, False]
 
 
 @pytest.mark.parametrize(
-    "value", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.ma.masked]
+    "value", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.ma.masked, Decimal("nan")]
 )
 def test_what_is_missing(value):
     assert is_missing(value)
@@ -263,6 +264,24 @@ def test_floats_are_whole_numbers_with_gaps():
     assert values == (1, 2)
 
 
+DECIMALS = [Decimal("1.0"), None, Decimal(0)]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        list,
+        pa.array,
+        pl.Series,
+        partial(pd.Series, dtype=object),
+        partial(pd.Series, dtype=pd.ArrowDtype(pa.decimal128(3, 1))),
+    ],
+)
+def test_decimals_are_whole_numbers_with_gaps(column):
+    codes, values = factorize(column(DECIMALS), "y_true")
+    assert (codes.tolist(), values) == ([1, MISSING, 0], (0, 1))
+
+
 def test_every_missing_value_is_one():
     column = np.array([None, np.nan, float("nan"), pd.NA, pd.NaT, "a"], object)
     codes, values = factorize(column, "y_true")
@@ -322,6 +341,9 @@ def test_one_hot_labels_are_refused_with_the_remedy():
     [
         ([np.nan, 1.0, 0.25], r"0\.25 at row 2"),
         ([1.0, np.inf], "inf at row 1"),
+        ([Decimal(1), Decimal("0.25")], r"Decimal\('0\.25'\) at row 1"),
+        ([Decimal(1), Decimal("1e999999999")], r"Decimal\('1E\+999999999'\) at row 1"),
+        ([Decimal("inf")], r"Decimal\('Infinity'\) at row 0"),
         (np.array(["a", 0.25], object), r"0\.25 at row 1"),
         (np.array(["2020-01-01"], "M8[s]"), r"datetime.datetime.*, or write its values as words"),
         (np.array([1 + 2j]), r"\(1\+2j\) at row 0"),

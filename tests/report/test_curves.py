@@ -185,9 +185,9 @@ def test_thresholds_of_the_measures_have_a_row_each(result: xr.DataTree) -> None
             fixed(row["all_upper"]),
         ):
             assert shown in text
-    assert "is useful with probability 0.95 or more" in text
+    assert "With probability 0.95 or more, " in text
     assert "<bdi><a>" not in text
-    assert "At thresholds" in text
+    assert "useful at thresholds" in text
     assert text.count("<img") == 1
 
 

@@ -64,6 +64,14 @@ def test_the_section_says_what_intervals_are_and_are_not(binary: xr.DataTree, pa
     assert f"{least['lower']:.3f} to {least['upper']:.3f}" in said
 
 
+@pytest.mark.parametrize(("selected", "number"), [(3, 1), ([3, 0], 2)])
+def test_rows_of_a_selection_are_counted(binary: xr.DataTree, selected, number) -> None:
+    said = f"{number} of the 30 target rows, which were selected; "
+    chosen = binary.isel(obs=selected)
+    assert said in words(read(chosen).section("answer").text)
+    assert table(chosen, 0.9).notes[0].startswith("Widths and decisions are of " + said)
+
+
 @pytest.mark.parametrize("selected", [3, [3, 0]])
 def test_rows_of_a_selection_keep_their_numbers(binary: xr.DataTree, selected) -> None:
     view = View(chosen := binary.isel(obs=selected), 0.9)

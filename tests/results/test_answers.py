@@ -154,10 +154,13 @@ def test_thresholds_go_up_to_the_highest_score(
 
 
 def test_the_sentence_names_ranges_of_thresholds(two: xr.DataTree) -> None:
-    found = bc.decision_curve(two, [0.001, 0.2, 0.3, 0.999])
-    assert "At thresholds from 0.20 to 0.30 sharp is useful" in found.text
-    assert "At the threshold of 0.20 sharp is" in bc.decision_curve(two, [0.001, 0.2, 0.999]).text
-    assert "At no threshold is noisy useful" in bc.decision_curve(two, [0.001]).text
+    text = bc.decision_curve(two, [0.001, 0.2, 0.1 + 0.2, 0.7, 0.8]).text
+    noisy = "noisy at thresholds from 0.20 to 0.30. Useful"
+    assert f"0.95 or more, sharp is useful at thresholds from 0.20 to 0.70; {noisy}" in text
+    both = "more, sharp and noisy are useful at"
+    assert f"{both} the threshold of 0.20." in bc.decision_curve(two, [0.001, 0.2, 0.999]).text
+    none = bc.decision_curve(two, [0.001]).text
+    assert f"{both} no threshold (the highest probability is below 0.001, at 0.001)." in none
     lost = make_result(("vit",), converged=False)
     if "curve" in lost.children:
         assert bc.decision_curve(lost).text.startswith("Unreliable")

@@ -214,6 +214,14 @@ def test_keys_of_one_word_are_shown_each() -> None:
     found = bc.fit_many("ece", data, priors=made.PRIORS, **made.OPTIONS)
     names = [f"{name} / {one.classifiers[0]}" for name in ("1", "1", "a / b", "a / b")]
     assert [row[0] for row in bc.show(found).rows] == names
+    assert found.draws("tce")["key"].values.tolist() == ["1", "'1'", "('a', 'b')", "'a / b'"]
+
+
+def test_parts_that_would_be_one_word_stay_apart() -> None:
+    data = dict.fromkeys(((1, "a"), ("1", "a"), ("b", "a")), made.data(1)["north", 0])
+    found = bc.fit_many("ece", data, priors=made.PRIORS, **made.OPTIONS).draws("tce")
+    assert found["key_1"].values.tolist() == ["1", "'1'", "'b'"]
+    assert found["key_2"].values.tolist() == ["a", "a", "a"]
 
 
 def test_classifiers_keep_their_dim() -> None:
