@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2229,
-    "core": 9390,
+    "core": 9398,
     "curves": 2425,
     "inference": 1756,
     "measures": 891,
@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6167,
     "quantities/ssme": 5830,
     "quantities/temperature": 5141,
-    "report": 3129,
-    "results": 6451,
-    "workflow": 2731,
+    "report": 3130,
+    "results": 6460,
+    "workflow": 2739,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_389
+TEST_LINES = 50_430
 
 
 def lines(path: Path) -> int:
