@@ -11,15 +11,15 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2229,
-    "core": 9369,
-    "curves": 2425,
-    "inference": 1751,
+    "core": 9372,
+    "curves": 2450,
+    "inference": 1752,
     "measures": 891,
     "plots": 3326,
     "quantities/agnostic": 3891,
     "quantities/credal": 6704,
-    "quantities/ece": 3149,
-    "quantities/pu_ece": 6167,
+    "quantities/ece": 3154,
+    "quantities/pu_ece": 6194,
     "quantities/ssme": 5830,
     "quantities/temperature": 5141,
     "report": 3129,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_334
+TEST_LINES = 50_374
 
 
 def lines(path: Path) -> int:
