@@ -30,10 +30,13 @@ def log_binomial(positives: NDArray[Any], count: NDArray[Any], rate: Floats) -> 
     negatives = count - positives
     # Neither label has a say where it was not seen: 0 log 0 is 0.
     with np.errstate(divide="ignore"):
-        positive = np.log(np.where(positives > 0, rate, 1.0))
+        found = np.log(np.where(positives > 0, rate, 1.0))
         negative = np.log1p(-np.where(negatives > 0, rate, 0.0))
-    of_rate = positives * positive + negatives * negative
-    return np.asarray(log_binomial_coefficient(count, positives) + of_rate)
+    found *= positives
+    negative *= negatives
+    found += negative
+    found += log_binomial_coefficient(count, positives)
+    return found
 
 
 type Tensor = Any

@@ -21,7 +21,7 @@ from bayescal.curves.priors import CALIBRATED, COMPONENTS, ROUGH, SEGMENTS, SMOO
 from bayescal.curves.rough import Rough, RoughBasis
 from bayescal.curves.segments import Segments
 from bayescal.curves.smooth import BASIS, CELLS, CurveBasis, Line, Smooth, curve_basis
-from bayescal.inference.direct import BinomialCells, CellLikelihood
+from bayescal.inference.direct import BinomialCells, CellLikelihood, choose
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -397,6 +397,23 @@ class Average:
         found: dict[str, Floats] = {"boundary": np.stack(boundary or [np.zeros(draws)], axis=-1)}
         for one in self.components.values():
             found.update(one.prior_draws(draws, rng))
+        return found
+
+    def prior_rates(self, number: int, rng: np.random.Generator) -> Floats:
+        """Label rates before the data if some score is not calibrated, (number, cell).
+
+        As `CurvePosterior.prior`, but that every curve has the parameters of its component alone.
+        """
+        share = np.where([state.calibrated for state in self.states], 0, self.prior_states)
+        state = choose(share / share.sum(), number, rng)
+        scores = [one.prior_draws(number, rng) for one in self.boundary_scores.values()]
+        boundary = np.reshape(scores, (-1, number)).T
+        component, errs = (np.array(one)[state] for one in zip(*self.states, strict=True))
+        found = np.empty((number, len(self.score)))
+        for name in self.possible:
+            rows = np.flatnonzero(component == name)
+            own = self.components[name].prior_draws(len(rows), rng) if name in self.fitted else {}
+            found[rows] = self.rates(name, {**own, "boundary": boundary[rows]}, errs[rows])
         return found
 
     def build(self, member: str = "") -> pm.Model:

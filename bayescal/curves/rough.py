@@ -114,6 +114,8 @@ class Rough:
     offset: Floats  # (cell,)
     cells: CellLikelihood
     scale: float
+    # The same under a likelihood nearby: its modes are where Newton's method begins.
+    near: Rough | None = None
     exact: ClassVar[bool] = False
     variables: ClassVar[tuple[str, ...]] = VARIABLES
     # By effective draws a second: smaller steps cost more than they add. Trajectories of at most
@@ -153,8 +155,11 @@ class Rough:
     def _coarse(self) -> list[tuple[float, Gaussian]]:
         """First values of the roughness, with the modes of the coefficients there."""
         found: list[tuple[float, Gaussian]] = []
-        for roughness in self.scale * _COARSE:
-            start = self._moved(*found[-1], roughness).mean if found else None
+        for place, roughness in enumerate(self.scale * _COARSE):
+            if self.near is not None:
+                start: Floats | None = self.near._coarse[place][1].mean
+            else:
+                start = self._moved(*found[-1], roughness).mean if found else None
             found.append((roughness, laplace_gaussian(self.at(roughness), start=start)))
         return found
 

@@ -122,7 +122,7 @@ class Segments:
 
     @cached_property
     def _forward(self) -> tuple[Floats, list[Floats]]:
-        """Log evidence of the blocks up to each one, and probabilities of the last start."""
+        """Log evidence of the blocks up to each one, and cumulated shares of the last start."""
         segment = self._table.square(logsumexp(self._table.log_density, axis=0))
         size = len(segment)
         begins = np.arange(size)
@@ -134,7 +134,7 @@ class Segments:
             terms = total[:end] + segment[:end, end - 1]
             share = np.exp(terms - terms.max())
             total[end] = terms.max() + np.log(share.sum())
-            last.append(share / share.sum())
+            last.append(np.cumsum(share / share.sum()))
         return total, last
 
     @property
@@ -201,13 +201,16 @@ class Segments:
         """Sample segmentations from the last block to the first; keep those with a shift."""
         table, (_, last) = self._table, self._forward
         end_of = np.full(number, len(last))
-        found = []
+        rows, begins = [], []
         for end in range(len(last), 0, -1):
-            rows = np.flatnonzero(end_of == end)
-            cumulative = np.cumsum(last[end - 1])
-            end_of[rows] = np.searchsorted(cumulative, rng.random(len(rows)) * cumulative[-1])
-            found.append((rows, table.place(end_of[rows], end - 1)))
-        row, place = map(np.concatenate, zip(*found, strict=True))
+            own = np.flatnonzero(end_of == end)
+            begin = last[end - 1].searchsorted(rng.random(len(own)) * last[end - 1][-1])
+            end_of[own] = begin
+            rows.append(own)
+            begins.append(begin)
+        row = np.concatenate(rows)
+        ends = np.repeat(np.arange(len(last))[::-1], [len(own) for own in rows])
+        place = table.place(np.concatenate(begins), ends)
         kind = _draw_kinds(softmax(table.log_density[:, place], axis=0), len(place), rng)
         off = kind != _CALIBRATED
         row, place, kind = row[off], place[off], kind[off]
@@ -297,8 +300,8 @@ class _Table(NamedTuple):
         table[self.first, self.last] = values
         return table
 
-    def place(self, first: NDArray[np.int64], last: int) -> NDArray[np.int64]:
-        """Number of a segment in the order of `triu_indices`."""
+    def place(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of segments in the order of `triu_indices`."""
         size = int(self.block[-1]) + 1
         return first * size - first * (first - 1) // 2 + last - first
 

@@ -145,7 +145,8 @@ def variational_gaussian(
     mean, root = start.mean, start.root
     moving = np.ones(mean.shape[:-1], dtype=bool)
     for _ in range(max_steps):
-        spread = np.sqrt(np.square(regression.design @ root).sum(axis=-1))
+        across = regression.design @ root
+        spread = np.sqrt(np.vecdot(across, across))
         slope, information = regression.cells.slopes(
             regression.logit(mean[..., None, :]) + spread[..., None, :] * _NODES[:, None]
         )
@@ -405,10 +406,10 @@ def importance_sample(
     if np.isfinite(degrees):
         half *= np.sqrt(degrees / rng.chisquare(degrees, (len(half), 1)))
     step = half @ proposal.root.T
-    coef = (proposal.mean + np.concatenate([step, -step]))[:draws]
-    log_prior = -(coef**2).sum(axis=1) / 2
+    coef = np.concatenate([proposal.mean + step, proposal.mean - step])[:draws]
+    log_prior = -np.vecdot(coef, coef) / 2
     # The constants of the normal densities cancel, but for the proposal's volume.
-    log_proposal = np.tile(_log_density((half**2).sum(axis=1), size, degrees), 2)[:draws]
+    log_proposal = np.tile(_log_density(np.vecdot(half, half), size, degrees), 2)[:draws]
     log_proposal -= proposal.log_volume
     found = [likelihood.log_likelihood(coef[at : at + _BLOCK]) for at in range(0, draws, _BLOCK)]
     return Weighted(coef, np.concatenate(found) + log_prior - log_proposal)

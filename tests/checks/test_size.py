@@ -11,15 +11,15 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2229,
-    "core": 9398,
-    "curves": 2425,
-    "inference": 1756,
+    "core": 9401,
+    "curves": 2450,
+    "inference": 1757,
     "measures": 891,
     "plots": 3326,
     "quantities/agnostic": 3891,
     "quantities/credal": 6704,
-    "quantities/ece": 3143,
-    "quantities/pu_ece": 6167,
+    "quantities/ece": 3148,
+    "quantities/pu_ece": 6194,
     "quantities/ssme": 5830,
     "quantities/temperature": 5141,
     "report": 3130,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_430
+TEST_LINES = 50_470
 
 
 def lines(path: Path) -> int:

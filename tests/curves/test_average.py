@@ -38,6 +38,22 @@ def given_some_error(made, draws, seed):
     return CurvePosterior.prior(made, draws, np.random.default_rng(seed)).miscalibrated.rate[0]
 
 
+def compared(one, other):
+    """Largest difference of the cells' means, and mean squares, in standard errors of both."""
+    for power in (1, 2):
+        first, second = one**power, other**power
+        error = np.sqrt(first.var(axis=0) / len(one) + second.var(axis=0) / len(other))
+        yield np.max(np.abs(first.mean(axis=0) - second.mean(axis=0)) / (error + 1e-12))
+
+
+@pytest.mark.parametrize("made", SOME.values(), ids=SOME)
+def test_rates_before_the_data_are_those_of_curves_with_all_parameters(made):
+    found = made.prior_rates(20_000, np.random.default_rng(3))
+    # A chance of 1e-5 for each of 22 numbers.
+    assert max(compared(found, given_some_error(made, 20_000, 4))) < 4.5
+    assert (found != made.score).any(axis=-1).all()
+
+
 def evidences(made, draws=200_000):
     """Mean likelihood of the interior cells over draws from the prior, with standard errors."""
     prior = made.prior_draws(draws, np.random.default_rng(11))

@@ -164,6 +164,7 @@ class EceCase(ProblemCase):
             given=given,
             calibrated=calibrated,
             component=np.where(calibrated, *map(COMPONENTS.index, (CALIBRATED, SMOOTH))),
+            share=draw_shares(self.problem, shape, rng),
             prior_rates=prior_rates,
             p_calibrated=p_calibrated,
             n_cells=n_cells,
@@ -187,6 +188,11 @@ class EceCase(ProblemCase):
         problem, values = simulated(self.problem, self.model.prior_rates(1, rng), rng)
         again = replace(self, problem=problem, model=label_model(problem, self.priors))
         return again, values
+
+
+def draw_shares(problem: Problem, shape: tuple[int, ...], rng: np.random.Generator) -> BinnedMass:
+    """Draw the shares of rows in the cells."""
+    return BinnedMass(problem, draw_masses(problem.cells.mass_count, shape, rng))
 
 
 def evidence_of(direct: DirectDraws | None) -> DirectDraws:
@@ -215,6 +221,7 @@ def collect_arrays(
     given: CurveDraws,
     calibrated: NDArray[np.bool_],
     component: NDArray[np.int64],
+    share: BinnedMass,
     prior_rates: Floats,
     p_calibrated: float,
     n_cells: int,
@@ -226,7 +233,6 @@ def collect_arrays(
     those given that some score is not.
     """
     cells, points = problem.cells, curve_scores(problem)
-    share = BinnedMass(problem, draw_masses(cells.mass_count, calibrated.shape, rng))
     binned, of_given = share.at(drawn.rate), share.at(given.rate)
     posterior = binned.errors(drawn.rate)
     for name in (*ERRORS, "gap"):
@@ -382,13 +388,16 @@ def average_arrays(
     alone = {name: posterior.given(name) for name in (CALIBRATED, *average.fitted)}
     rates = {name: one.rate for name, one in alone.items()}
     means = {name: one.at(points).mean(axis=(0, 1)) for name, one in alone.items()}
+    prior_rates = CurvePosterior.prior(average, PRIOR_DRAWS, rng).miscalibrated.rate[0]
+    share = draw_shares(problem, posterior.place.shape, rng)
     found = collect_arrays(
         problem,
         drawn=CurveDraws(posterior.rate, posterior.at(points)),
         given=CurveDraws(given.rate, given.at(points)),
         calibrated=posterior.calibrated,
         component=posterior.component,
-        prior_rates=CurvePosterior.prior(average, PRIOR_DRAWS, rng).miscalibrated.rate[0],
+        share=share,
+        prior_rates=prior_rates,
         p_calibrated=average.p_calibrated(direct.evidence),
         n_cells=n_cells,
         rng=rng,
@@ -399,7 +408,7 @@ def average_arrays(
     return replace(
         found,
         posterior={**found.posterior, "description": posterior.component},
-        descriptions=_errors_by_component(problem, rates, rng),
+        descriptions=_errors_by_component(share, rates),
         log_prior={"curve": posterior.log_prior()},
         model_average={
             **found.model_average,
@@ -415,13 +424,9 @@ def average_arrays(
     )
 
 
-def _errors_by_component(
-    problem: Problem, rates: Mapping[str, Floats], rng: np.random.Generator
-) -> dict[str, Any]:
+def _errors_by_component(share: BinnedMass, rates: Mapping[str, Floats]) -> dict[str, Any]:
     """Errors under each component, the scores 0 and 1 averaged, (chain, draw, description)."""
-    share = draw_masses(problem.cells.mass_count, rates[CALIBRATED].shape[:-1], rng)
-    binned = BinnedMass(problem, share)
-    drawn = {name: binned.at(rate).errors(rate) for name, rate in rates.items()}
+    drawn = {name: share.at(rate).errors(rate) for name, rate in rates.items()}
     # One that is left out has no weight; calibration stands in for it.
     return {
         error: np.stack([drawn.get(name, drawn[CALIBRATED])[error] for name in COMPONENTS], -1)

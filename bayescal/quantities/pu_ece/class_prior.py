@@ -283,7 +283,8 @@ def _posterior(
     numbers = []
     for _, model in sorted(models.items()):
         found = model.population(model.direct_posterior(_DRAWS, rng))
-        tce = error_draws(problem.unlabeled, found.rates, model.masses(found, rng))["tce"]
+        mass = model.masses(found, model.draw_gammas((1, _DRAWS), rng))
+        tce = error_draws(problem.unlabeled, found.rates, mass)["tce"]
         numbers.append([*np.quantile(tce, [_TAIL, 1 - _TAIL]), tce.mean()])
     lower, upper, mean = PchipInterpolator(nodes, numbers)(grid).T
     return {"tce_lower": lower, "tce_mean": mean, "tce_upper": upper}

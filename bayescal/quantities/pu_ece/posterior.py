@@ -215,7 +215,8 @@ class AveragedCase(ProblemCase):
         every = model.posterior(model.completed(draws, rng), states, rng)
         given, alone = every.miscalibrated, {name: every.given(name) for name in model.possible}
         population, miscalibrated = model.population(every), model.population(given)
-        mass = model.masses(population, rng)
+        gamma = model.draw_gammas(every.place.shape, rng)
+        mass = model.masses(population, gamma)
         errors = error_draws(self.problem.unlabeled, population.rates, mass)
         for name in (*ERRORS, "gap"):
             # Exactly, and not up to rounding.
@@ -225,7 +226,7 @@ class AveragedCase(ProblemCase):
         common = self.common_arrays(posterior, rng)
         weights = model.weights(states)
         means = {name: one.at(points).mean(axis=(0, 1)) for name, one in alone.items()}
-        given_mass, size = model.masses(miscalibrated, rng), model.compile_key[-1]
+        given_mass, size = model.masses(miscalibrated, gamma), model.compile_key[-1]
         return replace(
             common,
             posterior={
@@ -244,7 +245,7 @@ class AveragedCase(ProblemCase):
                 "given_mass": kept_rates(self.problem.total, given_mass, size),
             },
             prior=self._prior(rng),
-            descriptions=self._by_component(alone, rng),
+            descriptions=self._by_component(alone, gamma),
             posterior_predictive={"events": self.nonempty(replicated.astype(np.int32))},
             log_likelihood={"events": self.nonempty(model.log_likelihood(population))},
             log_prior=model.log_prior_of(every),
@@ -267,17 +268,13 @@ class AveragedCase(ProblemCase):
             ],
         )
 
-    def _errors(self, population: Population, rng: np.random.Generator) -> dict[str, Floats]:
-        mass = self.model.masses(population, rng)
+    def _errors(self, population: Population, gamma: Floats) -> dict[str, Floats]:
+        mass = self.model.masses(population, gamma)
         return error_draws(self.problem.unlabeled, population.rates, mass)
 
-    def _by_component(
-        self, curves: Mapping[str, CurvePosterior], rng: np.random.Generator
-    ) -> dict[str, Any]:
+    def _by_component(self, curves: Mapping[str, CurvePosterior], gamma: Floats) -> dict[str, Any]:
         """Errors under each component, (chain, draw, description)."""
-        found = {
-            name: self._errors(self.model.population(curve), rng) for name, curve in curves.items()
-        }
+        found = {n: self._errors(self.model.population(one), gamma) for n, one in curves.items()}
         # One that is left out has no weight; calibration stands in for it.
         return {
             error: np.stack([found.get(n, found[CALIBRATED])[error] for n in COMPONENTS], axis=-1)
@@ -286,7 +283,7 @@ class AveragedCase(ProblemCase):
 
     def _prior(self, rng: np.random.Generator) -> dict[str, Floats]:
         population = self.model.prior_population(PRIOR_DRAWS, rng)
-        errors = self._errors(population, rng)
+        errors = self._errors(population, self.model.draw_gammas((1, PRIOR_DRAWS), rng))
         return {**{name: errors[name] for name in ERRORS}, "class_prior": population.class_prior}
 
     def _plug_in(self, positive: NDArray[Any]) -> Floats:
@@ -309,7 +306,8 @@ class AveragedCase(ProblemCase):
         sizes of both samples: positives are drawn given both.
         """
         population = self.model.prior_population(1, rng)
-        values = {**self._errors(population, rng), "class_prior": population.class_prior}
+        errors = self._errors(population, self.model.draw_gammas((1, 1), rng))
+        values = {**errors, "class_prior": population.class_prior}
         positive = self.model.draw_positives(population, rng)[0, 0]
         again = case_of(self.problem.relabelled(positive), self.priors)
         return again, {name: value[0, 0] for name, value in values.items()}

@@ -17,6 +17,7 @@ from bayescal.curves.average import Average, in_chains, log_posterior_weights, t
 from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
+from bayescal.curves.rough import Rough
 from bayescal.inference.direct import Gaussian, Joined, Mapped, Weighted, softplus
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.along_class_prior import CLASS_PRIOR_POWER, AlongClassPrior
@@ -25,8 +26,8 @@ from bayescal.quantities.pu_ece.models.case_control import (
     CaseControlCells,
     SampleSizes,
     choose_rates,
-    draw_joint_masses,
     fit_boundary,
+    joint_masses,
     log_density_of_patterns,
     log_sizes_density,
 )
@@ -121,6 +122,14 @@ class CaseControlAverage(Average):
             class_prior=found,
             near=near,
         )
+
+    @cached_property
+    def rough(self) -> Rough:
+        """The rough component; of the directions and near the modes of the problem nearby."""
+        if self.near is None:
+            return super().rough
+        near = self.near.rough
+        return replace(near, cells=self.cells.at(self.interior), near=near)
 
     @cached_property
     def _plain_joint(self) -> CurveAndClassPrior:
@@ -409,9 +418,8 @@ class CaseControlAverage(Average):
     def _interior(self, normal: Floats) -> CaseControlCells:
         """Likelihood of the interior cells at class priors given by their normals."""
         log_odds = self.problem.log_ratio - np.log(self.class_prior(normal)[0])
-        return CaseControlCells(self.problem.total, self.problem.positive, log_odds).at(
-            self.interior
-        )
+        positive = self.problem.positive.astype(float)
+        return CaseControlCells(self.rows, positive, log_odds).at(self.interior)
 
     def rates(self, name: str, draws: Draws, errs: NDArray[np.bool_]) -> Floats:
         """Label rates of all cells; each component has error rates of 0 and 1 of its own."""
@@ -535,16 +543,21 @@ class CaseControlAverage(Average):
     def prior_population(self, draws: int, rng: np.random.Generator) -> Population:
         """Draws before the data if some score is not calibrated, the sizes known, (1, draw)."""
         number = max(_PRIOR_PROPOSALS * draws, _FEWEST_PRIOR_PROPOSALS)
-        rates = CurvePosterior.prior(self, number, rng).miscalibrated.rate[0]
+        rates = self.prior_rates(number, rng)
         class_prior = self.class_prior(rng.standard_normal(number))[0]
         total, positives = self.problem.total, self.problem.n_positive
         weight = log_sizes_density(rates, class_prior, total, positives)
         place = Weighted(rates, weight).resampled_places(draws, rng)
         return Population(rates[None, place], class_prior[None, place])
 
-    def masses(self, population: Population, rng: np.random.Generator) -> Floats:
-        """Shares of the unlabelled population in the cells."""
-        return draw_joint_masses(*population, self.problem.total, self.problem.n_positive, rng)
+    def draw_gammas(self, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        """What the masses of any population are made of, (*shape, cell)."""
+        return np.asarray(rng.standard_gamma(self.rows, (*shape, len(self.rows))))
+
+    def masses(self, population: Population, gamma: Floats) -> Floats:
+        """Shares of the unlabelled population in the cells, (..., cell)."""
+        total, positives = self.problem.total, self.problem.n_positive
+        return joint_masses(gamma, *population, total, positives)
 
     def draw_positives(self, population: Population, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw how many rows of each cell are positives, (..., cell)."""

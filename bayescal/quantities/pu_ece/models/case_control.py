@@ -48,12 +48,17 @@ class CaseControlCells:
 
     def slopes(self, logit: Floats) -> tuple[Floats, Floats]:
         """Derivative of the log-likelihood, and expected information, by the logit."""
+        share, other = self.share_and_other(logit)
+        expected = self.total * share
+        return (self.positive - expected) * other, expected * (1 - share) * other**2
+
+    def share_and_other(self, logit: Floats) -> tuple[Floats, Floats]:
+        """Probabilities that a row is one of the positives, and of no event, (..., cell)."""
         other = _inverse_odds(logit)
         odds = np.exp(self.log_odds)
         share = odds / (1 + odds + other)
         other /= 1 + other
-        expected = self.total * share
-        return (self.positive - expected) * other, expected * (1 - share) * other**2
+        return share, other
 
     def at(self, cells: NDArray[Any]) -> Self:
         """Take some of the cells."""
@@ -184,9 +189,16 @@ class SampleSizes:
 
     def log_density(self, share: Floats, class_prior: Floats) -> Floats:
         """Log density of the sizes given shares of positives (..., cell), without constants."""
-        off = share @ self.total - self.n_positive
-        variance = self.spread(share)
-        return np.asarray(-(off**2) / (2 * variance) - np.log(variance) / 2 - np.log(class_prior))
+        return self.log_normal(*self.moments(share), class_prior)
+
+    def log_normal(self, expected: Floats, variance: Floats, class_prior: Floats) -> Floats:
+        """The same given what `moments` finds, (...)."""
+        off = np.square(expected - self.n_positive) / (2 * variance)
+        return np.asarray(-off - np.log(variance) / 2 - np.log(class_prior))
+
+    def moments(self, share: Floats) -> tuple[Floats, Floats]:
+        """Expected number of positives and its variance, (...)."""
+        return share @ self.total, self.spread(share)
 
     def spread(self, share: Floats) -> Floats:
         """Variance of the expected number of positives, (...)."""
@@ -210,32 +222,28 @@ def log_sizes_density(
     return SampleSizes(total, n_positive, n_positive / number).log_density(share, class_prior)
 
 
-def draw_joint_masses(
-    rate: Floats,
-    class_prior: Floats,
-    total: NDArray[Any],
-    n_positive: int,
-    rng: np.random.Generator,
+def joint_masses(
+    gamma: Floats, rate: Floats, class_prior: Floats, total: NDArray[Any], n_positive: int
 ) -> Floats:
-    """Draw shares of the unlabelled population in the cells given the label rates, (..., cell).
+    """Shares of the unlabelled population in the cells given the label rates, (..., cell).
 
     Notes
     -----
-    Positives tell of the masses too: the Gamma draws of the density above, tilted until the mean
-    label rate is the class prior. Where no cell's rate is above the class prior, or none below it,
-    they are left untilted.
+    Positives tell of the masses too: the draws ``gamma ~ Gamma(total)`` of the density above,
+    tilted until the mean label rate is the class prior. Where no cell's rate is above the class
+    prior, or none below it, they are left untilted.
     """
-    mass = rng.standard_gamma(np.broadcast_to(total.astype(float), rate.shape))
     odds = n_positive / (total.sum() - n_positive)
-    draws, rates = mass.reshape(-1, len(total)), rate.reshape(-1, len(total))
+    draws, rates = gamma.reshape(-1, len(total)), rate.reshape(-1, len(total))
     class_priors = np.broadcast_to(class_prior, rate.shape[:-1]).reshape(-1, 1)
+    mass = np.empty(draws.shape)
     # Few at a time: what is in the cache takes a fraction of the time.
     for first in range(0, len(draws), _TOGETHER):
         own = slice(first, first + _TOGETHER)
         base, off = 1 + odds / class_priors[own] * rates[own], rates[own] - class_priors[own]
         found = draws[own] / (base + _tilt(draws[own], base, off, total > 0)[:, None] * off)
-        draws[own] = found / found.sum(axis=-1, keepdims=True)
-    return np.asarray(draws.reshape(rate.shape))
+        np.divide(found, found.sum(axis=-1, keepdims=True), out=mass[own])
+    return mass.reshape(rate.shape)
 
 
 def _tilt(gamma: Floats, base: Floats, off: Floats, nonempty: NDArray[np.bool_]) -> Floats:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
-from scipy.linalg import cholesky
 from scipy.special import logsumexp
 
 from bayescal.core.functionals import log_binomial_coefficient, sigmoid
@@ -28,7 +27,6 @@ from bayescal.inference.direct import (
     choose,
     importance_sample,
     laplace_evidence,
-    triangular_inverse,
     variational_gaussian,
 )
 from bayescal.quantities.pu_ece.models.case_control import LOWEST, CaseControlCells, SampleSizes
@@ -232,7 +230,7 @@ class CurveAndClassPrior:
         """
         cells, design = self._given_cells(normal), self.regression.design
         across = design @ own.root
-        before, mean = np.square(across).sum(axis=-1), own.mean
+        before, mean = np.vecdot(across, across), own.mean
         spread, pull = np.sqrt(before), np.zeros_like(mean)
         for _ in range(_SIZES_STEPS):
             off, by_logit, variance = self._off(cells, mean, spread)
@@ -245,9 +243,7 @@ class CurveAndClassPrior:
             spread = np.sqrt(np.maximum(before - less, 0))
             if np.linalg.norm(pull - last, axis=-1).max() < _CLOSE:
                 break
-        outer = reach[..., :, None] * reach[..., None, :] / variance[..., None, None]
-        narrower = cholesky(np.eye(mean.shape[-1]) + outer)
-        return Gaussian(mean, own.root @ triangular_inverse(narrower))
+        return Gaussian(mean, _narrowed(own.root, reach / np.sqrt(variance)[..., None]))
 
     def _off(
         self, cells: CaseControlCells, mean: Floats, spread: Floats
@@ -277,6 +273,15 @@ class CurveAndClassPrior:
         return replace(self.cells, log_odds=self.log_ratio - np.log(class_prior))
 
 
+def _narrowed(root: Floats, known: Floats) -> Floats:
+    """Multiply triangular roots by the inverse of the Cholesky factor of ``I + known known'``."""
+    square = np.square(known)[..., None, :]
+    after = 1 + np.cumsum(square, axis=-1)
+    so_far = np.cumsum(root * known[..., None, :], axis=-1)
+    found = root * after - so_far * known[..., None, :]
+    return np.asarray(found / np.sqrt(after * (after - square)))
+
+
 def _stacked(gaussians: Sequence[Gaussian]) -> Gaussian:
     return Gaussian(
         np.stack([one.mean for one in gaussians]), np.stack([one.root for one in gaussians])
@@ -292,7 +297,7 @@ class _Placed:
 
     def log_likelihood(self, value: Floats) -> Floats:
         coef, log_volume = self.gaussian.placed(value)
-        prior = (np.square(value).sum(axis=1) - np.square(coef).sum(axis=1)) / 2
+        prior = (np.vecdot(value, value) - np.vecdot(coef, coef)) / 2
         return np.asarray(self.target.log_likelihood(coef) + prior + log_volume)
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayescal.core.functionals import sigmoid
 from bayescal.core.quantity import Draws, Floats
 from bayescal.curves.segments import Segments
 from bayescal.inference.direct import Weighted
@@ -39,15 +38,17 @@ class TiltedCells(CaseControlCells):
 
     def log_likelihood(self, logit: Floats) -> Floats:
         """Log-likelihood of each cell, without the binomial coefficients."""
-        share = self.share(logit)
-        plain = CaseControlCells.log_likelihood(self, logit)
-        return np.asarray(plain + self.tilt * self.total * share)
+        odds = self.positive_odds(logit)
+        plain = self.positive * np.log(odds) - self.total * np.log1p(odds)
+        return np.asarray(plain + self.tilt * self.total * (odds / (1 + odds)))
 
     def slopes(self, logit: Floats) -> tuple[Floats, Floats]:
         """Derivative of the log-likelihood, and expected information without the tilt."""
-        slope, information = CaseControlCells.slopes(self, logit)
-        share = self.share(logit)
-        return slope + self.tilt * self.total * share * (1 - share) * sigmoid(-logit), information
+        share, other = self.share_and_other(logit)
+        expected = self.total * share
+        free = expected * (1 - share)
+        slope = (self.positive - expected + self.tilt * free) * other
+        return slope, free * other**2
 
 
 class _Drawn(NamedTuple):
@@ -194,13 +195,14 @@ class SegmentsByClassPrior:
         """Draw under one tilt at given class priors; without shift where the data leave none."""
         number = len(normal)
         shift, prior = np.zeros((number, len(self.segments.offset))), np.zeros(number)
+        expected, variance = np.empty(number), np.empty(number)
         for at in np.unique(normal).tolist():
-            own, rows = self._at(at, tilt), normal == at
+            own, rows = self._at(at, tilt), np.flatnonzero(normal == at)
             if np.isfinite(own.log_evidence):
-                drawn = own.draws(int(rows.sum()), rng)
+                drawn = own.draws(len(rows), rng)
                 shift[rows], prior[rows] = drawn.shift, drawn.log_prior
-        share = self.cells(normal[:, None]).share(self.segments.offset + shift)
-        expected = share @ self.sizes.total
-        weight = self.sizes.log_density(share, self.class_prior(normal)[0]) - tilt * expected
+            share = self.cells(np.asarray(at)).share(self.segments.offset + shift[rows])
+            expected[rows], variance[rows] = self.sizes.moments(share)
+        weight = self.sizes.log_normal(expected, variance, self.class_prior(normal)[0])
         draws = {"segments_normal": normal, "shift": shift, "shift_log_prior": prior}
-        return _Drawn(draws, expected, weight, float(self.sizes.spread(share).mean()))
+        return _Drawn(draws, expected, weight - tilt * expected, float(variance.mean()))

@@ -195,7 +195,7 @@ def test_the_mean_label_rate_is_the_class_prior_in_every_draw() -> None:
     rng = np.random.default_rng(6)
     after = model.population(model.direct_posterior(500, rng))
     for found in (model.prior_population(500, rng), after):
-        mass = model.masses(found, rng)
+        mass = model.masses(found, model.draw_gammas((1, 500), rng))
         np.testing.assert_allclose((mass * found.rates).sum(axis=-1), found.class_prior, atol=1e-3)
 
 

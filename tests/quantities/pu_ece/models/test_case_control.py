@@ -18,8 +18,8 @@ from bayescal.quantities.pu_ece.models.case_control import (
     CaseControlCells,
     SampleSizes,
     choose_rates,
-    draw_joint_masses,
     fit_boundary,
+    joint_masses,
     log_sizes_density,
 )
 from tests.quantities.pu_ece.made import of_counts
@@ -139,7 +139,8 @@ def test_the_mean_label_rate_is_the_class_prior(seed) -> None:
     rng = np.random.default_rng(seed)
     rates = rng.uniform(0, 1, (5, 20))
     pi = rng.uniform(rates.min(axis=1) + 0.05, rates.max(axis=1) - 0.05)
-    mass = draw_joint_masses(rates, pi, rng.integers(1, 500, 20), 100, rng)
+    total = rng.integers(1, 500, 20)
+    mass = joint_masses(rng.standard_gamma(total, rates.shape), rates, pi, total, 100)
     assert (mass > 0).all()
     np.testing.assert_allclose(mass.sum(axis=-1), 1)
     np.testing.assert_allclose((mass * rates).sum(axis=-1), pi, atol=1e-4)
@@ -147,15 +148,16 @@ def test_the_mean_label_rate_is_the_class_prior(seed) -> None:
 
 def test_masses_are_those_of_both_samples() -> None:
     # Two cells: the rates leave one vector of masses.
-    rates, rng = np.array([[0.25, 0.6]]), np.random.default_rng(1)
-    mass = draw_joint_masses(rates, np.array([0.4]), TOTAL, int(POSITIVE.sum()), rng)
+    rates, gamma = np.array([[0.25, 0.6]]), np.random.default_rng(1).standard_gamma(TOTAL)
+    mass = joint_masses(gamma, rates, np.array([0.4]), TOTAL, int(POSITIVE.sum()))
     assert mass[0, 0] == pytest.approx((0.4 - 0.6) / (0.25 - 0.6), abs=1e-6)
 
 
 @pytest.mark.parametrize("pi", [0.5, 0.95])  # within the rates, and beyond all of them
 def test_cells_without_rows_have_no_mass(pi) -> None:
-    rng, total = np.random.default_rng(2), np.array([50, 0, 40])
-    mass = draw_joint_masses(np.array([[0.1, 0.5, 0.9]]), np.array([pi]), total, 20, rng)
+    total = np.array([50, 0, 40])
+    gamma = np.random.default_rng(2).standard_gamma(total)
+    mass = joint_masses(gamma, np.array([[0.1, 0.5, 0.9]]), np.array([pi]), total, 20)
     assert mass[0, 1] == 0
     assert mass.sum() == pytest.approx(1)
 

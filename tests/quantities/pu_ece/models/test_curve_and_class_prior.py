@@ -12,7 +12,7 @@ from bayescal.curves.priors import CurveAverage
 from bayescal.inference.direct import Weighted
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
-from bayescal.quantities.pu_ece.models.curve_and_class_prior import FLAT
+from bayescal.quantities.pu_ece.models.curve_and_class_prior import FLAT, _narrowed
 from bayescal.quantities.pu_ece.posterior import plan
 from bayescal.quantities.pu_ece.simulator import truth
 from tests.quantities.pu_ece.made import problem
@@ -44,6 +44,28 @@ def test_most_draws_of_it_count(name, size, class_prior) -> None:
         rough = model.rough_joint[node].sample(model.rough_gaussians[node], 4000, rng)
         # To the power .2 the class prior reaches where the curve is far from a Gaussian.
         assert rough.smoothed().ess > 0.1 * 4000
+
+
+@pytest.mark.parametrize("size", [1e-3, 1, 100])
+def test_a_direction_that_is_known_narrows_a_root_as_its_precision_does(size) -> None:
+    rng = np.random.default_rng(6)
+    root, known = np.triu(rng.normal(size=(2, 3, 9, 9))), size * rng.normal(size=(2, 3, 9))
+    found = _narrowed(root, known)
+    precision = np.eye(9) + known[..., :, None] * known[..., None, :]
+    expected = root @ np.linalg.inv(precision) @ np.swapaxes(root, -1, -2)
+    # A precision of 1e5 leaves ten digits.
+    np.testing.assert_allclose(found @ np.swapaxes(found, -1, -2), expected, rtol=0, atol=1e-8)
+    assert not np.tril(found, -1).any()
+    assert (np.sign(np.diagonal(found, 0, -2, -1)) == np.sign(np.diagonal(root, 0, -2, -1))).all()
+
+
+def test_roughness_is_sought_alike_from_a_class_prior_nearby() -> None:
+    made, prior = problem("over", (500, 5000)), CurveAverage()
+    near = CaseControlAverage.joined(made, prior, 0.5, 0.0)
+    alone, beside = (CaseControlAverage.joined(made, prior, 0.45, 0.0, n) for n in (None, near))
+    # Modes are known to a tenth of a standard deviation, and nodes are two tenths wide or more.
+    np.testing.assert_allclose(beside.rough_nodes, alone.rough_nodes, rtol=0.05)
+    np.testing.assert_array_equal(beside.rough.basis.vectors, alone.rough.basis.vectors)
 
 
 @pytest.mark.parametrize("name", ["over", "near"])
