@@ -38,6 +38,7 @@ from .report.page import show as show
 from .results.answers import LabelPlan as LabelPlan
 from .results.answers import decision_curve as decision_curve
 from .results.change import change as change
+from .results.compare import best as best
 from .results.compare import difference as difference
 from .results.curves import calibration_band as calibration_band
 from .results.intervals import interval as interval
@@ -47,7 +48,6 @@ from .results.intervals import prob_below as prob_below
 from .results.io import load as load
 from .results.io import save as save
 from .results.measure import measure as measure
-from .results.ranking import best as best
 from .results.robustness import conclusions as conclusions
 from .results.robustness import power_scale as power_scale
 from .results.rows import row_table as row_table

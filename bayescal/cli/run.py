@@ -276,7 +276,7 @@ def _about_prior(command: Command, tree: DataTree, given: Given) -> list[str]:
 
 def _print_json(quantity: Quantity, tree: DataTree, given: Given, measures: Sequence[str]) -> None:
     from bayescal.results.access import json_attribute, sampler
-    from bayescal.results.ranking import best_records
+    from bayescal.results.compare import best_records
     from bayescal.results.summary import records, row_records
 
     attrs = tree.attrs

@@ -23,8 +23,9 @@ from bayescal.core.bin_edges import (
 from bayescal.core.checks import check_choice, check_is
 from bayescal.core.columns import Floats, Whole, to_doubles, to_numpy
 from bayescal.core.errors import InputError
-from bayescal.core.sums import POSITIVE, totals
 
+# What a row is.
+NEGATIVE, POSITIVE, UNLABELED = range(3)
 # Neighbours that share their effective rows: few enough blocks that each has many rows, and their
 # sums of weights tell little of the labels; enough for weights that follow the score.
 BLOCKS = 10
@@ -459,6 +460,13 @@ def counts_of_sums(
     positives = count * np.minimum(of_positives / np.where(held, weight, 1), 1)
     weights = (weight, rows, positive_rows)
     return BinCounts(edges, count, positives, mean_score, closed, strategy, *weights)
+
+
+def totals[Number: np.generic](values: NDArray[Number], place: Whole, size: int) -> NDArray[Number]:
+    """Sum values, (sum, ...), up by place, (sum, size)."""
+    found = np.zeros((len(values), size), values.dtype)
+    np.add.at(found.T, place, values.T)
+    return found
 
 
 def _sum_up(parts: Sequence[BinCounts], place: Whole, edges: Floats, strategy: str) -> BinCounts:

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from bayescal.core.checks import check_columns, check_known, checked_scores
 from bayescal.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -312,8 +313,6 @@ class Columns(NamedTuple):
 
 def score_columns(given: Given, table: Table) -> Columns:
     """Find the columns that --score or --classifier name, none of which has another use."""
-    from bayescal.core.checks import check_columns
-
     find = _several_with_classes if given.get("classifier") else _one_each
     found = find(given, table)
     check_columns(found.names, **{name: given.get(name) for name in _OTHER_COLUMNS})
@@ -327,8 +326,6 @@ def score_columns(given: Given, table: Table) -> Columns:
 
 
 def _one_each(given: Given, table: Table) -> Columns:
-    from bayescal.core.checks import checked_scores
-
     if not given["score"]:
         raise InputError("--score must name a column of scores, or a pattern of names; got none.")
     taken = taken_columns(given)
@@ -380,8 +377,6 @@ def matching(pattern: str, table: Table, taken: Sequence[str]) -> list[tuple[str
     if pattern in table.columns:
         return [(pattern, pattern)]
     if not any(sign in pattern for sign in "*?["):
-        from bayescal.core.checks import check_known
-
         check_known(pattern, table.columns, "column", table.path.name)
     others = [name for name in table.columns if name not in taken]
     found = [name for name in others if fnmatchcase(name, pattern)]
@@ -433,30 +428,13 @@ def labeled_scores(
     given: Given, table: Table, columns: Columns, codes: Column | None = None
 ) -> Scores:
     """Read the columns of a table, labels among them; `codes` are groups that are no column."""
-    from bayescal.core.intake import collect_columns
-    from bayescal.core.scores import from_parts
+    from bayescal.core.tables import table_scores
 
-    label, weight = given["label"], given.get("weight")
-    group = given.get("group") if codes is None else None
-    others = [name for name in (group, weight) if name is not None]
-    values = table.with_words(group).read([label, *columns.names, *others])
     how: Any = {name: given[name] for name in ("pos_label", "from_logits")}
-    how |= {"group": codes or group, "weight": weight, "classes": columns.classes}
-    where = f" of {table.path.name}"
-    return from_parts(collect_columns(values, where, columns.by_classifier, label, **how))
-
-
-def unlabeled_scores(
-    given: Given, table: Table, columns: Columns, classes: Sequence[object]
-) -> Scores:
-    """Read the same columns of a table without labels."""
-    from bayescal.core.intake import Column, collect_columns
-    from bayescal.core.scores import from_parts
-
-    values, where = table.read(columns.names), f" of {table.path.name}"
-    label = Column("no labels", [None] * len(values[columns.names[0]]))
-    how: Any = {"pos_label": classes[-1], "from_logits": given["from_logits"], "classes": classes}
-    return from_parts(collect_columns(values, where, columns.by_classifier, label, **how))
+    how |= {"group": codes or given.get("group"), "weight": given.get("weight")}
+    return table_scores(
+        table, columns.by_classifier, given["label"], classes=columns.classes, **how
+    )
 
 
 COUNTS: Final = ".counts"

@@ -11,7 +11,7 @@ from typing import Any, Final, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bin_counts import BinCounts, TiedRows
+from bayescal.core.bin_counts import NEGATIVE, POSITIVE, UNLABELED, BinCounts, TiedRows
 from bayescal.core.bin_edges import resolved_number, strategy_name
 from bayescal.core.binning import Binning
 from bayescal.core.checks import check_flag, check_is, check_rows, check_some_weight, check_whole
@@ -23,10 +23,7 @@ from bayescal.core.intake import Column, binary_classes, checked_label, round_sc
 from bayescal.core.scores import Scores, check_unweighted
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import (
-    NEGATIVE,
     ONE,
-    POSITIVE,
-    UNLABELED,
     ZERO,
     CellSums,
     CountedColumns,

@@ -11,6 +11,7 @@ from typing import Any, Final, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.bin_counts import totals
 from bayescal.core.checks import (
     HEAVIEST,
     LIGHTEST,
@@ -34,7 +35,6 @@ from bayescal.core.sums import (
     cell_bounds,
     check_room,
     lowest,
-    totals,
     units_of,
 )
 

@@ -7,6 +7,7 @@ An empty bin has mass 0 and contributes nothing, but its rate must be a number: 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,15 +63,6 @@ def maximum_calibration_error(mass: Tensor, rate: Tensor, confidence: Tensor) ->
     return ((mass > 0) * abs(calibration_gap(rate, confidence))).max(axis=-1)
 
 
-def interval_measure(mass: Floats, rate: Floats, score: Floats) -> Floats:
-    """Largest absolute sum of ``mass (score - rate)`` over neighbouring cells, c, (...).
-
-    The measure c of the agnostic paper; also known as Kuiper's statistic of the sums.
-    """
-    sums = np.cumsum(mass * (score - rate), axis=-1)
-    return np.asarray(sums.max(axis=-1, initial=0.0) - sums.min(axis=-1, initial=0.0))
-
-
 def squared_calibration_error(mass: Tensor, rate: Tensor, confidence: Tensor) -> Tensor:
     """Mean squared gap; its root is the l2 error of Kumar et al. (2019), Definition 2.1, (...)."""
     return (mass * calibration_gap(rate, confidence) ** 2).sum(axis=-1)
@@ -87,6 +79,29 @@ def debiased_squared_calibration_error(
     usable = count > 1 + 1e-9
     noise = rate * (1 - rate) / (count + 1 - 2 * usable)
     return (mass * usable * (calibration_gap(rate, confidence) ** 2 - noise)).sum(axis=-1)
+
+
+def correlation(influences: Sequence[Floats], number: Floats | None = None) -> Floats:
+    """Correlation of classifiers' estimates due to their shared rows.
+
+    Under the Bayesian bootstrap, Dirichlet(1, ..., 1) weights shared by all classifiers, the
+    estimates are to first order weighted sums of the rows' influences. Their correlation is then
+    that of the influences over the rows, each `number` times, so nothing has to be resampled.
+    """
+    covariance = np.atleast_2d(np.cov(np.stack(influences), ddof=0, aweights=number))
+    scale = np.sqrt(np.diag(covariance))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.clip(covariance / scale / scale[:, None], -1, 1)
+    found = np.nan_to_num(found, nan=0.0)
+    np.fill_diagonal(found, 1.0)
+    return np.asarray(found, dtype=float)
+
+
+def weighted_influence(influence: Floats, weight: Floats | None, number: Any = 1.0) -> Floats:
+    """What rows add to a weighted mean, from what each adds if all weigh alike."""
+    if weight is None:
+        return influence
+    return weight / weight.mean() * (influence - np.average(influence, weights=weight * number))
 
 
 def bin_mean(weight: Tensor, values: Tensor, membership: Tensor) -> Tensor:

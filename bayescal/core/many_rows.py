@@ -24,6 +24,7 @@ from bayescal.core.checks import (
 from bayescal.core.columns import MISSING, factorize, to_numpy, words_of
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import MOST_CELLS, Counts, check_labeled
+from bayescal.core.counts_sql import WHOLE
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, code_groups, position, probabilities
 from bayescal.core.sums import (
@@ -123,32 +124,23 @@ def count_rows(
             raise InputError(
                 f"pairs must be of rows without weights; got {weight!r}. Leave it out."
             )
+    check_columns(names, label=label, group=group, weight=weight)
+    check_flag(from_logits, "from_logits")
     how: Any = {"label": label, "pos_label": pos_label, "from_logits": from_logits}
-    count = counted if group is None else partial(counted_by_group, group=group)
-    found, together = count(data, score=names, weight=weight, **how), None
+    rows, together = rows_of(data), None
+    rows = rows.with_words(group) if isinstance(rows, Table) else rows
+    others = [name for name in (label, group, weight) if name is not None]
+    found: dict[str, dict[str, Counts]] = {}
+    for (name, part), counts in counted_by(
+        rows, names, others, partial(_counts, group=group, weight=weight, **how)
+    ).items():
+        found.setdefault(name, {})[part] = counts
+    for parts in found.values():
+        check_labeled(joined(parts.values(), Counts.plus), label, weight)
     if pairs:
-        together = summed(rows_of(data), [label, *names], partial(_together, scores=names, **how))
+        together = summed(rows, [label, *names], partial(_together, scores=names, **how))
     table = CountTable(found, together)
     return table.each(lambda one: replace(one, binning=chosen, n_cells=n_cells))
-
-
-def counted(
-    data: Any,
-    label: str,
-    score: str | Sequence[str],
-    pos_label: Any = 1,
-    from_logits: bool = False,
-    weight: str | None = None,
-) -> dict[str, Counts]:
-    """Count rows by narrow cells of each score, and check that there are labels."""
-    names = checked_scores(score)
-    check_columns(names, label=label, weight=weight)
-    check_flag(from_logits, "from_logits")
-    count = partial(
-        _counts, label=label, pos_label=pos_label, from_logits=from_logits, weight=weight
-    )
-    found = counted_by(data, names, [label, *([] if weight is None else [weight])], count)
-    return {name: check_labeled(counts, label, weight) for name, counts in found.items()}
 
 
 def counted_by(
@@ -156,9 +148,9 @@ def counted_by(
     scores: Sequence[str],
     others: Sequence[str],
     count: Callable[..., Several[Counts]],
-) -> dict[str, Counts]:
+) -> dict[Any, Counts]:
     """Count rows by some scores at a time; `count` is a function of the batches and of `scores`."""
-    rows, found = rows_of(data), dict[str, Counts]()
+    rows, found = rows_of(data), dict[Any, Counts]()
     for some in batched(scores, _TOGETHER):
         found |= summed(rows, [*others, *some], partial(count, scores=some)).each
     return found
@@ -168,16 +160,45 @@ def _counts(
     batches: Iterator[Batch],
     scores: Sequence[str],
     label: str,
+    group: str | None,
+    weight: str | None,
     pos_label: Any,
     from_logits: bool,
-    weight: str | None,
 ) -> Several[Counts]:
-    found = {name: CountedColumns(pos_label, weight is not None) for name in scores}
+    """Count the rows of a part; of groups one of a batch at a time, as its sums take 20 MB."""
+    found: Several[Counts] = Several({})
+    weighted = weight is not None
+    sums = {name: CountedColumns(pos_label, weighted) for name in scores}
     for batch in batches:
-        heavy = None if weight is None else batch.column(weight)
-        for name, columns in found.items():
-            columns.add(batch.column(label), batch.column(name), heavy, from_logits)
-    return Several({name: Counts(*columns.fields()) for name, columns in found.items()})
+        for part, columns in _by_group(batch, group):
+            heavy = None if weight is None else columns[weight]
+            for name in scores:
+                one = sums[name] if group is None else CountedColumns(pos_label, weighted)
+                one.add(columns[label], columns[name], heavy, from_logits)
+                if group is not None:
+                    found = found.plus(Several({(name, part): Counts(*one.fields())}))
+    if group is not None:
+        return found
+    return Several({(name, WHOLE): Counts(*one.fields()) for name, one in sums.items()})
+
+
+def _by_group(batch: Batch, group: str | None) -> Iterator[tuple[str, dict[str, Column]]]:
+    """The columns of a batch, or of the rows of each of its groups."""
+    columns = {name: batch.column(name) for name in batch.columns}
+    if group is None:
+        yield WHOLE, columns
+        return
+    name, values = columns[group]
+    codes, groups = code_groups(values, name, len(values), name)
+    for place, part in enumerate(groups):
+        rows = np.flatnonzero(codes == place)
+        yield (
+            part,
+            {
+                key: Column(f"{own.name}, rows of group {part!r}", own.values[rows])
+                for key, own in columns.items()
+            },
+        )
 
 
 def _together(
@@ -191,60 +212,6 @@ def _together(
         value = {name: probabilities(batch.column(name), from_logits)[known] for name in scores}
         positive = code[known] == position(pos_label, labels)
         found = found.plus(SharedCounts.of_rows(value, positive, found.shift))
-    return found
-
-
-def counted_by_group(
-    data: Any,
-    *,
-    label: str,
-    score: Sequence[str],
-    group: str,
-    pos_label: Any = 1,
-    from_logits: bool = False,
-    weight: str | None = None,
-) -> dict[str, dict[str, Counts]]:
-    """Count rows by narrow cells of each score, and by group."""
-    check_columns(score, label=label, group=group, weight=weight)
-    check_flag(from_logits, "from_logits")
-    how: Any = {"pos_label": pos_label, "from_logits": from_logits}
-    sum_up = partial(_sum_up, label=label, scores=score, group=group, weight=weight, **how)
-    columns = [*score, label, group, *([] if weight is None else [weight])]
-    found: dict[str, dict[str, Counts]] = {}
-    rows = rows_of(data)
-    rows = rows.with_words(group) if isinstance(rows, Table) else rows
-    for (name, part), counts in summed(rows, columns, sum_up).each.items():
-        found.setdefault(name, {})[part] = counts
-    for parts in found.values():
-        check_labeled(joined(parts.values(), Counts.plus), label, weight)
-    return found
-
-
-def _sum_up(
-    batches: Iterator[Batch],
-    label: str,
-    scores: Sequence[str],
-    group: str,
-    weight: str | None,
-    pos_label: Any,
-    from_logits: bool,
-) -> Several[Counts]:
-    """Count the rows of a part: one group of a batch at a time, as its sums take 20 MB."""
-    found: Several[Counts] = Several({})
-    for batch in batches:
-        name, values = batch.column(group)
-        codes, groups = code_groups(values, name, len(values), name)
-        for place, part in enumerate(groups):
-            rows = np.flatnonzero(codes == place)
-            own = {
-                key: Column(f"{batch.column(key).name}, rows of group {part!r}", whole[rows])
-                for key, whole in batch.columns.items()
-            }
-            heavy = None if weight is None else own[weight]
-            for score in scores:
-                counted = CountedColumns(pos_label, weight is not None)
-                counted.add(own[label], own[score], heavy, from_logits)
-                found = found.plus(Several({(score, part): Counts(*counted.fields())}))
     return found
 
 

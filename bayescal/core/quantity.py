@@ -7,20 +7,8 @@ most of this from `BaseCase` and `BaseModel`; averages and pooled groups have mo
 It lists its `Variable` records in ``VARIABLES``, the main ones first. A fit stores them in its
 result (root attribute ``variables``), so that a result, a loaded one too, describes itself.
 Whatever reads results asks the records, by `bayescal.results.access`, and neither names a variable
-nor looks whether it is there:
-
-- ``access.answers(tree)``: errors and metrics with one number a case, or what rows are judged by,
-  in the quantity's order: what is summarised, compared, concluded on and drawn. The first is the
-  main one, ``access.main(tree)``; its ``role`` says which form tables and pages have: a line a case
-  (`ERROR`), a line a case and metric (`METRIC`), or rows with bounds and decisions (`ROW`).
-- ``access.of_role(tree, role)``: the variables of a role that the posterior holds, such as curves
-  to draw or parameters to list; those with dims of their own have a number for each item of them.
-- ``access.described(tree, name)``: the record of one variable. ``title`` is for axes, columns and
-  short sentences, ``full`` for prose, ``meaning`` for the glossary; ``better`` says which way a
-  ranking goes and an axis points; ``point`` names the estimate to be shown beside the posterior.
-
-A figure or section that only one quantity has asks for a role and dims ("a metric along
-``label_class``"), not for a quantity.
+nor looks whether it is there. A figure or section that only one quantity has asks for a role and
+dims ("a metric along ``label_class``"), not for a quantity.
 """
 
 from __future__ import annotations

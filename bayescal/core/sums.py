@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.bin_counts import NEGATIVE, POSITIVE, UNLABELED, totals
 from bayescal.core.checks import check_same_length
 from bayescal.core.columns import MISSING, Floats, Label, Whole, factorize
 from bayescal.core.errors import InputError
@@ -197,8 +198,6 @@ _MOST_LOGIT: Final = 40
 ZERO: Final = -PER_LOGIT * _MOST_LOGIT - 1
 ONE: Final = PER_LOGIT * _MOST_LOGIT
 N_CELLS: Final = ONE - ZERO + 1
-# What a row is.
-NEGATIVE, POSITIVE, UNLABELED = range(3)
 # A score is summed up as a whole number of about 2^44 at each logit, so that sums are exact.
 _DIGITS: Final = 44
 _BY_LOGIT: Final = np.arange(-_MOST_LOGIT - 1, _MOST_LOGIT + 1)
@@ -271,13 +270,6 @@ class CellSums:
         whole, cell = self._whole[:, held], held + ZERO
         whole[3] -= whole[:3].sum(axis=0) * lowest(cell)
         return Held(cell, whole, self._weights[:, held])
-
-
-def totals[Number: np.generic](values: NDArray[Number], place: Whole, size: int) -> NDArray[Number]:
-    """Sum values, (sum, ...), up by place, (sum, size)."""
-    found = np.zeros((len(values), size), values.dtype)
-    np.add.at(found.T, place, values.T)
-    return found
 
 
 def cell_bounds(cell: Whole) -> tuple[Floats, Floats]:

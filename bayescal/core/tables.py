@@ -6,7 +6,7 @@ import os
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -28,7 +28,7 @@ from bayescal.core.columns import (
     without_codes,
 )
 from bayescal.core.errors import InputError
-from bayescal.core.intake import collect_columns
+from bayescal.core.intake import Column, collect_columns
 from bayescal.core.scores import Scores, from_parts
 from bayescal.core.sums import Batch, numbered
 from bayescal.core.writing import checked_path
@@ -572,11 +572,25 @@ def read_scores(
     """
     names = checked_scores(score)
     check_columns(names, label=label, group=group, weight=weight)
-    table = open_table(path)
-    others = [name for name in (group, weight) if name is not None]
-    columns = table.with_words(group).read([label, *names, *others])
-    where, scores = f" of {table.path.name}", {name: [name] for name in names}
-    how: Any = {"group": group, "weight": weight, "pos_label": pos_label}
-    return from_parts(
-        collect_columns(columns, where, scores, label, from_logits=from_logits, **how)
+    how: Any = {"pos_label": pos_label, "from_logits": from_logits}
+    return table_scores(
+        open_table(path), {name: [name] for name in names}, label, group, weight, **how
     )
+
+
+def table_scores(
+    table: Table,
+    scores: Mapping[str, Sequence[str]],
+    label: str | None,
+    group: str | Column | None = None,
+    weight: str | None = None,
+    **how: Any,
+) -> Scores:
+    """Read scores of each classifier, from a column or one a class; without a label, none."""
+    words = group if isinstance(group, str) else None
+    names = [name for own in scores.values() for name in own]
+    every = [name for name in (label, *names, words, weight) if name is not None]
+    columns = table.with_words(words).read(every)
+    labels = label or Column("no labels", [None] * len(columns[names[0]]))
+    own: Any = {"group": group, "weight": weight, **how}
+    return from_parts(collect_columns(columns, f" of {table.path.name}", scores, labels, **own))

@@ -18,10 +18,9 @@ from bayescal.core.text import capital, distinct, number, percent, relation, sho
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.compare import Difference, difference
+from bayescal.results.compare import RANK, Difference, best, difference
 from bayescal.results.intervals import interval
 from bayescal.results.measure import chosen_variable, with_measure
-from bayescal.results.ranking import RANK, best
 from bayescal.results.summary import heading
 
 WIDTH: Final = 7.0

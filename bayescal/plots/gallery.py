@@ -15,8 +15,8 @@ from bayescal.plots.reliability import plot_reliability
 from bayescal.plots.rows import plot_credal_sets, plot_decisions, plot_probability
 from bayescal.plots.style import Drawing, full_title
 from bayescal.results import access, schema
+from bayescal.results.compare import rankable
 from bayescal.results.curves import curve_shape
-from bayescal.results.ranking import rankable
 from bayescal.results.summary import heading
 
 if TYPE_CHECKING:

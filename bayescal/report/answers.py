@@ -13,9 +13,8 @@ from bayescal.measures.errors import IfCalibrated
 from bayescal.report.render import HIDDEN, Answer, View, named, names, render, several_named
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.compare import Difference, difference
+from bayescal.results.compare import Difference, best, difference, leaders
 from bayescal.results.intervals import Marginal, average_power, if_calibrated, marginals
-from bayescal.results.ranking import best, leaders
 
 UNLIKELY = 0.05
 LIKELY = 0.5

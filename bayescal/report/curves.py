@@ -34,10 +34,9 @@ from bayescal.report.render import WEIGHT, Column, View, bold, figures, names, p
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.answers import decision_curve
-from bayescal.results.compare import Difference, difference, shares_of_most
+from bayescal.results.compare import Best, Difference, best, difference, shares_of_most
 from bayescal.results.curves import CurveShape, boundary_scores, curve_shape
 from bayescal.results.measure import is_of_rows
-from bayescal.results.ranking import Best, best
 from bayescal.results.summary import numbers_of
 
 if TYPE_CHECKING:

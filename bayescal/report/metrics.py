@@ -20,8 +20,7 @@ from bayescal.core.text import (
 from bayescal.report.render import Answer, Column, View, named, plain, several_named, table
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.compare import Difference, difference
-from bayescal.results.ranking import LIKELY, Best, best, leaders, rankable
+from bayescal.results.compare import LIKELY, Best, Difference, best, difference, leaders, rankable
 from bayescal.results.summary import heading
 
 BOUNDS_OF = "the metrics on the labelled rows alone"

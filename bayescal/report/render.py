@@ -36,8 +36,8 @@ from bayescal.plots import style
 from bayescal.plots.style import Drawing
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice, status, warned_cases
+from bayescal.results.compare import MOST_NAMED
 from bayescal.results.intervals import interval
-from bayescal.results.ranking import MOST_NAMED
 from bayescal.results.summary import heading
 
 LONGEST, LONGEST_CELL = 120, 64

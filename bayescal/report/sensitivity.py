@@ -137,7 +137,7 @@ def sensitivity(view: View) -> Markup | None:
     """How much the result depends on the priors."""
     if view.is_grid:
         return refits(view)
-    if not scaling.scalable(view.tree):
+    if scaling.obstacle(view.tree):
         return None
     note = ""
     # Of rows a few, of metrics the first ones, of errors the main one with its parameters.

@@ -529,10 +529,5 @@ def warned_cases(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> dict[str, l
 
 def _is_of(coords: Mapping[str, str], case: ResultSlice) -> bool:
     """Whether a case is the named one, or part of it."""
-    names = {
-        schema.CLASSIFIER: case.classifier,
-        schema.CLASS: case.class_,
-        schema.GROUP: case.group,
-        schema.PRIOR_NAME: case.prior,
-    }
-    return all(names[dim] in (None, name) for dim, name in coords.items())
+    held = {**case.fixed, **case.sel}
+    return all(held.get(dim, name) == name for dim, name in coords.items())

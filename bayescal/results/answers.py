@@ -13,22 +13,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescal.core import text
 from bayescal.core.checks import check_number, checked_numbers, listing
 from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.shown import Showing, Shown, strip_of
-from bayescal.core.text import (
-    UNRELIABLE,
-    count,
-    counted,
-    decimals,
-    ends,
-    fixed,
-    in_words,
-    percent,
-    probability,
-    several,
-)
 from bayescal.measures.measure import ROWS
 from bayescal.measures.registry import range_of
 from bayescal.measures.scores import is_called
@@ -63,9 +52,9 @@ class DecisionCurve(Showing):
             names.setdefault(_useful_at(own), []).append(str(name))
         (place, first), *others = names.items()
         verb = "is" if len(first) == 1 else "are"
-        said = [f"{several(first)} {verb} useful {place}"]
-        said += [f"{several(own)} {place}" for place, own in others]
-        head = UNRELIABLE if (self.table["status"] != schema.OK).any() else ""
+        said = [f"{text.several(first)} {verb} useful {place}"]
+        said += [f"{text.several(own)} {place}" for place, own in others]
+        head = text.UNRELIABLE if (self.table["status"] != schema.OK).any() else ""
         head += f"With probability {USEFUL:g} or more, {'; '.join(said)}."
         meant = "Useful is better than treating all and treating none."
         return f"{head} {meant} {_value(self.table)}"
@@ -77,7 +66,7 @@ class DecisionCurve(Showing):
             for _, own in self.table.groupby("classifier", sort=False)
             for place in sorted({*np.linspace(0, len(own) - 1, _THRESHOLDS).round().astype(int)})
         ]
-        interval = f"{percent(self.prob)} interval"
+        interval = f"{text.percent(self.prob)} interval"
         bars = [(one["lower"], one["upper"], one["mean"]) for one in rows]
         columns = ("Net benefit", interval, "Treat all", "P(useful)")
         return Shown(
@@ -86,8 +75,8 @@ class DecisionCurve(Showing):
             rows=[
                 (
                     f"{one['classifier']} at {one['threshold']:g}",
-                    *(fixed(one["mean"], 4), ends(one["lower"], one["upper"], 4)),
-                    *(fixed(one["all_mean"], 4), probability(one["p_useful"])),
+                    *(text.fixed(one["mean"], 4), text.ends(one["lower"], one["upper"], 4)),
+                    *(text.fixed(one["all_mean"], 4), text.probability(one["p_useful"])),
                 )
                 for one in rows
             ],
@@ -257,9 +246,9 @@ def _useful_at(own: pd.DataFrame) -> str:
     runs = [f"from {_at(at[a])} to {_at(at[b])}" if a < b else _at(at[a]) for a, b in _runs(chance)]
     if runs:
         one = len(runs) == 1 and " " not in runs[0]
-        return f"at the threshold of {runs[0]}" if one else f"at thresholds {several(runs)}"
+        return f"at the threshold of {runs[0]}" if one else f"at thresholds {text.several(runs)}"
     most = int(np.argmax(chance))
-    said = in_words(probability(float(chance[most])))
+    said = text.in_words(text.probability(float(chance[most])))
     return f"at no threshold (the highest probability is {said}, at {_at(at[most])})"
 
 
@@ -282,7 +271,7 @@ def _value(table: pd.DataFrame) -> str:
     most: Any = table.loc[evpi.idxmax()]
     return (
         "Knowing the best strategy would add "
-        f"{in_words(fixed(float(most['evpi']), 4))} of net benefit at most, at "
+        f"{text.in_words(text.fixed(float(most['evpi']), 4))} of net benefit at most, at "
         f"{_at(most['threshold'])}."
     )
 
@@ -456,11 +445,12 @@ class LabelPlan(Showing):
     def text(self) -> str:
         """Say it in sentences."""
         width = self.table.width
-        digits = decimals(0.0, float(width.min()))
+        digits = text.decimals(0.0, float(width.min()))
         widths = ", ".join(
-            f"{fixed(one, digits)} with {count(n)}" for n, one in zip(self.n, width, strict=True)
+            f"{text.fixed(one, digits)} with {text.count(n)}"
+            for n, one in zip(self.n, width, strict=True)
         )
-        what = f"{percent(self.prob)} interval of {self.title or self.var}"
+        what = f"{text.percent(self.prob)} interval of {self.title or self.var}"
         noun = "label" if self.n[-1] == 1 else "labels"
         return f"Expected width of the {what}: {widths} {noun}.{self._on_limit()}"
 
@@ -469,7 +459,7 @@ class LabelPlan(Showing):
         if self.limit is None:
             return ""
         n, limit = self.enough or self.n[-1], f"{self.limit:g}"
-        what = counted(n, "label") + (" excludes " if n == 1 else " exclude ") + limit
+        what = text.counted(n, "label") + (" excludes " if n == 1 else " exclude ") + limit
         row = self.table[self.table.n == n].iloc[0]
         found, below, above = (
             self._share(float(row[name])) for name in ("prob_excludes", "prob_below", "prob_above")
@@ -486,22 +476,22 @@ class LabelPlan(Showing):
         least = max(1 / self.ends.shape[1], 0.001)
         if value < least:
             return f"< {least:.3g}"
-        return f"> {1 - least:.3g}" if value > 1 - least else probability(value)
+        return f"> {1 - least:.3g}" if value > 1 - least else text.probability(value)
 
     def _show_(self) -> Shown:
         ranges = self.table[["width_lower", "width_upper", "width"]].itertuples(index=False)
         widths = [(one[0], one[1], one[2]) for one in ranges]
-        digits = decimals(0.0, float(self.table.width.min()))
+        digits = text.decimals(0.0, float(self.table.width.min()))
         chances = None if self.limit is None else self.table.prob_excludes
         return Shown(
             lead=[self.text],
             columns=(
-                *("Labels", "Width", f"{percent(self.prob)} range"),
+                *("Labels", "Width", f"{text.percent(self.prob)} range"),
                 *([] if chances is None else [f"P(excludes {self.limit:g})"]),
             ),
             rows=[
                 (
-                    *(count(n), fixed(width, digits), ends(low, high, digits)),
+                    *(text.count(n), text.fixed(width, digits), text.ends(low, high, digits)),
                     *([] if chances is None else [self._share(chances[place])]),
                 )
                 for place, (n, (low, high, width)) in enumerate(zip(self.n, widths, strict=True))

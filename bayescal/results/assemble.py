@@ -276,21 +276,7 @@ _SINGLE: Final = (schema.ERROR_CORRELATION, schema.SHARED_ROWS)
 
 def combine(trees: Mapping[str, xr.DataTree]) -> xr.DataTree:
     """Put the fits of one data set under several priors into one result."""
-    if len(trees) < 2:
-        raise InputError(
-            f"prior sensitivity needs two priors or more; got {len(trees)}. Pass "
-            "{'default': ..., 'wide': ...}."
-        )
     found = list(trees.values())
-    for tree in found:
-        schema.check_result(tree)
-    for name in ("quantity", "n_obs", "n_labeled", "classifiers", "groups"):
-        values = {tree.attrs.get(name) for tree in found}
-        if len(values) > 1:
-            raise InputError(
-                f"the fits must be of the same data and quantity; their {name} differ. "
-                "Fit the same data under every prior."
-            )
     groups = {
         name: _together(
             [tree[name].to_dataset() if name in tree.children else xr.Dataset() for tree in found],

@@ -9,21 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import xarray as xr
 
+from bayescal.core import text
 from bayescal.core.checks import check_is, check_known, check_number
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CALIBRATION_ERRORS, MORE, ROW, Variable
 from bayescal.core.shown import Showing, Shown, strip_of
-from bayescal.core.text import (
-    MISSING,
-    capital,
-    decimals,
-    ends,
-    fixed,
-    in_words,
-    percent,
-    probability,
-    several,
-)
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Errors, Pair, conservative, in_order
@@ -73,22 +63,25 @@ class Change(Showing):
     def text(self) -> str:
         """The answer in a sentence or two."""
         lost = list(self.table.index[self.table["status"] != schema.OK])
-        said = f" Not converged, so not to be relied on: {several(lost)}." if lost else ""
+        said = f" Not converged, so not to be relied on: {text.several(lost)}." if lost else ""
         return self._of_alarms() + said
 
     def _show_(self) -> Shown:
-        windows, interval = self.windows, f"{percent(self.prob)} interval"
-        digits = max(decimals(one.lower, one.upper) for one in windows)
-        worse = [map(probability, self.table[f"{one}_prob_worse"]) for one in _AGAINST]
+        windows, interval = self.windows, f"{text.percent(self.prob)} interval"
+        digits = max(text.decimals(one.lower, one.upper) for one in windows)
+        worse = [map(text.probability, self.table[f"{one}_prob_worse"]) for one in _AGAINST]
         title = self.variable.full or self.variable.title
         bars = [(one.lower, one.upper, one.mean) for one in windows]
         return Shown(
             lead=[self.text],
-            columns=("Window", capital(title), interval, *_AGAINST.values(), "Alarm"),
+            columns=("Window", text.capital(title), interval, *_AGAINST.values(), "Alarm"),
             rows=[
                 (
-                    *(one.name, fixed(one.mean, digits), ends(one.lower, one.upper, digits)),
-                    *(*chances, "alarm" if alarm else MISSING),
+                    one.name,
+                    text.fixed(one.mean, digits),
+                    text.ends(one.lower, one.upper, digits),
+                    *chances,
+                    "alarm" if alarm else text.MISSING,
                 )
                 for one, alarm, *chances in zip(windows, self.table.alarm, *worse, strict=True)
             ],
@@ -106,9 +99,10 @@ class Change(Showing):
         change = f"the {name} {'fell below' if more else 'rose above'} that of {self.baseline}"
         if len(self.alarms) == 1:
             chance = float(self.table.loc[self.alarms[0], "baseline_prob_worse"])
-            return f"In {self.alarms[0]} {change} (probability {in_words(probability(chance))})."
+            said = text.in_words(text.probability(chance))
+            return f"In {self.alarms[0]} {change} (probability {said})."
         if len(self.alarms) <= _MOST_NAMED:
-            where = several(self.alarms)
+            where = text.several(self.alarms)
         else:
             where = f"{len(self.alarms)} windows, of which {self.alarms[0]} is the first,"
         return f"In {where} {change} (probability {self.alarm:g} or more in each)."

@@ -1,4 +1,4 @@
-"""The difference of two classifiers.
+"""Classifiers compared: the difference of two, and which of several is best.
 
 What one posterior holds of all classifiers is compared draw by draw; classifiers fitted one by one
 are coupled as their shared rows couple them.
@@ -6,26 +6,33 @@ are coupled as their shared rows couple them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from itertools import product
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescal.core import text
 from bayescal.core.checks import check_is
 from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import ERROR, METRIC, ROW
+from bayescal.core.quantity import ERROR, METRIC, MORE, ROW, Variable
 from bayescal.core.shown import Showing, Shown, strip_of
-from bayescal.core.text import decimals, ends, fixed, in_words, percent, probability
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.bootstrap import alike
 from bayescal.results.intervals import tail
-from bayescal.results.measure import measure_correlation, paired, with_measure
+from bayescal.results.measure import (
+    chosen_variable,
+    measure_correlation,
+    paired,
+    with_measure,
+)
 
 # Sums over different cells of the same rows, which tie, differ by less.
 ROUNDING: Final = 1e-12
@@ -63,9 +70,10 @@ class Difference(Showing):
     @property
     def text(self) -> str:
         """The answer as a sentence."""
-        sure = f"{percent(self.prob)} interval {self.lower:+z.4f} to {self.upper:+z.4f}"
+        sure = f"{text.percent(self.prob)} interval {self.lower:+z.4f} to {self.upper:+z.4f}"
         title = f"{self.title} of " if self.title else ""
-        likely, alike = map(in_words, map(probability, (self.prob_first_larger, self.prob_equal)))
+        chances = map(text.probability, (self.prob_first_larger, self.prob_equal))
+        likely, alike = map(text.in_words, chances)
         tie = f", and both are equal with probability {alike}" if self.prob_equal > 0.001 else ""
         return (
             f"{title}{self.first} minus {self.second}: {self.mean:+z.4f} ({sure}); "
@@ -73,7 +81,8 @@ class Difference(Showing):
         )
 
     def _show_(self) -> Shown:
-        digits, interval = decimals(self.lower, self.upper), f"{percent(self.prob)} interval"
+        digits = text.decimals(self.lower, self.upper)
+        interval = f"{text.percent(self.prob)} interval"
         chances = (self.prob_first_larger, self.prob_equal)
         key = f"Dot: posterior mean; band: {interval}."
         return Shown(
@@ -82,9 +91,9 @@ class Difference(Showing):
             rows=[
                 (
                     f"{self.first} \N{MINUS SIGN} {self.second}",
-                    fixed(self.mean, digits),
-                    ends(self.lower, self.upper, digits),
-                    *map(probability, chances),
+                    text.fixed(self.mean, digits),
+                    text.ends(self.lower, self.upper, digits),
+                    *map(text.probability, chances),
                 )
             ],
             strip=strip_of([(self.lower, self.upper, self.mean)], key, 0.0),
@@ -165,9 +174,9 @@ def difference(
     metrics = {one.name for one in access.answers(tree) if one.role == METRIC}
     if {first, second} <= metrics:
         return of_two_variables(tree, pair)
-    if access.has_variable(tree, schema.PAIRED, name):
-        return of_paired_draws(tree, pair, schema.PAIRED)
-    return couple_pair(tree, pair) if is_fitted_apart(tree, name) else of_paired_draws(tree, pair)
+    source = paired_group(tree, name)
+    found = of_paired_draws(tree, pair, source) if source else couple_pair(tree, pair)
+    return replace(found, title=access.described(tree, name).title)
 
 
 def check_comparable(tree: xr.DataTree, what: str) -> None:
@@ -180,12 +189,14 @@ def check_comparable(tree: xr.DataTree, what: str) -> None:
         )
 
 
-def is_fitted_apart(tree: xr.DataTree, var: str) -> bool:
-    """Whether classifiers have posteriors of their own, to be coupled."""
+def paired_group(tree: xr.DataTree, var: str) -> str | None:
+    """Where draws of classifiers are pairs; None where each has its own, to be coupled."""
+    if access.has_variable(tree, schema.PAIRED, var):
+        return schema.PAIRED
     is_measure = var in access.measure_names(tree)
     # Where rows were shared, draws of classifiers are no pairs, be the rows held or not.
     apart = access.main(tree).role == ERROR or tree.attrs.get("pairing") == "shared rows"
-    return apart or is_measure or is_coupled(tree, var)
+    return None if apart or is_measure or is_coupled(tree, var) else schema.POSTERIOR
 
 
 def find_pair(tree: xr.DataTree, pair: Pair) -> tuple[access.ResultSlice, access.ResultSlice]:
@@ -196,12 +207,11 @@ def find_pair(tree: xr.DataTree, pair: Pair) -> tuple[access.ResultSlice, access
     return access.find_case(tree, first, *where), access.find_case(tree, second, *where)
 
 
-def of_paired_draws(tree: xr.DataTree, pair: Pair, source: str = schema.POSTERIOR) -> Difference:
+def of_paired_draws(tree: xr.DataTree, pair: Pair, source: str) -> Difference:
     """Subtract draw by draw what one posterior holds of both."""
     where = "" if pair.group is None else f" in group {pair.group}"
     draws = [access.flat_draws(tree, pair.var, case, source) for case in find_pair(tree, pair)]
-    found = draw_by_draw(pair, draws, f"{pair.var!r}{where} is")
-    return replace(found, title=access.described(tree, pair.var).title)
+    return draw_by_draw(pair, draws, f"{pair.var!r}{where} is")
 
 
 def of_two_variables(tree: xr.DataTree, pair: Pair) -> Difference:
@@ -262,7 +272,7 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
     ordered = [ordered[k] for k in alike(tree, ordered)]
     correlation = float(correlation_of(tree, var, ordered)[0, 1])
     rng = access.stream_of(tree, *ordered[0].names, *ordered[1].names)
-    values = [sorted_draws(tree, var, case) for case in ordered]
+    values = [in_order(access.flat_draws(tree, var, case)) for case in ordered]
     if np.isnan(values).any():
         raise InputError(
             f"a difference needs draws of both; {var!r} is undefined in every draw. Choose another "
@@ -272,7 +282,8 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
     first, other = rng.standard_normal((2, len(values[0])))
     coupled = correlation * first + np.sqrt(max(0.0, 1 - correlation**2)) * other
     ranks = order_of(np.stack([first, coupled]))
-    given = [sorted_draws(tree, var, case, access.conditional_group(tree, var)) for case in ordered]
+    group = access.conditional_group(tree, var)
+    given = [in_order(access.flat_draws(tree, var, case, group)) for case in ordered]
     if ordered[0] is ordered[1]:
         # Of two copies none is calibrated where the other is not.
         given = values
@@ -281,8 +292,7 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
         for own, miscalibrated, rank, case in zip(values, given, ranks, ordered, strict=True)
     ]
     one, two = (found[k] for k in order)
-    title = access.described(tree, var).title
-    return replace(conservative(pair, one, two, correlation), title=title)
+    return conservative(pair, one, two, correlation)
 
 
 class Errors(NamedTuple):
@@ -316,17 +326,16 @@ _APART: Final = (
 
 def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Floats:
     """Correlation matrix of the classifiers of one class and group."""
-    own = is_coupled(tree, var)
-    if var in access.measure_names(tree) and not own:
-        if schema.SHARED_ROWS in tree.children:
-            raise InputError(
-                f"classifiers must be compared by what rows tell apart; {var!r} of each rests on "
-                "the prior of its own curve. Choose 'auc', 'brier' or 'log_loss'."
-            )
-        raise InputError(_APART)
+    own, shared = is_coupled(tree, var), schema.SHARED_ROWS in tree.children
+    of_curve = var in access.measure_names(tree) and not own
+    if of_curve and shared:
+        raise InputError(
+            f"classifiers must be compared by what rows tell apart; {var!r} of each rests on "
+            "the prior of its own curve. Choose 'auc', 'brier' or 'log_loss'."
+        )
     name = var if own else "correlation"
-    stored = access.has_variable(tree, schema.ERROR_CORRELATION, name)
-    if not stored and schema.SHARED_ROWS in tree.children:
+    stored = is_coupled(tree, name) and not of_curve
+    if not stored and shared:
         # That of the main error stands for errors in bins, as where it is stored.
         named = var if var in measures() else access.main(tree).name
         return measure_correlation(tree, resolve(named).function, cases)
@@ -359,15 +368,228 @@ def square_root(correlation: Floats) -> Floats:
     return np.asarray(root / np.linalg.norm(root, axis=1, keepdims=True))
 
 
-def sorted_draws(
-    tree: xr.DataTree, var: str, case: ResultSlice, group: str = schema.POSTERIOR
-) -> Floats:
-    """Draws of a case in order."""
-    draws = access.flat_draws(tree, var, case, group)
-    return in_order(draws, len(draws))
-
-
-def in_order(draws: Floats, n: int) -> Floats:
+def in_order(draws: Floats, number: int | None = None) -> Floats:
     """So many draws in order; undefined ones give their places to the others, if there are any."""
-    known = int(np.count_nonzero(~np.isnan(draws)))
+    known, n = int(np.count_nonzero(~np.isnan(draws))), number or len(draws)
     return np.sort(draws)[np.arange(n) * (known or len(draws)) // n]
+
+
+RANK: Final = "rank"
+LIKELY: Final = 0.5
+"""Probability from which on a classifier is called the best."""
+
+MOST_NAMED: Final = 4
+"""Classifiers that a sentence names."""
+
+_WHERE: Final = {
+    schema.CLASS: "of class",
+    schema.GROUP: "in group",
+    schema.PRIOR_NAME: "under prior",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Best(Showing):
+    """How probable it is that each classifier is the best, the second best, and so on."""
+
+    var: str
+    prob_best: xr.DataArray
+    prob_rank: xr.DataArray
+    converged: bool = True
+    title: str = ""
+
+    @property
+    def name(self) -> str:
+        """The classifier most probably best over all cases; the first of several that tie."""
+        dims = [dim for dim in self.prob_best.dims if dim != schema.CLASSIFIER]
+        return str(self.prob_best.mean(dims).idxmax(schema.CLASSIFIER).item())
+
+    @property
+    def text(self) -> str:
+        """The answer in sentences."""
+        lead = [dim for dim in self.prob_best.dims if dim != schema.CLASSIFIER]
+        shares = self.prob_best.stack(where=lead) if lead else self.prob_best.expand_dims("where")
+        words = [self._sentence(one, lead) for one in shares.transpose("where", ...)]
+        return ("" if self.converged else text.UNRELIABLE) + " ".join(words)
+
+    def _show_(self) -> Shown:
+        ranks = (self.prob_rank * self.prob_rank[RANK]).sum(RANK, skipna=False)
+        chances = self.prob_best.to_series().sort_values(ascending=False)
+        means = ranks.to_series().reindex(chances.index)
+        names = [one if isinstance(one, tuple) else (one,) for one in chances.index]
+        return Shown(
+            lead=[self.text],
+            columns=("Classifier", "P(best)", "Mean rank"),
+            rows=[
+                (" / ".join(map(str, name)), text.probability(chance), text.fixed(mean, 2))
+                for name, chance, mean in zip(names, chances, means, strict=True)
+            ],
+            strip=strip_of([(0.0, one, one) for one in chances], "Bar: P(best).", 0.0, 1.0),
+        )
+
+    def _sentence(self, one: xr.DataArray, lead: list[Any]) -> str:
+        place = "".join(f" {_WHERE[dim]} {one[dim].item()}" for dim in lead)
+        head = f"By {self.title or self.var}{place}"
+        if bool(one.isnull().all()):
+            return f"{head}, nothing can be said: the metric is undefined in every draw."
+        chances = dict(zip(map(str, one[schema.CLASSIFIER].values), one.values, strict=True))
+        names = sorted(chances, key=chances.__getitem__, reverse=True)[:2]
+        first, second = (text.in_words(text.probability(float(chances[name]))) for name in names)
+        if len(tied := leaders(chances)) > 1:
+            who = text.several(tied) if len(tied) <= MOST_NAMED else f"{len(tied)} classifiers"
+            return f"{head}, {who} tie: each is best with probability {first}."
+        if chances[names[0]] < LIKELY:
+            return (
+                f"{head}, no classifier is clearly best; {names[0]} leads with probability "
+                f"{first}, before {names[1]} with {second}."
+            )
+        return f"{head}, {names[0]} is best with probability {first}; {names[1]} has {second}."
+
+
+def best(
+    tree: xr.DataTree,
+    var: str | None = None,
+    *,
+    class_: str | None = None,
+    group: str | None = None,
+) -> Best:
+    """Posterior probability of each classifier that it is the best, and of every rank.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result of two classifiers or more on the same rows.
+    var : str, optional
+        Metric, calibration error or measure, such as "brier"; the result's main one by default. The
+        highest accuracy, auc, auprc or net benefit is best, and the lowest of all others.
+    class_, group : str, optional
+        Only this class or group; all by default.
+
+    Returns
+    -------
+    Best
+        Probabilities by classifier and rank, and a sentence.
+
+    Raises
+    ------
+    InputError
+        If the variable is unknown, or there is only one classifier, or they cannot be ranked.
+
+    Notes
+    -----
+    Draws of several classifiers belong together as in `difference`, so that what is common to them
+    cancels: a rank's probability is its share of the draws, undefined ones left out. Classifiers
+    that are equal in a draw share its ranks in equal parts; those of equal probability of being
+    best are said to tie.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> tree = bc.load("metrics.nc")  # doctest: +SKIP
+    >>> bc.best(tree, "auc").text  # doctest: +SKIP
+    'By AUC, forest is best with probability 0.83; boosting has 0.15.'
+    """
+    check_comparable(tree, "a ranking")
+    tree, name = chosen_variable(tree, var)
+    better = access.described(tree, name).better
+    if better is None:
+        known = [one.name for one in access.answers(tree) if one.better]
+        raise InputError(
+            f"a ranking needs to know whether more of {name!r} is better; nothing says so. "
+            f"Choose from {', '.join(known)}, pass a bayescal.measures.Measure with `better` "
+            "for a function, or compare with bayescal.difference."
+        )
+    names = access.classifier_names(tree)
+    if len(names) < 2:
+        raise InputError(
+            f"a ranking needs two classifiers; the result has only {names[0]!r}. Fit several "
+            "together with Scores.stack."
+        )
+    tree = paired(tree, name)
+    source = paired_group(tree, name)
+    draws = access.variable(tree, source or schema.POSTERIOR, name)
+    lead = [str(dim) for dim in draws.dims if dim not in (*schema.DRAW_DIMS, schema.CLASSIFIER)]
+    outer = {dim: [str(value) for value in draws[dim].values] for dim in lead}
+    if source is None:
+        places = (dict(zip(outer, place, strict=True)) for place in product(*outer.values()))
+        badness = [_coupled(tree, name, names, place) for place in places]
+    else:
+        ordered = draws.transpose(*lead, *schema.DRAW_DIMS, schema.CLASSIFIER)
+        badness = [*ordered.values.reshape(-1, math.prod(ordered.shape[-3:-1]), len(names))]
+    shares = [rank_shares(-one if better == MORE else one) for one in badness]
+    access.find_case(tree, None, class_, group)
+    rank = xr.DataArray(
+        np.reshape(shares, (*map(len, outer.values()), len(names), len(names))),
+        dims=(*outer, schema.CLASSIFIER, RANK),
+        coords={**outer, schema.CLASSIFIER: names, RANK: np.arange(1, len(names) + 1)},
+        name=name,
+    )
+    given = {schema.CLASS: class_, schema.GROUP: group}
+    asked = {dim: value for dim, value in given.items() if dim in rank.dims and value is not None}
+    rank = rank.sel(asked)
+    converged = access.is_converged(tree)
+    first, title = rank.isel({RANK: 0}, drop=True), access.described(tree, name).title
+    return Best(name, first, rank, converged, title)
+
+
+def rankable(tree: xr.DataTree, one: Variable) -> bool:
+    """Whether a result says which of several classifiers is better by a metric."""
+    if one.better is None or len(access.classifier_names(tree)) < 2:
+        return False
+    held = is_coupled(tree, one.name) or schema.SHARED_ROWS in tree.children
+    return held or paired_group(tree, one.name) == schema.POSTERIOR
+
+
+def leaders(chances: Mapping[str, float]) -> list[str]:
+    """The classifiers most probably best: several if they tie, up to rounding."""
+    most = max(chances.values())
+    return [name for name, chance in chances.items() if np.isclose(chance, most, rtol=1e-9)]
+
+
+def best_records(tree: xr.DataTree) -> dict[str, Any]:
+    """Probabilities of being best as JSON holds them, by variable; {} where there is no ranking."""
+    found: dict[str, Any] = {}
+    for one in (*access.answers(tree), *access.added_measures(tree)):
+        try:
+            found[one.name] = _nested(best(tree, one.name).prob_best)
+        except InputError:
+            continue
+    return found
+
+
+def _nested(shares: xr.DataArray) -> Any:
+    """A mapping by the first dimension of mappings by the next."""
+    if shares.ndim == 0:
+        return text.plain(shares)
+    first = shares.dims[0]
+    return {str(name): _nested(shares.sel({first: name})) for name in shares[first].values}
+
+
+def rank_shares(badness: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of the draws in which each classifier has each rank, (classifier, rank)."""
+    known = badness[~np.isnan(badness).any(axis=1)]
+    n = known.shape[1]
+    if len(known) == 0:
+        return np.full((n, n), np.nan)
+    shares = np.empty((n, n))
+    for k in range(n):
+        own = known[:, k, None]
+        tie = np.abs(known - own) < ROUNDING
+        above, tied = ((known < own) & ~tie).sum(axis=1), tie.sum(axis=1)
+        # A tie of t classifiers takes t ranks; each of them has 1/t of each rank.
+        steps = np.zeros(n + 1)
+        np.add.at(steps, above, 1 / tied)
+        np.add.at(steps, above + tied, -1 / tied)
+        shares[k] = steps.cumsum()[:n] / len(known)
+    return np.clip(shares, 0.0, 1.0)
+
+
+def _coupled(tree: xr.DataTree, var: str, names: list[str], place: dict[str, str]) -> Floats:
+    """Coupled draws of one class and group, (draw, classifier)."""
+    where = (place.get(schema.CLASS), place.get(schema.GROUP))
+    cases = [access.find_case(tree, name, *where) for name in names]
+    streams = [access.stream_of(tree, *case.names) for case in cases]
+    errors = np.stack([in_order(access.flat_draws(tree, var, case)) for case in cases])
+    normal = np.stack([rng.standard_normal(errors.shape[1]) for rng in streams])
+    z = square_root(correlation_of(tree, var, cases)) @ normal
+    return np.take_along_axis(errors, order_of(z), axis=1)[alike(tree, cases)].T

@@ -45,28 +45,15 @@ def simultaneous_band(curves: Floats, prob: float) -> Band:
     between the order statistics of the depth that `prob` of the draws reach.
     """
     n = len(curves)
-    columns = np.ascontiguousarray(curves.T)
-    order = np.argsort(columns, axis=1)
-    ordered = np.take_along_axis(columns, order, axis=1)
+    ordered = np.sort(curves.T, axis=1)
     depth = np.full(n, n)
-    for draws, ranks in zip(order, _ranks_from_ends(ordered), strict=True):
-        depth[draws] = np.minimum(depth[draws], ranks)
+    for values, column in zip(curves.T, ordered, strict=True):
+        # Of equal values each has the deepest rank from either end, from 1 on.
+        below, above = (np.searchsorted(column, values, side) for side in ("right", "left"))
+        depth = np.minimum(depth, np.minimum(below, n - above))
     # At least `prob` of the draws have this depth or more.
     reached = int(np.sort(depth)[n - max(1, int(np.ceil(prob * n - 1e-9)))])
     return Band(ordered[:, reached - 1], ordered[:, n - reached])
-
-
-def _ranks_from_ends(ordered: Floats) -> NDArray[np.int64]:
-    """Ranks from the nearer end of values in order, from 1 on; ties have the deepest."""
-    n = ordered.shape[1]
-    places = np.arange(n)
-    new = ordered[:, 1:] != ordered[:, :-1]
-    first, last = np.zeros(ordered.shape, np.int64), np.full(ordered.shape, n - 1)
-    first[:, 1:] = np.where(new, places[1:], 0)
-    last[:, :-1] = np.where(new, places[:-1], n - 1)
-    first = np.maximum.accumulate(first, axis=1)
-    last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray(np.minimum(last + 1, n - first))
 
 
 def calibration_band(

@@ -14,6 +14,7 @@ import xarray as xr
 from bayescal.core.checks import check_is, check_known
 from bayescal.core.columns import Floats
 from bayescal.core.errors import DataWarning, InputError, NoValueError, warn_caller
+from bayescal.core.functionals import correlation, weighted_influence
 from bayescal.core.quantity import ERROR, METRIC, Variable, to_json
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, as_variable
 from bayescal.measures.registry import measures, resolve
@@ -443,29 +444,6 @@ type Function = Callable[[Floats, Floats, Floats], Any]
 """From rates (..., cell), scores (cell,) and masses (..., cell) to values (...)."""
 
 _LEAST: Final = 1e-12
-
-
-def correlation(influences: Sequence[Floats], number: Floats | None = None) -> Floats:
-    """Correlation of classifiers' estimates due to their shared rows.
-
-    Under the Bayesian bootstrap, Dirichlet(1, ..., 1) weights shared by all classifiers, the
-    estimates are to first order weighted sums of the rows' influences. Their correlation is then
-    that of the influences over the rows, each `number` times, so nothing has to be resampled.
-    """
-    covariance = np.atleast_2d(np.cov(np.stack(influences), ddof=0, aweights=number))
-    scale = np.sqrt(np.diag(covariance))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = np.clip(covariance / scale / scale[:, None], -1, 1)
-    found = np.nan_to_num(found, nan=0.0)
-    np.fill_diagonal(found, 1.0)
-    return np.asarray(found, dtype=float)
-
-
-def weighted_influence(influence: Floats, weight: Floats | None, number: Any = 1.0) -> Floats:
-    """What rows add to a weighted mean, from what each adds if all weigh alike."""
-    if weight is None:
-        return influence
-    return weight / weight.mean() * (influence - np.average(influence, weights=weight * number))
 
 
 def measure_correlation(

@@ -126,7 +126,7 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     import pandas as pd
 
     schema.check_result(tree)
-    if problem := _obstacle(tree):
+    if problem := obstacle(tree):
         raise InputError(problem)
     names = None if var_names is None else checked_words(var_names, "var_names")
     if names is not None:
@@ -144,12 +144,7 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     return pd.DataFrame([row for _, row in rows], index=index)
 
 
-def scalable(tree: xr.DataTree) -> bool:
-    """Whether a result has all that power scaling needs."""
-    return not _obstacle(tree)
-
-
-def _obstacle(tree: xr.DataTree) -> str:
+def obstacle(tree: xr.DataTree) -> str:
     """Why a result cannot be power-scaled; "" if it can."""
     if access.is_prior_grid(tree):
         return (

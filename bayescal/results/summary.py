@@ -16,10 +16,10 @@ from bayescal.core.quantity import ERROR, ROW, Variable
 from bayescal.core.shown import Shown, strip_of
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.compare import best, rankable
 from bayescal.results.curves import curve_shape
 from bayescal.results.intervals import Marginal, if_calibrated, interval, marginals, tail
 from bayescal.results.measure import shown_measures
-from bayescal.results.ranking import best, rankable
 from bayescal.results.rows import read_rows, row_table, share_of_targets
 
 if TYPE_CHECKING:

@@ -52,7 +52,7 @@ _SEED_BITS: Final = 53
 _MOST_NAMED: Final = 5
 _PLAIN = (str, int, float, type(None))
 # What of a case's arrays is words.
-_WORDS: Final = ("bounds_attrs", "warnings", "sampler")
+_WORDS: Final = ("coords", "bounds_attrs", "warnings", "sampler")
 
 
 class DamagedError(Exception):
@@ -198,7 +198,9 @@ def difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
 def pack(tree: xr.DataTree, keep: str, about: Mapping[str, Any]) -> bytes:
     """Write a result, or what is to be kept of it, with its summary."""
     summary = plain_records(summarise(tree, float(tree.attrs["prob"])))
-    kept = {"draws": _whole, "scalars": _scalars}[keep](tree) if keep != "summary" else {}
+    kept = {str(name): child.to_dataset() for name, child in tree.children.items()}
+    if keep != "draws":
+        kept = _scalars(kept) if keep == "scalars" else {}
     arrays = {
         f"{group}/{name}": np.asarray(values.values)
         for group, part in kept.items()
@@ -216,22 +218,16 @@ def pack(tree: xr.DataTree, keep: str, about: Mapping[str, Any]) -> bytes:
     return _archive(head, arrays, zipfile.ZIP_STORED if keep == "draws" else zipfile.ZIP_DEFLATED)
 
 
-def _whole(tree: xr.DataTree) -> dict[str, xr.Dataset]:
-    return {str(name): child.to_dataset() for name, child in tree.children.items()}
-
-
-def _scalars(tree: xr.DataTree) -> dict[str, xr.Dataset]:
+def _scalars(groups: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
     """Variables with one value a case, as float32, and all that is no draw but shared rows."""
     found = {}
-    for name in (*schema.PLAIN_GROUPS, schema.ERROR_CORRELATION):
-        if name in tree.children and name != schema.SHARED_ROWS:
-            found[name] = tree[name].to_dataset()
-    for name in (schema.POSTERIOR, schema.GIVEN_MISCALIBRATION):
-        if name in tree.children:
-            group = tree[name].to_dataset()
-            group = group[[var for var in group.data_vars if access.is_scalar(group[var])]]
-            wide = [var for var in group if group[var].dtype == np.float64]
-            found[name] = group.assign({var: group[var].astype(np.float32) for var in wide})
+    for name, group in groups.items():
+        if name in (schema.POSTERIOR, schema.GIVEN_MISCALIBRATION):
+            one = group[[var for var in group.data_vars if access.is_scalar(group[var])]]
+            wide = [var for var in one if one[var].dtype == np.float64]
+            found[name] = one.assign({var: one[var].astype(np.float32) for var in wide})
+        elif name in {*schema.PLAIN_GROUPS, schema.ERROR_CORRELATION} - {schema.SHARED_ROWS}:
+            found[name] = group
     return found
 
 
@@ -244,7 +240,7 @@ def _describe(group: xr.Dataset) -> dict[str, Any]:
 
 def pack_case(case: CaseArrays) -> bytes:
     """Write what was found of one case."""
-    words = {name: getattr(case, name) for name in ("coords", *_WORDS)}
+    words = {name: getattr(case, name) for name in _WORDS}
     arrays = {
         f"{group}/{name}": np.asarray(values)
         for group in _groups()
@@ -265,8 +261,7 @@ def unpack_case(content: Path) -> CaseArrays:
 
 
 def _groups() -> list[str]:
-    words = ("coords", *_WORDS)
-    return [field.name for field in fields(CaseArrays) if field.name not in words]
+    return [field.name for field in fields(CaseArrays) if field.name not in _WORDS]
 
 
 def _archive(head: Mapping[str, Any], arrays: Arrays, method: int) -> bytes:

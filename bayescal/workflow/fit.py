@@ -411,7 +411,7 @@ def prior_sensitivity(
 def _checked(quantity: Quantity, priors: Any) -> dict[str, Any]:
     """Priors by name; those of the quantity's grid where they are not given by name."""
     if not isinstance(priors, Mapping):
-        return dict(priors_of(quantity, priors).alternatives())
+        priors = priors_of(quantity, priors).alternatives()
     if len(priors) < 2:
         raise InputError(
             f"prior sensitivity needs two priors or more; got {len(priors)}. Pass "

@@ -288,7 +288,7 @@ def fit_many(
             found.path = kept.path
             number = kept.seed(chosen.NAME, seed, settings.seed or 0)
             settings = replace(settings, seed=number)
-        run = _Run(chosen, used, settings, own, keep, found, kept if resume else None, kept)
+        run = _Run(chosen, used, settings, own, keep, found, kept, resume)
         run.all(data, executor, progress)
     _warn(found)
     return found
@@ -304,15 +304,15 @@ class _Run:
     options: Mapping[str, Any]
     keep: str
     found: ManyFits
-    earlier: Store | None
-    """Where fits are taken from."""
     store: Store | None
-    """Where they are kept."""
+    """Where fits are kept."""
+    resume: bool
+    """Whether those of earlier calls are taken."""
 
     def all(self, data: Any, executor: Any, progress: Progress | None) -> None:
         """Fit what is not in the store; results end in the order of the keys."""
         total = len(data) if isinstance(data, Mapping | list | tuple) else 0
-        order: list[Key] = []
+        order: dict[Key, None] = {}
         tasks = self._tasks(_pairs(data), order)
         with (
             progress_bar("Fitting", progress) as shown,
@@ -328,16 +328,14 @@ class _Run:
         self.found.contents = _in_order(self.found.contents, order)
         self.found.rows = _in_order(self.found.rows, order)
 
-    def _tasks(self, pairs: Iterator[tuple[Key, Any]], order: list[Key]) -> Iterator[Task]:
+    def _tasks(self, pairs: Iterator[tuple[Key, Any]], order: dict[Key, None]) -> Iterator[Task]:
         """What is to be fitted; what the store has is taken from there."""
         shared = {"options": archive.plain_options(self.options), "keep": self.keep}
         module = getattr(self.quantity, "__name__", self.quantity.NAME)
-        seen = set()
         for key, given in pairs:
-            if key in seen:
+            if key in order:
                 raise InputError(f"keys must differ; got {key!r} twice. Name each once.")
-            seen.add(key)
-            order.append(key)
+            order[key] = None
             try:
                 data = given() if callable(given) else given
                 content = archive.fingerprint(data)
@@ -351,12 +349,12 @@ class _Run:
 
     def _is_stored(self, key: Key, recipe: dict[str, Any]) -> bool:
         """Take a fit from the store, or say why it is not taken."""
-        if self.earlier is None:
+        if self.store is None or not self.resume:
             return False
         try:
-            head = self.earlier.read(key)
+            head = self.store.read(key)
         except archive.DamagedError as error:
-            aside = self.earlier.set_aside(key)
+            aside = self.store.set_aside(key)
             self.found.recomputed[key] = f"its file was damaged ({error}) and is now {aside}"
             return False
         if head is None:
@@ -365,8 +363,8 @@ class _Run:
         if why:
             self.found.recomputed[key] = f"the store has it of {why}"
             return False
-        self.earlier.end_failure(key)
-        self.found._hold(key, self.earlier.file(key), head)
+        self.store.end_failure(key)
+        self.found._hold(key, self.store.file(key), head)
         return True
 
     def _take(self, key: Key, outcome: Outcome) -> None:
@@ -399,7 +397,7 @@ def _no_pairs(got: str) -> InputError:
     )
 
 
-def _in_order[T](found: dict[Key, T], order: list[Key]) -> dict[Key, T]:
+def _in_order[T](found: dict[Key, T], order: Iterable[Key]) -> dict[Key, T]:
     return {key: found[key] for key in order if key in found}
 
 

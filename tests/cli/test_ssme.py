@@ -11,7 +11,7 @@ import bayescal as bc
 from bayescal.cli.main import cli
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.command import priors_from_text
-from bayescal.results.ranking import best_records
+from bayescal.results.compare import best_records
 from tests.cli.test_schema import VALIDATOR
 
 COLUMNS = ["--label", "y", "--score", "a", "--score", "b", "--score", "c"]

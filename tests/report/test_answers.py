@@ -31,9 +31,8 @@ from bayescal.report.answers import (
 )
 from bayescal.report.render import View
 from bayescal.report.sections import answer
-from bayescal.results.compare import Difference, difference
+from bayescal.results.compare import Difference, best, difference
 from bayescal.results.intervals import interval, marginal
-from bayescal.results.ranking import best
 from bayescal.results.summary import summary
 from tests.report.pages import Page, words
 from tests.synthetic import make_result

@@ -328,10 +328,6 @@ def test_priors_without_descriptions_stand_beside_one_with_them(order):
     assert curve.isna()["smooth"]
 
 
-def test_one_fit_or_other_data_are_refused(trees):
-    with pytest.raises(bc.InputError, match="two priors or more; got 1"):
-        combine({"one": trees["one"]})
-    with pytest.raises(bc.InputError, match="classifiers differ"):
-        combine({"one": trees["one"], "two": make_result(("a", "c"))})
+def test_one_fit_is_refused(trees):
     with pytest.raises(bc.InputError, match="this result has one prior"):
         access.prior_names(trees["one"])

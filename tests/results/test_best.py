@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.results.ranking import rank_shares
+from bayescal.results.compare import rank_shares
 from tests.synthetic_credal import make_credal_result
 from tests.synthetic_ssme import METRICS, make_panel_result
 

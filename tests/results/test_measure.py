@@ -12,6 +12,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.core.errors import InputError
+from bayescal.core.functionals import weighted_influence
 from bayescal.measures.registry import resolve
 from bayescal.quantities.ece.simulator import sample_panel
 from bayescal.results import access
@@ -23,7 +24,6 @@ from bayescal.results.measure import (
     measure_correlation,
     slopes,
     values_of,
-    weighted_influence,
     with_measures,
 )
 from bayescal.results.summary import measure_table, records

@@ -9,7 +9,7 @@ from scipy.stats import binom
 import bayescal as bc
 from bayescal.core.quantity import CALIBRATION_ERRORS, CaseArrays
 from bayescal.results.assemble import assemble, combine
-from bayescal.results.robustness import conclusions, scalable
+from bayescal.results.robustness import conclusions, obstacle
 from tests.synthetic import make_result
 
 
@@ -318,10 +318,10 @@ def test_what_cannot_be_scaled_is_refused_with_the_reason():
         (without, "needs the group 'log_likelihood'"),
         (short, "at least 100 draws; got 40"),
     ):
-        assert not scalable(found)
+        assert obstacle(found)
         with pytest.raises(bc.InputError, match=words):
             bc.power_scale(found)
-    assert scalable(tree)
+    assert not obstacle(tree)
     with pytest.raises(bc.InputError, match="no variable or measure 'nothing'"):
         bc.power_scale(tree, "nothing")
 

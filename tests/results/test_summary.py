@@ -17,8 +17,8 @@ from bayescal.core.quantity import METRIC, CaseArrays, Variable, to_json
 from bayescal.results import access
 from bayescal.results.assemble import assemble
 from bayescal.results.change import series_of
+from bayescal.results.compare import best_records
 from bayescal.results.intervals import interval
-from bayescal.results.ranking import best_records
 from bayescal.results.summary import Table, finest, records, summary
 from bayescal.results.summary import table as table_of
 from tests.synthetic import make_result

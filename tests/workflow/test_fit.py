@@ -564,6 +564,15 @@ def test_what_is_no_set_of_priors_is_refused(priors, words):
         compare(priors)
 
 
+def test_a_prior_without_another_is_refused_before_it_is_fitted():
+    class Alone(bc.ece.Priors):
+        def alternatives(self):
+            return {"default": self}
+
+    with pytest.raises(bc.InputError, match="two priors or more; got 1"):
+        bc.prior_sensitivity(bc.ece, SCORES, Alone(), progress=lambda *_: pytest.fail("fitted"))
+
+
 @pytest.mark.mcmc
 def test_positive_and_unlabelled_rows_under_several_class_priors():
     data = bc.datasets.pu_ece.truth("near").scores((300, 2000), 1)

@@ -24,7 +24,6 @@ from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, check_same_order, weights
 from bayescal.core.many_rows import count_rows as count_rows
-from bayescal.core.many_rows import counted
 from bayescal.core.scores import Scores, Task
 
 type Events = NDArray[np.uint8]
@@ -419,8 +418,8 @@ def interval_measure_of_rows(
     some hundredths of the measure's standard error. See `bayescal.Counts`.
     """
     check_is(score, str, "score", "Pass the name of a column.")
-    counts = counted(data, label=label, score=score, pos_label=pos_label, from_logits=from_logits)
-    return measure_of_counts(counts[score])
+    how: Any = {"pos_label": pos_label, "from_logits": from_logits}
+    return measure_of_counts(count_rows(data, label=label, score=score, **how)[score])
 
 
 def _of(found: Sequence[IntervalMeasure], dims: Sequence[int]) -> Estimate:

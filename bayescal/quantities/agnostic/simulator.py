@@ -16,11 +16,11 @@ from scipy.special import expit, logit
 from scipy.stats import beta
 
 from bayescal.core.checks import MOST_SIMULATED, check_is, check_number, check_whole, generator
-from bayescal.core.functionals import interval_measure
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.core.streams import Seed, by_name
+from bayescal.measures.errors import c
 from bayescal.quantities.agnostic.decisions import DecisionRule, check_rule
 from bayescal.quantities.agnostic.functionals import cost_draws, roc_draws
 
@@ -108,7 +108,7 @@ class Truth:
     def c(self) -> float:
         """The calibration measure."""
         score, rate = self._grid
-        return float(interval_measure(np.full(_GRID, 1 / _GRID), rate, score))
+        return float(c(rate, score, np.full(_GRID, 1 / _GRID)))
 
     @property
     def auc(self) -> float:

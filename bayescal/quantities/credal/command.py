@@ -66,7 +66,7 @@ def priors_from_text(text: str, s: float = 1.0) -> Priors:
 
 
 def _read(given: Given) -> CalibrationSplit:
-    from bayescal.core.tables import open_table
+    from bayescal.core.tables import open_table, table_scores
     from bayescal.quantities.credal.data import CalibrationSplit
 
     table, columns = shared.open_columns(given, "calibration")
@@ -74,10 +74,10 @@ def _read(given: Given) -> CalibrationSplit:
     if single and shared.too_large(table, 2):
         return _counted(given, table, columns.names[0])
     calibration = shared.labeled_scores(given, table, columns)
-    target = shared.unlabeled_scores(
-        given, open_table(given["target"]), columns, calibration.classes
-    )
-    return CalibrationSplit(calibration=calibration, target=target)
+    classes, target = calibration.classes, open_table(given["target"])
+    how: Any = {"pos_label": classes[-1], "from_logits": given["from_logits"], "classes": classes}
+    unlabeled = table_scores(target, columns.by_classifier, None, **how)
+    return CalibrationSplit(calibration=calibration, target=unlabeled)
 
 
 def _counted(given: Given, table: Table, score: str) -> CalibrationSplit:

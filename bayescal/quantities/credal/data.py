@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core import many_rows
 from bayescal.core.bin_counts import BinCounts, TiedRows
 from bayescal.core.bin_edges import effective_number
 from bayescal.core.binning import fine_counts
@@ -15,7 +16,6 @@ from bayescal.core.checks import check_is, listing
 from bayescal.core.columns import MISSING, Whole
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Parts, round_scores
-from bayescal.core.many_rows import counted
 from bayescal.core.plausibility import label_signs
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import (
@@ -523,9 +523,8 @@ def count_rows(
     cell is at most 3.1e-5 wide, and where each has one score nothing is approximated.
     """
     check_is(score, str, "score", "Pass the name of a column.")
-    counts = counted(data, label=label, score=score, pos_label=pos_label, from_logits=from_logits)[
-        score
-    ]
+    how: Any = {"pos_label": pos_label, "from_logits": from_logits}
+    counts = many_rows.count_rows(data, label=label, score=score, **how)[score]
     rows = np.stack([counts.rows - counts.positives, counts.positives])
     event, cell = np.nonzero(rows)
     value = counts.score[cell]

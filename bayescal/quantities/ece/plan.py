@@ -17,6 +17,7 @@ from bayescal.core.columns import MISSING, Label
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
+from bayescal.core.functionals import correlation, weighted_influence
 from bayescal.core.plausibility import class_signs
 from bayescal.core.quantity import (
     Case,
@@ -52,7 +53,6 @@ from bayescal.quantities.ece.posterior import (
     simulated,
 )
 from bayescal.quantities.ece.priors import Priors
-from bayescal.results.measure import correlation, weighted_influence
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bin_counts import BinCounts, TiedRows
+from bayescal.core.bin_counts import NEGATIVE, POSITIVE, UNLABELED, BinCounts, TiedRows
 from bayescal.core.bin_edges import bin_edges, cell_edges, strategy_name
 from bayescal.core.binning import Binning, BinningFields, count_into
 from bayescal.core.checks import (
@@ -35,7 +35,7 @@ from bayescal.core.intake import (
 )
 from bayescal.core.many_rows import counted_by
 from bayescal.core.shown import Showing, Shown
-from bayescal.core.sums import NEGATIVE, POSITIVE, UNLABELED, Batch, CellSums, Several
+from bayescal.core.sums import Batch, CellSums, Several
 from bayescal.core.tables import Table, open_table
 from bayescal.core.text import counted
 from bayescal.curves.cells import Problem

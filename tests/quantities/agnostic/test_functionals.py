@@ -11,8 +11,8 @@ from scipy.stats import norm, rankdata
 from sklearn.metrics import roc_auc_score, roc_curve
 
 import bayescal as bc
-from bayescal.core import functionals
 from bayescal.core.errors import InputError
+from bayescal.measures import errors
 from bayescal.quantities.agnostic.decisions import actual_cost
 from bayescal.quantities.agnostic.estimator import interval_measure
 from bayescal.quantities.agnostic.functionals import (
@@ -60,7 +60,7 @@ def test_every_functional_is_that_of_the_rows(seed):
     size = total.sum(axis=-1)
     held = np.maximum(total, 1)
     mass, rate = total / size[:, None], positive / held
-    c = functionals.interval_measure(mass, rate, score)
+    c = errors.c(rate, score, mass)
     both = PrefixSums.of(mass * (score - rate)).measures
     assert (both["c"] == c).all()
     cost = cost_draws(RULE, score, positive, negative)

@@ -5,10 +5,10 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.binning import fine_counts
+from bayescal.core.functionals import correlation
 from bayescal.core.scores import Task
 from bayescal.quantities.ece.plan import influence
 from bayescal.quantities.ece.simulator import sample_panel
-from bayescal.results.measure import correlation
 
 
 @pytest.fixture(scope="module")

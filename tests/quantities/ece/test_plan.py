@@ -8,6 +8,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.core.binning import Binning
+from bayescal.core.functionals import correlation
 from bayescal.curves.average import POWER
 from bayescal.curves.priors import COMPONENTS
 from bayescal.quantities.ece.plan import GroupedCase, influence, plan
@@ -15,7 +16,6 @@ from bayescal.quantities.ece.posterior import log_calibrated
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 from bayescal.quantities.ece.simulator import sample_panel
 from bayescal.results.access import cases as result_cases
-from bayescal.results.measure import correlation
 from bayescal.workflow import fit as fit_module
 
 PANEL = sample_panel(400, seed=7, names=["less", "better", "over"])

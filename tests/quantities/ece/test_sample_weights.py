@@ -12,13 +12,13 @@ import bayescal as bc
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.binning import Binning, fine_counts
 from bayescal.core.errors import InputError
+from bayescal.core.functionals import correlation
 from bayescal.core.intake import round_scores
 from bayescal.curves.cells import draw_masses, draw_positives, fingerprint, weighted_masses
 from bayescal.quantities.ece.bounds import bounds
 from bayescal.quantities.ece.data import data_warnings, problems
 from bayescal.quantities.ece.plan import influence
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
-from bayescal.results.measure import correlation
 
 RNG = np.random.default_rng(8)
 N = 800
