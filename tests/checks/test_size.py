@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2229,
-    "core": 9369,
-    "curves": 2425,
+    "core": 9377,
+    "curves": 2426,
     "inference": 1751,
     "measures": 891,
-    "plots": 3326,
+    "plots": 3327,
     "quantities/agnostic": 3891,
-    "quantities/credal": 6704,
+    "quantities/credal": 6530,
     "quantities/ece": 3149,
     "quantities/pu_ece": 6167,
     "quantities/ssme": 5830,
-    "quantities/temperature": 5141,
+    "quantities/temperature": 5062,
     "report": 3129,
-    "results": 6451,
+    "results": 6446,
     "workflow": 2731,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_334
+TEST_LINES = 50_335
 
 
 def lines(path: Path) -> int:
