@@ -120,7 +120,7 @@ def fitted(quantity: Any, made: Callable[[int, int], Any], options: dict[str, An
 def temperatures() -> list[list[object]]:
     """Time draws of temperatures from the table of rows that each occur equally often."""
     scores = bc.datasets.temperature.truth("heterogeneous").scores(10**4, seed=1)
-    table = Problem.of(scores, "classifier").tabulated().table
+    table = Problem.of(scores, "classifier").table
     rows = []
     for n in SIZES:
         of_rows = table * (n / 10**4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,12 @@ _TOTAL_BITS: Final = 50
 PARTS: Final = 100
 # Scores that are not rounded show it in so many rows, and the others need not be sorted.
 _FIRST_ROWS: Final = 1 << 12
+
+
+def evenly(values: NDArray[Any], most: int) -> NDArray[np.intp]:
+    """Places of at most so many values, evenly spaced in ascending order."""
+    order = np.argsort(values, kind="stable")
+    return order[np.linspace(0, len(order) - 1, min(len(order), most)).round().astype(np.intp)]
 
 
 def check_edges(edges: ArrayLike) -> Floats:

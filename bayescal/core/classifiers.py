@@ -44,7 +44,7 @@ class MostProbable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         Parameters
         ----------
         X : array-like of shape (obs, feature)
-            Features.
+            Rows, as in `fit`.
 
         Returns
         -------
@@ -60,7 +60,7 @@ class MostProbable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         Parameters
         ----------
         X : array-like of shape (obs, feature)
-            Features.
+            Rows, as in `fit`.
 
         Returns
         -------

@@ -452,7 +452,9 @@ def finite_numbers(values: Any, name: str) -> Floats:
     found = to_doubles(values, name)
     if not np.isfinite(found).all():
         place = int(np.argmin(np.isfinite(found)))
-        raise InputError(f"{name} must be finite; got {found.flat[place]} at place {place}.")
+        raise InputError(
+            f"{name} must be finite; got {found.flat[place]} at place {place}. Drop or correct it."
+        )
     return found
 
 

@@ -236,15 +236,16 @@ def kept_rates(rows: NDArray[Any], rates: Floats, size: int) -> NDArray[np.float
     return nonempty_cells(rates.astype(np.float32), rows, size)
 
 
-def evidence_warnings(ess: float) -> list[str]:
-    """Say so where the probability of calibration is not to be relied on."""
+def evidence_warnings(
+    ess: float,
+    what: str = "probability of calibration rests",
+    remedy: str = "Do not rely on it or on the lower ends.",
+) -> list[str]:
+    """Say so where what rests on the evidence is not to be relied on."""
     if ess >= MIN_ESS:
         return []
-    return [
-        "the probability of calibration rests on "
-        f"{counted(round(ess), 'effective draw')} (fewer than {MIN_ESS}). Do not rely on it or on "
-        "the lower ends."
-    ]
+    draws = counted(round(ess), "effective draw")
+    return [f"the {what} on {draws} (fewer than {MIN_ESS}). {remedy}"]
 
 
 def fingerprint(problem: Problem, positives: NDArray[Any]) -> str:

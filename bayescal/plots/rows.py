@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Polygon
 
+from bayescal.core.bin_edges import evenly
 from bayescal.core.checks import check_choice, check_is, check_whole
 from bayescal.core.columns import Whole
 from bayescal.core.errors import InputError
@@ -20,7 +21,7 @@ from bayescal.core.text import counted, distinct, percent, shorten
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.rows import EVEN, Rows, evenly, read_rows, row_conclusions
+from bayescal.results.rows import EVEN, Rows, read_rows, row_conclusions
 
 _MARKS: Final = 12
 _TICK: Final = 0.028

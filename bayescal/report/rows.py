@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from markupsafe import Markup
 
+from bayescal.core.bin_edges import evenly
 from bayescal.core.text import count, counted, ends, fixed, percent, probability, several
 from bayescal.report.render import HIDDEN, Answer, Column, View, facts, named, names, plain, table
 from bayescal.results import schema
@@ -18,7 +19,6 @@ from bayescal.results.rows import (
     Rows,
     RowsUnderPrior,
     by_row,
-    evenly,
     open_names,
     read_rows,
     share_of_targets,

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescal.core.bin_edges import evenly
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import ROW, Floats
@@ -133,12 +134,6 @@ def probabilities_of_case(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.
     places = evenly(score.reshape(len(score), -1)[:, -1], _FEW)
     draws = by_row(tree, schema.POSTERIOR, VAR, case)
     return {VAR: draws.isel(obs=np.sort(places))}
-
-
-def evenly(values: NDArray[Any], most: int) -> NDArray[np.intp]:
-    """Places of at most so many values, evenly spaced in ascending order."""
-    order = np.argsort(values, kind="stable")
-    return order[np.linspace(0, len(order) - 1, min(len(order), most)).round().astype(np.intp)]
 
 
 def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:

@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2229,
-    "core": 9360,
-    "curves": 2450,
+    "core": 9368,
+    "curves": 2451,
     "inference": 1757,
     "measures": 891,
-    "plots": 3325,
+    "plots": 3326,
     "quantities/agnostic": 3890,
-    "quantities/credal": 6703,
+    "quantities/credal": 6529,
     "quantities/ece": 3148,
     "quantities/pu_ece": 6194,
     "quantities/ssme": 5830,
-    "quantities/temperature": 5141,
+    "quantities/temperature": 5062,
     "report": 3127,
-    "results": 6354,
+    "results": 6349,
     "workflow": 2732,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_474
+TEST_LINES = 50_475
 
 
 def lines(path: Path) -> int:

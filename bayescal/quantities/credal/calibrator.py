@@ -18,11 +18,12 @@ from bayescal.core.intake import Parts, round_scores
 from bayescal.core.probability_intervals import Interval, of_both_classes
 from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores, from_parts
-from bayescal.quantities.credal.data import CalibrationSplit, effective_rows
+from bayescal.quantities.credal.data import CalibrationSplit
+from bayescal.quantities.credal.estimator import predictors
 from bayescal.quantities.credal.models import LabelModel
 from bayescal.quantities.credal.priors import IncrementIsotonic
 from bayescal.quantities.credal.row_lookup import Lookup
-from bayescal.quantities.credal.venn_abers import InductiveVennAbers, Pair, fit_ivap, merge_folds
+from bayescal.quantities.credal.venn_abers import Pair, merge_folds
 from bayescal.results.intervals import tail
 
 _STEPS: Final = IncrementIsotonic()
@@ -115,11 +116,11 @@ class VennAbersCalibrator(Calibrated):
         for train, held_out in splits:
             fitted = self._trained(rows, labels, weight, train)
             score = fitted.predict_proba(_safe_indexing(rows, held_out))
-            of_rows = None if weight is None else weight[held_out]
-            self.estimators_.append(fitted)
-            self.calibrators_.append(self._calibrated(score, labels[held_out], of_rows))
             codes = (labels[held_out][:, None] == self.classes_).argmax(axis=1)
-            self.calibration_scores_.append(self._scores(score, codes, of_rows))
+            calibration = self._scores(score, codes, None if weight is None else weight[held_out])
+            self.estimators_.append(fitted)
+            self.calibration_scores_.append(calibration)
+            self.calibrators_.append(predictors(calibration))
         self.take_features_of(self.estimators_[0])
 
     def _probabilities(self, x: ArrayLike) -> Floats:
@@ -186,17 +187,6 @@ class VennAbersCalibrator(Calibrated):
         else:
             cut = StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state)
         return list(cut.split(np.zeros(len(labels)), labels))
-
-    def _calibrated(
-        self, score: Floats, labels: NDArray[Any], weight: Floats | None
-    ) -> tuple[InductiveVennAbers, ...]:
-        """Fit a predictor to each column; of two, to the second."""
-        found = []
-        for k in range(len(self.classes_))[1 if len(self.classes_) == 2 else 0 :]:
-            own, label = score[:, k], labels == self.classes_[k]
-            rows = None if weight is None else effective_rows(own, label, weight)
-            found.append(fit_ivap(own, label=label, rows=rows))
-        return tuple(found)
 
     def _scores(
         self, score: Floats, codes: NDArray[np.integer], weight: Floats | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from bayescal.core import command as shared
@@ -39,27 +40,19 @@ def priors_from_text(text: str, s: float = 1.0) -> Priors:
 
     head, comma, weight = (part.strip() for part in text.casefold().partition(","))
 
-    def strength() -> float:
-        if not comma:
-            return s
-        if not weight.startswith(_WEIGHT):
+    def of(kind: Callable[..., Any], bins: str | None = None) -> Priors:
+        if comma and not weight.startswith(_WEIGHT):
             raise ValueError
-        return float(weight.removeprefix(_WEIGHT))
+        given: dict[str, Any] = {"s": float(weight.removeprefix(_WEIGHT)) if comma else s}
+        if bins is not None:
+            given["bins"] = bins if bins == "optimal" else int(bins)
+        return Priors(kind(**given))
 
-    def bins(number: str | None = None) -> dict[str, Any]:
-        if number is None:
-            return {}
-        return {"bins": number if number == "optimal" else int(number)}
-
-    words: dict[str, Callable[..., Priors]] = {
-        "average": lambda: Priors(AveragedCurve(s=strength())),
-        "curve": lambda: Priors(MonotoneCurve(s=strength())),
-        "steps": lambda *number: Priors(IncrementIsotonic(s=strength(), **bins(*number))),
-        "bins": lambda *number: Priors(ImpreciseDirichlet(s=strength(), **bins(*number))),
-    }
+    kinds = {"average": AveragedCurve, "curve": MonotoneCurve}
+    kinds |= {"steps": IncrementIsotonic, "bins": ImpreciseDirichlet}
     return in_words(
         head,
-        words,
+        {word: partial(of, kind) for word, kind in kinds.items()},
         "average, curve, steps, steps:BINS, bins or bins:BINS, each with or without ,s=NUMBER",
         text,
     )

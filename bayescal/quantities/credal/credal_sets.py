@@ -17,23 +17,39 @@ from bayescal.core.probability_intervals import ROUNDING, Interval, discounted, 
 from bayescal.core.quantity import Floats
 
 
-def intervals(lower: ArrayLike, upper: ArrayLike) -> Interval:
-    """Check bounds of class probabilities."""
-    check_same_order(lower=lower, upper=upper)
-    low, high = to_doubles(lower, "lower"), to_doubles(upper, "upper")
+def ordered(remedy: str, **bounds: ArrayLike) -> Interval:
+    """Check that two bounds of probabilities, by their names, have one shape and are in order."""
+    check_same_order(**bounds)
+    low, high = (to_doubles(values, name) for name, values in bounds.items())
+    one, other = bounds
     if low.shape != high.shape:
         raise InputError(
-            f"lower and upper must have the same shape; got {low.shape} and {high.shape}. "
-            "Pass both bounds of the same rows and classes."
+            f"{one} and {other} must have the same shape; got {low.shape} and {high.shape}. "
+            f"{remedy}"
         )
+    # Three passes that a NaN fails too; what is wrong is looked for only when something is.
+    if low.size and not (low.min() >= 0 and high.max() <= 1 and (low <= high).all()):
+        wrong = ~((low >= 0) & (low <= high) & (high <= 1))
+        first = int(wrong.argmax())
+        raise InputError(
+            f"{one} and {other} must satisfy 0 <= {one} <= {other} <= 1; got {one} "
+            f"{low.flat[first]:.6g} and {other} {high.flat[first]:.6g} at {_where(wrong)}. {remedy}"
+        )
+    return Interval(low, high)
+
+
+def intervals(lower: ArrayLike, upper: ArrayLike) -> Interval:
+    """Check bounds of class probabilities."""
+    low, high = ordered(
+        "Pass both bounds of the same rows and classes, p0 as lower and p1 as upper, say.",
+        lower=lower,
+        upper=upper,
+    )
     if low.ndim == 0 or low.shape[-1] < 2:
         raise InputError(
             f"there must be at least two classes, in the last dimension; got shape {low.shape}. "
             "For a binary score pass both classes: [1 - p1, p0] and [1 - p0, p1]."
         )
-    # Three passes that a NaN fails too; what is wrong is looked for only when something is.
-    if low.size and not (low.min() >= 0 and high.max() <= 1 and (low <= high).all()):
-        _refuse(low, high)
     return Interval(low, high)
 
 
@@ -81,28 +97,9 @@ def proper(lower: ArrayLike, upper: ArrayLike) -> Interval:
 
 
 def _where(wrong: NDArray[np.bool_]) -> str:
+    """Row, and column where there are several; of a single row or set the place."""
     place = [int(i) for i in np.unravel_index(int(wrong.argmax()), wrong.shape)]
-    rows = f"row {place[0]}, " if len(place) > 1 else ""
-    return f"{rows}class {place[-1]}"
-
-
-def _check_inside(values: Floats, name: str, remedy: str) -> None:
-    if values.size and not (values.min() >= 0 and values.max() <= 1):
-        wrong = ~((values >= 0) & (values <= 1))
-        value = values.flat[int(wrong.argmax())]
-        rule = "lie in [0, 1]" if np.isfinite(value) else "be finite"
-        raise InputError(f"{name} must {rule}; got {value:.6g} at {_where(wrong)}. {remedy}")
-
-
-def _refuse(low: Floats, high: Floats) -> None:
-    for name, bound in (("lower", low), ("upper", high)):
-        _check_inside(bound, name, "Pass bounds of probabilities.")
-    wrong = low > high
-    first = int(wrong.argmax())
-    raise InputError(
-        f"lower must not exceed upper; got {low.flat[first]:.6g} and {high.flat[first]:.6g} "
-        f"at {_where(wrong)}. Exchange the two, or pass p0 as lower and p1 as upper."
-    )
+    return f"row {place[0]}, column {place[-1]}" if len(place) > 1 else f"place {sum(place)}"
 
 
 def reachable(lower: ArrayLike, upper: ArrayLike) -> Interval:
@@ -226,13 +223,14 @@ def expectation(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Interval
     return Interval(least, largest)
 
 
-def costs(cost: ArrayLike, n_classes: int) -> Floats:
-    """Check costs of actions, (action, class)."""
+def costs(cost: ArrayLike, n_classes: int, least_dims: int = 1) -> Floats:
+    """Check costs of actions, (action, class), or of one where it need not be in a table."""
     table = to_doubles(cost, "cost")
-    if table.ndim not in (1, 2) or table.shape[-1] != n_classes or not table.size:
+    if not least_dims <= table.ndim <= 2 or table.shape[-1] != n_classes or not table.size:
+        one = "(class,) or " if least_dims == 1 else ""
         raise InputError(
-            f"cost must have shape (class,) or (action, class) with {n_classes} classes; got "
-            f"{table.shape}. Pass a row an action, a column a class."
+            f"cost must have shape {one}(action, class) with {n_classes} classes; got "
+            f"{table.shape}. Pass a row an action, a column a class, as zero_one(n_classes) has."
         )
     if not np.isfinite(table).all():
         raise InputError("cost must be finite; got NaN or infinity. Pass a large cost instead.")
@@ -400,7 +398,14 @@ def _probabilities(prob: ArrayLike, shape: tuple[int, ...], name: str = "prob") 
             f"{name} must have a value for each bound; got shape {values.shape} for {shape}. "
             "Pass the probabilities of the same rows and classes."
         )
-    _check_inside(values, name, "Pass probabilities, not logits.")
+    if values.size and not (values.min() >= 0 and values.max() <= 1):
+        wrong = ~((values >= 0) & (values <= 1))
+        value = values.flat[int(wrong.argmax())]
+        rule = "lie in [0, 1]" if np.isfinite(value) else "be finite"
+        raise InputError(
+            f"{name} must {rule}; got {value:.6g} at {_where(wrong)}. Pass probabilities, not "
+            "logits."
+        )
     return values
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayescal.core import many_rows
 from bayescal.core.bin_counts import BinCounts, TiedRows
-from bayescal.core.bin_edges import effective_number
+from bayescal.core.bin_edges import effective_number, evenly
 from bayescal.core.binning import fine_counts
 from bayescal.core.checks import check_is, listing
 from bayescal.core.columns import MISSING, Whole
@@ -81,10 +82,9 @@ class CalibrationSplit(Showing):
 
     Examples
     --------
-    >>> from bayescal.quantities.credal.data import CalibrationSplit
-    >>> from bayescal.core.scores import Scores
-    >>> calibration = Scores(y_true=[0, 1, 1], y_prob=[0.2, 0.4, 0.9], classifier="vit")
-    >>> CalibrationSplit(calibration=calibration, target=[0.3, 0.5])
+    >>> import bayescal as bc
+    >>> calibration = bc.Scores(y_true=[0, 1, 1], y_prob=[0.2, 0.4, 0.9], classifier="vit")
+    >>> bc.CalibrationSplit(calibration=calibration, target=[0.3, 0.5])
     <CalibrationSplit: classifiers 'vit'; n_calibration 3, n_target 2; classes 0, 1>
     """
 
@@ -126,8 +126,7 @@ class CalibrationSplit(Showing):
     @property
     def weight(self) -> Floats | None:
         """Weights of the labelled calibration rows; None where they have none."""
-        found = self.calibration.sample_weight
-        return None if found is None else found[self.calibration.y_true != MISSING]
+        return labeled_rows(self.calibration)[2]
 
     @property
     def effective_n(self) -> float:
@@ -189,10 +188,13 @@ class CalibrationSplit(Showing):
         )
 
 
-def labeled_rows(split: CalibrationSplit) -> tuple[NDArray[np.floating], NDArray[np.int32]]:
-    """Scores (classifier, ...) and labels of the calibration rows that have one."""
-    known = split.calibration.y_true != MISSING
-    return split.calibration.y_prob[:, known], split.calibration.y_true[known]
+def labeled_rows(
+    scores: Scores,
+) -> tuple[NDArray[np.floating], NDArray[np.int32], Floats | None]:
+    """Scores (classifier, ...), labels and weights of the rows that have a label."""
+    known, weight = scores.y_true != MISSING, scores.sample_weight
+    kept = None if weight is None else weight[known]
+    return scores.y_prob[:, known], scores.y_true[known], kept
 
 
 def counting(split: CalibrationSplit, counts: RowCounts | None) -> CalibrationSplit:
@@ -269,32 +271,14 @@ def cell_of(rank: Floats, n_cells: int) -> Whole:
     return np.minimum(round_scores(rank * n_cells).astype(np.int64), n_cells - 1)
 
 
-class Counted(NamedTuple):
-    """Rows of one curve in cells, those of its label, their mean rank and weight, (cell,) each."""
-
-    total: Counts
-    positives: Counts
-    place: Floats
-    mass: Floats
-    rows: Counts  # (cell,): effective ones, by which masses vary
-    unit: Floats  # (2, cell): weight of one of them without and with the label
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveRows:
-    """Rows that one curve is fitted to; made by `CurveRows.of`."""
+    """Rows that one curve is fitted to; made by `curve_rows`."""
 
-    score: Floats  # (obs,)
+    score: NDArray[np.floating]  # (obs,)
     happened: NDArray[np.bool_]  # (obs,): whether the row has the curve's label
     number: Counts | None = None  # (obs,): rows that each stands for; None for one each
     weight: Floats | None = None  # (obs,); None for 1 each
-
-    @classmethod
-    def of(cls, split: CalibrationSplit, score: Floats, happened: NDArray[np.bool_]) -> CurveRows:
-        """Take the labelled calibration rows, and how many each stands for."""
-        weight = split.weight
-        number = split.rows if weight is None else effective_rows(score, happened, weight)
-        return cls(score, happened, number, weight)
 
     def total(self, place: Whole, size: int, values: NDArray[Any] | None = None) -> NDArray[Any]:
         """Sum values up by place; without any, count rows."""
@@ -314,64 +298,50 @@ class CurveRows:
         return rows.count(rows.cell_edges(np.array([0.0, 1.0]), most, "right"))
 
 
-@dataclass(frozen=True, slots=True)
-class RankCells:
-    """So many cells of equal width in the rank: about equal numbers of rows."""
-
-    number: int
-
-    def count(self, ranks: EmpiricalCDF, rows: CurveRows) -> Counted:
-        """Count rows; a cell without any has its middle for a rank."""
-        rank = ranks(rows.score)
-        cell = cell_of(rank, self.number)
-        count = rows.total(cell, self.number)
-        positives = rows.total(cell, self.number, rows.happened)
-        middle = (np.arange(self.number) + 0.5) / self.number
-        total = rows.total(cell, self.number, rank)
-        place = np.where(count > 0, total / np.where(count > 0, count, 1), middle)
-        mass = count if rows.weight is None else np.bincount(cell, rows.weight, self.number)
-        unit = np.divide(mass, count, out=np.ones(self.number), where=count > 0)
-        if rows.weight is None:
-            count, positives = count.astype(np.int64), positives.astype(np.int64)
-        return Counted(count, positives, place, mass, count, np.stack([unit, unit]))
+type Cells = Callable[[EmpiricalCDF, CurveRows], Sequence[NDArray[Any]]]
+"""How the rows of a curve are put into cells: to the fields of `Problem`, without ranks."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreCells:
-    """A cell a score where they are few, else cells at their quantiles; scores 0 and 1 apart."""
-
-    most: int
-
-    @property
-    def number(self) -> int:
-        """Number of cells, with those of the scores 0 and 1."""
-        return self.most + 2
-
-    def count(self, ranks: EmpiricalCDF, rows: CurveRows) -> Counted:
-        """Count rows; cells without any come last."""
-        cells = rows.fine_counts(self.most)
-        held = np.flatnonzero(cells.count)
-        missing = self.number - len(held)
-        return Counted(
-            np.pad(cells.count[held], (0, missing)),
-            np.pad(cells.positives[held], (0, missing)),
-            np.pad(ranks(cells.mean_score[held]), (0, missing), "edge"),
-            np.pad(cells.weight[held], (0, missing)),
-            np.pad(cells.mass_count[held], (0, missing)),
-            np.pad(cells.unit[:, held], [(0, 0), (0, missing)]),
-        )
+def rank_cells(number: int, ranks: EmpiricalCDF, rows: CurveRows) -> Sequence[NDArray[Any]]:
+    """Count rows in cells of equal width in the rank; one without any has its middle for a rank."""
+    rank = ranks(rows.score)
+    cell = cell_of(rank, number)
+    count, positives = rows.total(cell, number), rows.total(cell, number, rows.happened)
+    middle = (np.arange(number) + 0.5) / number
+    total = rows.total(cell, number, rank)
+    place = np.where(count > 0, total / np.where(count > 0, count, 1), middle)
+    mass = count if rows.weight is None else np.bincount(cell, rows.weight, number)
+    unit = np.divide(mass, count, out=np.ones(number), where=count > 0)
+    if rows.weight is None:
+        count, positives = count.astype(np.int64), positives.astype(np.int64)
+    return count, positives, place, mass, count, np.stack([unit, unit])
 
 
-type Cells = RankCells | ScoreCells
-"""How the rows of a curve are put into cells."""
+def score_cells(most: int, ranks: EmpiricalCDF, rows: CurveRows) -> Sequence[NDArray[Any]]:
+    """Count rows in a cell a score, or at quantiles; 0 and 1 apart, cells without rows last."""
+    cells = rows.fine_counts(most)
+    held = np.flatnonzero(cells.count)
+    # Scores of 0 and 1 have a cell each.
+    end = (0, most + 2 - len(held))
+    return (
+        np.pad(cells.count[held], end),
+        np.pad(cells.positives[held], end),
+        np.pad(ranks(cells.mean_score[held]), end, "edge"),
+        np.pad(cells.weight[held], end),
+        np.pad(cells.mass_count[held], end),
+        np.pad(cells.unit[:, held], [(0, 0), end]),
+    )
 
 
-def curve_rows(split: CalibrationSplit) -> list[CurveRows]:
-    """Rows of each curve of one classifier: one of a binary task, else one for each class."""
-    (score,), label = labeled_rows(split)
-    if score.ndim == 1:
-        return [CurveRows.of(split, score, label == 1)]
-    return [CurveRows.of(split, column, label == k) for k, column in enumerate(score.T)]
+def curve_rows(calibration: Scores, number: Whole | None) -> list[CurveRows]:
+    """Labelled rows of each curve of one classifier: one of a binary task, else one a class."""
+    (score,), label, weight = labeled_rows(calibration)
+    columns, found = columns_of(score), []
+    for k in range(columns.shape[1]):
+        own, happened = columns[:, k], label == (k if score.ndim > 1 else 1)
+        rows = number if weight is None else effective_rows(own, happened, weight)
+        found.append(CurveRows(own, happened, rows, weight))
+    return found
 
 
 def columns_of(score: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -399,6 +369,8 @@ class Problem:
     """
 
     ranks: tuple[EmpiricalCDF, ...]
+    # Ranks of the target rows that the result holds, (obs, curve).
+    target_rank: Floats
     # Rows in each cell, and those of the curve's label, (curve, cell).
     count: Counts
     positives: Counts
@@ -409,20 +381,17 @@ class Problem:
     # Effective rows by which masses vary, (curve, cell), and what one weighs, (label, curve, cell).
     rows: Counts
     unit: Floats
-    # Ranks of the target rows that the result holds, (obs, curve).
-    target_rank: Floats
 
     @classmethod
     def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], cells: Cells) -> Problem:
         """Count the rows of a classifier."""
-        curves = curve_rows(data)
+        curves = curve_rows(data.calibration, data.rows)
         target = columns_of(data.target.y_prob[0])[rows]
         ranks = tuple(EmpiricalCDF.of(curve.score, curve.number) for curve in curves)
-        counted = [cells.count(rank, curve) for rank, curve in zip(ranks, curves, strict=True)]
-        stacked = (np.stack(parts, axis=-2) for parts in zip(*counted, strict=True))
-        count, positives, place, mass, effective, unit = stacked
+        of_curves = zip(*map(cells, ranks, curves), strict=True)
+        stacked = [np.stack(parts, axis=-2) for parts in of_curves]
         at = np.stack([rank(t) for rank, t in zip(ranks, target.T, strict=True)], axis=1)
-        return cls(ranks, count, positives, place, mass, effective, unit, at)
+        return cls(ranks, at, *stacked)
 
     @property
     def n_curves(self) -> int:
@@ -457,37 +426,29 @@ def data_warnings(problem: Problem, names: tuple[str, ...], falls: str) -> list[
     if len(problem.count) == 1:
         (score,), (count,), (positives,) = problem.cell_score(), problem.count, problem.positives
         found += label_signs(score, count - positives, positives)
-    if falls:
-        for name, rarer in zip(names, _fall(problem), strict=True):
-            if rarer:
-                found.append(f"class {name} grows rarer as its score rises{falls}")
-    return found
+    rows = zip(names, problem.count, problem.positives, problem.place, strict=True)
+    return found + [
+        f"class {name} grows rarer as its score rises{falls}"
+        for name, *cells in rows
+        if falls and _falls(*cells)
+    ]
 
 
-def _fall(problem: Problem) -> list[bool]:
-    """Whether rows of each label have lower ranks than the others (Mann-Whitney)."""
-    found = []
-    rows = zip(problem.count, problem.positives, problem.place, strict=True)
-    for count, positives, place in rows:
-        n, k = count.sum(), positives.sum()
-        if k in (0, n):
-            found.append(False)
-            continue
-        middle = np.average(place, weights=count)
-        variance = np.average((place - middle) ** 2, weights=count)
-        error = np.sqrt(variance * (n - k) / (k * max(n - 1, 1)))
-        found.append(bool(np.average(place, weights=positives) - middle < -_FALLS * error))
-    return found
+def _falls(count: Counts, positives: Counts, place: Floats) -> bool:
+    """Whether rows of the label have lower ranks than the others (Mann-Whitney)."""
+    n, k = count.sum(), positives.sum()
+    if k in (0, n):
+        return False
+    middle = np.average(place, weights=count)
+    variance = np.average((place - middle) ** 2, weights=count)
+    error = np.sqrt(variance * (n - k) / (k * max(n - 1, 1)))
+    return bool(np.average(place, weights=positives) - middle < -_FALLS * error)
 
 
 def held_rows(data: CalibrationSplit) -> NDArray[np.intp]:
     """Choose the target rows that a result holds draws of, (obs,)."""
     score = columns_of(data.target.y_prob[0])
-    rows, number = len(score), max(FEWEST, MOST // score.shape[1])
-    if rows <= number:
-        return np.arange(rows)
-    order = np.argsort(score[:, -1], kind="stable")
-    return np.sort(order[np.linspace(0, rows - 1, number).round().astype(np.intp)])
+    return np.sort(evenly(score[:, -1], max(FEWEST, MOST // score.shape[1])))
 
 
 def count_rows(

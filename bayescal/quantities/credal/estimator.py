@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_data, check_whole
-from bayescal.core.columns import Whole, to_doubles
+from bayescal.core.columns import Whole
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import ROUNDING, Booleans, largest_somewhere
 from bayescal.core.quantity import Bound, Floats
+from bayescal.core.scores import Scores
 from bayescal.quantities.credal.credal_sets import (
     costs,
     discount,
@@ -173,10 +174,8 @@ def estimate(data: CalibrationSplit) -> Estimate:
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.credal.data import CalibrationSplit
-    >>> from bayescal.quantities.credal.estimator import estimate
     >>> calibration = bc.Scores(y_true=[0, 1, 0, 1], y_prob=[0.1, 0.4, 0.6, 0.9])
-    >>> found = estimate(CalibrationSplit(calibration=calibration, target=[0.5]))
+    >>> found = bc.credal.estimate(bc.CalibrationSplit(calibration=calibration, target=[0.5]))
     >>> found.p0.round(3).tolist(), found.p1.round(3).tolist(), found.prob.round(3).tolist()
     ([0.333], [0.667], [0.5])
     """
@@ -188,11 +187,15 @@ def estimate(data: CalibrationSplit) -> Estimate:
     return Estimate._make(np.stack(values) for values in zip(*found, strict=True))
 
 
+def predictors(calibration: Scores, number: Whole | None = None) -> tuple[InductiveVennAbers, ...]:
+    """Fit a Venn-Abers predictor to each curve of one classifier."""
+    curves = curve_rows(calibration, number)
+    return tuple(fit_ivap(rows.score, label=rows.happened, rows=rows.number) for rows in curves)
+
+
 def predictor(split: CalibrationSplit) -> InductiveVennAbers | OneVsRest:
     """Fit the Venn-Abers predictor of one classifier: of several classes one against the rest."""
-    fits = tuple(
-        fit_ivap(rows.score, label=rows.happened, rows=rows.number) for rows in curve_rows(split)
-    )
+    fits = predictors(split.calibration, split.rows)
     return fits[0] if split.calibration.is_binary else OneVsRest(fits)
 
 
@@ -262,10 +265,8 @@ def maximin(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Whole:
     >>> int(maximin(zero_one(3), [0.3, 0.4, 0.0], [0.6, 0.5, 0.3]))
     1
     """
-    low, high = proper(lower, upper)
-    table = _actions(cost, low.shape[-1])
+    table, low, high, slack = _problem(cost, lower, upper)
     worst = expectation(table, low, high).upper
-    slack = ROUNDING * np.abs(table).max()
     return np.asarray((worst <= worst.min(axis=-1, keepdims=True) + slack).argmax(axis=-1))
 
 
@@ -287,10 +288,8 @@ def interval_dominance(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> B
     InputError
         As for `maximin`.
     """
-    low, high = proper(lower, upper)
-    table = _actions(cost, low.shape[-1])
+    table, low, high, slack = _problem(cost, lower, upper)
     best, worst = expectation(table, low, high)
-    slack = ROUNDING * np.abs(table).max()
     return np.asarray(best <= worst.min(axis=-1, keepdims=True) + slack)
 
 
@@ -326,12 +325,10 @@ def e_admissible(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Boolean
     >>> e_admissible(zero_one(3), [0.3, 0.4, 0.0], [0.6, 0.5, 0.3]).tolist()
     [True, True, False]
     """
-    low, high = proper(lower, upper)
+    table, low, high, slack = _problem(cost, lower, upper)
     n_classes = low.shape[-1]
-    table = _actions(cost, n_classes)
     if table.shape == (n_classes, n_classes) and (table == zero_one(n_classes)).all():
         return largest_somewhere(low, high)
-    slack = ROUNDING * np.abs(table).max()
     kept = np.empty((*low.shape[:-1], len(table)), bool)
     for place, row in enumerate(table):
         # That no other one beats for every member of the set.
@@ -346,14 +343,13 @@ def e_admissible(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Boolean
     return kept
 
 
-def _actions(cost: ArrayLike, n_classes: int) -> Floats:
-    table = to_doubles(cost, "cost")
-    if table.ndim != 2:
-        raise InputError(
-            f"cost must have shape (action, class); got {table.shape}. "
-            "Pass a row an action, zero_one(n_classes) for naming a class."
-        )
-    return costs(table, n_classes)
+def _problem(
+    cost: ArrayLike, lower: ArrayLike, upper: ArrayLike
+) -> tuple[Floats, Floats, Floats, float]:
+    """Check costs of several actions and bounds; by how much equal costs differ, too."""
+    low, high = proper(lower, upper)
+    table = costs(cost, low.shape[-1], least_dims=2)
+    return table, low, high, float(ROUNDING * np.abs(table).max())
 
 
 def _best_somewhere(action: np.intp, table: Floats, low: Floats, high: Floats) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -25,21 +26,25 @@ from bayescal.core.quantity import (
     dims_of,
 )
 from bayescal.core.scores import check_one_classifier
-from bayescal.core.text import counted
 from bayescal.curves.average import in_chains, member_model, weighing
-from bayescal.curves.cells import draw_masses, off_boundary, weighted_masses
+from bayescal.curves.cells import (
+    draw_masses,
+    evidence_warnings,
+    off_boundary,
+    weighted_masses,
+)
 from bayescal.curves.priors import COMPONENTS, SMOOTH
 from bayescal.quantities.credal import VARIABLES
 from bayescal.quantities.credal.data import (
     CalibrationSplit,
     Cells,
     Problem,
-    RankCells,
-    ScoreCells,
     columns_of,
     data_warnings,
     held_rows,
     labeled_rows,
+    rank_cells,
+    score_cells,
 )
 from bayescal.quantities.credal.estimator import Estimate, bounds, estimate
 from bayescal.quantities.credal.models import Imprecise, Isotonic, LabelModel, PseudoObservations
@@ -55,7 +60,6 @@ from bayescal.quantities.credal.priors import (
     MonotoneCurve,
     Priors,
 )
-from bayescal.results.schema import MIN_ESS
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -64,13 +68,13 @@ if TYPE_CHECKING:
 def cells_of(prior: LabelRatePrior, rows: float) -> Cells:
     """Cells that a prior's model counts so many calibration rows in."""
     if isinstance(prior, AveragedCurve):
-        return ScoreCells(MOST)
+        return partial(score_cells, MOST)
     if isinstance(prior, MonotoneCurve):
-        return RankCells(CELLS)
+        return partial(rank_cells, CELLS)
     if isinstance(prior.bins, int):
-        return RankCells(prior.bins)
+        return partial(rank_cells, prior.bins)
     # Within what a prior may ask for by number.
-    return RankCells(min(max(2, optimal_number(rows)), MOST_BINS))
+    return partial(rank_cells, min(max(2, optimal_number(rows)), MOST_BINS))
 
 
 def label_model(problem: Problem, prior: LabelRatePrior) -> LabelModel:
@@ -144,7 +148,7 @@ BINARY_VARIABLES: Final = tuple(
     for one in VARIABLES
 )
 _DIMS: Final = dims_of(VARIABLES)
-
+_OTHERS: Final = "Compare with the other priors of bayescal.prior_sensitivity."
 
 _RULED_OUT: Final = (
     ", which the model rules out: it gives a flat curve. Reverse the score, or use "
@@ -264,7 +268,7 @@ class CredalCase:
         curve = self._curve_of_cells(draws, rates, rng.spawn(1)[0])
         point = estimate(self.data)
         theory, words = self._bounds(point)
-        (score,), label = labeled_rows(self.data)
+        (score,), label, weight = labeled_rows(self.data.calibration)
         constant = {
             "cell_count": problem.count,
             "cell_rank": problem.place,
@@ -277,8 +281,8 @@ class CredalCase:
         rows = {"target_row": self.rows, "calibration_label": label}
         if self.data.rows is not None:
             rows["calibration_rows"] = self.data.rows
-        if self.data.weight is not None:
-            rows["calibration_weight"] = self.data.weight
+        if weight is not None:
+            rows["calibration_weight"] = weight
         kept = {name: draws[name] for name in self.model.variables}
         return CaseArrays(
             coords=self.coords,
@@ -345,7 +349,7 @@ class CredalCase:
             "model_average": {"weight": weights[0] if self.is_binary else weights},
             "descriptions": by_description,
             "diagnostics": {"importance_ess": direct.ess, "pareto_k": direct.pareto_k},
-            "warnings": _evidence_warnings(direct.ess),
+            "warnings": evidence_warnings(direct.ess, "weights of the descriptions rest", _OTHERS),
         }
 
     def simulate(self, rng: np.random.Generator) -> tuple[CredalCase, dict[str, Floats]]:
@@ -398,17 +402,6 @@ class CredalCase:
             name: np.squeeze(value, axis=dims[name].index(LABEL_CLASS) - len(dims[name]))
             for name, value in values.items()
         }
-
-
-def _evidence_warnings(ess: float) -> list[str]:
-    """Say so where the weights of the descriptions are not to be relied on."""
-    if ess >= MIN_ESS:
-        return []
-    return [
-        "the weights of the descriptions rest on "
-        f"{counted(round(ess), 'effective draw')} (fewer than {MIN_ESS}). Compare with the other "
-        "priors of bayescal.prior_sensitivity."
-    ]
 
 
 def _drawn_labels(count: NDArray[Any], rate: Floats, rng: np.random.Generator) -> NDArray[Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -233,28 +234,29 @@ def _split(result: DataTree, scores: Any) -> CalibrationSplit:
             "result must hold its calibration rows; this one, of an earlier version, does not. "
             "Fit the same data again."
         )
-    label = _of_rows(result, "calibration_label").astype(np.int32)
-    weighted = access.has_variable(result, schema.CONSTANT_DATA, "calibration_weight")
-    weight = _of_rows(result, "calibration_weight") if weighted else None
+    # Classifiers share the rows.
+    case = access.cases(result)[0]
+    names = ("calibration_label", "calibration_weight", "calibration_rows")
+    label, weight, rows = (
+        access.variable(result, schema.CONSTANT_DATA, name, case).to_numpy()
+        if access.has_variable(result, schema.CONSTANT_DATA, name)
+        else None
+        for name in names
+    )
     calibration = _stored(result, "calibration_score", label, weight)
     if scores is None:
-        scores = _stored(result, "all_target_scores", None)
-    scores = _with_plain_classes(scores)
-    found = CalibrationSplit(calibration=calibration, target=scores)
-    if not access.has_variable(result, schema.CONSTANT_DATA, "calibration_rows"):
+        scores = _stored(result, "all_target_scores")
+    found = CalibrationSplit(calibration=calibration, target=_with_plain_classes(scores))
+    if rows is None:
         return found
-    rows = _of_rows(result, "calibration_rows").astype(np.int64)
-    return counting(found, RowCounts(rows, int(result.attrs["n_obs"])))
-
-
-def _of_rows(result: DataTree, name: str) -> NDArray[Any]:
-    """A variable of the calibration rows, which all classifiers share."""
-    case = access.cases(result)[0]
-    return access.variable(result, schema.CONSTANT_DATA, name, case).to_numpy()
+    return counting(found, RowCounts(rows.astype(np.int64), int(result.attrs["n_obs"])))
 
 
 def _stored(
-    result: DataTree, name: str, label: NDArray[np.int32] | None, weight: Floats | None = None
+    result: DataTree,
+    name: str,
+    label: NDArray[np.integer] | None = None,
+    weight: Floats | None = None,
 ) -> Scores:
     """Scores of every classifier that a result holds under a name."""
     cases = access.cases(result)
@@ -266,14 +268,15 @@ def _stored(
 
 def _scores(
     y_prob: Floats,
-    label: NDArray[np.int32] | None,
+    label: NDArray[np.integer] | None,
     names: Iterable[str],
     classes: Iterable[Any],
     weight: Floats | None = None,
 ) -> Scores:
-    y_true = np.full(y_prob.shape[1], MISSING, np.int32) if label is None else label
+    y_true = np.full(y_prob.shape[1], MISSING) if label is None else label
     words = tuple(map(str, classes))
-    return from_parts(Parts(y_prob, y_true, tuple(names), words, sample_weight=weight))
+    parts = Parts(y_prob, y_true.astype(np.int32), tuple(names), words, sample_weight=weight)
+    return from_parts(parts)
 
 
 def _with_plain_classes(scores: Any) -> Any:
@@ -362,45 +365,30 @@ def write_rows(
     ...     len(file.read_text().splitlines())
     3
     """
+    from pyarrow import csv, parquet
+
     target = checked_path(path)
     check_call(progress, "progress")
     if target.suffix.casefold() not in _ENDINGS:
         raise InputError(f"path must end in .csv or .parquet; got {target.name!r}.")
     check_writable(target)
-    ending = target.suffix.casefold()
-    spell = cell if ending == ".csv" else str
-    found = lookups(result, scores, prob)
+    of_words = target.suffix.casefold() == ".csv"
+    make, spell = (csv.CSVWriter, cell) if of_words else (parquet.ParquetWriter, str)
+    found, writer = lookups(result, scores, prob), None
     total, done = sum(len(lookup.score) for lookup in found), 0
-    with replacing(target) as draft, _writer(draft, ending) as write:
+    with ExitStack() as opened:
+        draft = opened.enter_context(replacing(target))
         for lookup in found:
             first = 0
             for score in batches(lookup.score):
-                write(_lines(lookup, first, score, spell, named=len(found) > 1))
+                table = _lines(lookup, first, score, spell, named=len(found) > 1)
+                writer = writer or opened.enter_context(make(draft, table.schema))
+                writer.write_table(table)
                 first += len(score)
                 done += len(score)
                 if progress is not None:
                     progress(lookup.classifier, done, total)
     return target
-
-
-@contextmanager
-def _writer(path: Path, ending: str) -> Iterator[Callable[[Any], None]]:
-    """Open a file with the first table, whose schema it takes."""
-    from pyarrow import csv, parquet
-
-    opened: list[Any] = []
-
-    def write(table: Any) -> None:
-        if not opened:
-            make = csv.CSVWriter if ending == ".csv" else parquet.ParquetWriter
-            opened.append(make(path, table.schema))
-        opened[0].write_table(table)
-
-    try:
-        yield write
-    finally:
-        for writer in opened:
-            writer.close()
 
 
 def _lines(
@@ -432,18 +420,8 @@ def _lines(
         columns[name] = getattr(found, name).ravel()
     columns["decision"] = words(each(found.decision), lookup.classes)
     columns["n_open"] = each(found.admissible.sum(axis=1))
-    columns["open"] = words(*_open_names(found, lookup.classes, each))
+    patterns, place = np.unique(found.admissible, axis=0, return_inverse=True)
+    names_of = tuple(" / ".join(compress(lookup.classes, pattern)) for pattern in patterns)
+    columns["open"] = words(each(place.ravel()), names_of)
     columns["improper"] = each(found.improper)
     return pa.table(columns)
-
-
-def _open_names(
-    found: RowBounds, classes: tuple[str, ...], each: Callable[[NDArray[Any]], NDArray[Any]]
-) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """Which of the patterns that occur each line has, and their names joined."""
-    patterns, place = np.unique(found.admissible, axis=0, return_inverse=True)
-    joined = tuple(
-        " / ".join(name for name, stays in zip(classes, pattern, strict=True) if stays)
-        for pattern in patterns
-    )
-    return each(place.ravel()), joined

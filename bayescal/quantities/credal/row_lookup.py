@@ -30,6 +30,7 @@ from bayescal.quantities.credal.priors import LabelRatePrior
 from bayescal.quantities.credal.venn_abers import InductiveVennAbers, OneVsRest, Pair, merged
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.bootstrap import cells_with_rows
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -68,15 +69,10 @@ class StoredCurve:
         )
         component = component.ravel()
         rate, mass = (each.reshape(len(component), -1) for each in (rate, mass))
-        score, rows = (
-            access.variable(result, schema.CONSTANT_DATA, name, case).to_numpy().ravel()
-            for name in (schema.CELL_SCORE, schema.CELL_COUNT)
-        )
-        cell = np.argsort(score)
-        cell = cell[rows[cell] > 0]
+        score, _, cell = cells_with_rows(result, case)
         drawn = component != COMPONENTS.index(CALIBRATED)
         return cls(
-            score[cell].astype(np.float64),
+            score[cell],
             rate[np.ix_(drawn, cell)],
             mass.mean(axis=0, dtype=np.float64)[cell],
             component[drawn] == COMPONENTS.index(SEGMENTS),

@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import check_choice, check_rows, check_same_length
 from bayescal.core.columns import Whole, to_doubles, to_numpy
 from bayescal.core.errors import InputError
-from bayescal.core.intake import check_same_order, round_scores
+from bayescal.core.intake import check_same_order, finite_numbers, round_scores
 from bayescal.core.quantity import Floats
+from bayescal.quantities.credal.credal_sets import ordered
 
 type Numbers = NDArray[Any]  # of rows, whole or not
 
@@ -190,39 +191,13 @@ def merged(p0: ArrayLike, p1: ArrayLike) -> Floats:
 
 def check_pair(p0: ArrayLike, p1: ArrayLike) -> Pair:
     """Check that p0 and p1 are probabilities in order."""
-    check_same_order(p0=p0, p1=p1)
-    found = Pair(to_doubles(p0, "p0"), to_doubles(p1, "p1"))
-    if found.p0.shape != found.p1.shape:
-        raise InputError(
-            f"p0 and p1 must have the same shape; got {found.p0.shape} and {found.p1.shape}. "
-            "Pass them as predict() returns them."
-        )
-    wrong = np.atleast_1d(~((found.p0 >= 0) & (found.p0 <= found.p1) & (found.p1 <= 1)))
-    if wrong.any():
-        place = np.unravel_index(int(wrong.argmax()), wrong.shape)
-        low, high = (float(np.atleast_1d(p)[place]) for p in found)
-        raise InputError(
-            f"p0 and p1 must satisfy 0 <= p0 <= p1 <= 1; got p0 {low:.6g} and p1 {high:.6g} "
-            f"at row {int(place[0])}. Pass them as predict() returns them."
-        )
-    return found
+    return Pair(*ordered("Pass them as predict() returns them.", p0=p0, p1=p1))
 
 
 def _scores(score: ArrayLike) -> Floats:
     """Check scores, and round them: the last bit of a probability must not decide on a step."""
-    values = np.asarray(score) if np.isscalar(score) else to_numpy(score, "score")
-    if values.dtype.kind not in "fiub":
-        raise InputError(f"score must hold numbers; got dtype {values.dtype}. Pass scores.")
-    values = values.astype(np.float64, copy=False)
-    flat = values.ravel()
-    finite = np.isfinite(flat)
-    if not finite.all():
-        place = int(finite.argmin())
-        raise InputError(
-            f"score must be finite; got {flat[place]:.6g} at place {place}. "
-            "Drop those rows, or correct the classifier."
-        )
-    return round_scores(flat).reshape(values.shape)
+    values = finite_numbers(score, "score")
+    return round_scores(values.ravel()).reshape(values.shape)
 
 
 def _numbers(rows: ArrayLike, n: int) -> Numbers:

@@ -10,12 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_expit, logsumexp, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayescal.core.binning import Binning
 from bayescal.core.checks import check_choice, listing
-from bayescal.core.classifiers import check_labels, check_one_table, label_column, positive_weights
+from bayescal.core.classifiers import (
+    MostProbable,
+    check_labels,
+    check_one_table,
+    label_column,
+    positive_weights,
+)
 from bayescal.core.columns import Label, column_names, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
@@ -42,7 +47,7 @@ type Objective = Callable[[Floats], tuple[float, Floats]]
 type Domain = tuple[Floats, list[tuple[float, float]], Floats]
 
 
-class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class OfLogits(MostProbable):
     """What reads logits or probabilities, and labels; columns of tables by their names."""
 
     scale: str
@@ -185,40 +190,25 @@ class LogitCalibrator(OfLogits, ABC):
         warn_of(self.fit_logits(*self.check(X, y, sample_weight)))
         return self
 
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Compute calibrated probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs,) or (obs, class)
-            As in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (obs, class), in [0, 1]
-            Probabilities; rows sum to 1.
-        """
-        return np.asarray(softmax(self.transform_logits(self.checked_again(X)), axis=1))
-
+    @override
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the most probable class.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs,) or (obs, class)
-            As in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (obs,)
-            Labels.
-        """
-        found = predicted_class(self.transform_logits(self.checked_again(X)))
+        # By logits, which differ where probabilities are equal but for rounding.
+        found = predicted_class(self._calibrated(X))
         return np.asarray(self.classes_[found])
+
+    def _probabilities(self, x: ArrayLike) -> Floats:
+        """Calibrated probabilities, (obs, class)."""
+        return np.asarray(softmax(self._calibrated(x), axis=1))
+
+    def _calibrated(self, x: ArrayLike) -> Floats:
+        return self.transform_logits(self.checked_again(x))
 
 
 class ParametricCalibrator(LogitCalibrator, ABC):
     """Calibrator whose loss is a convex function of a vector of parameters."""
+
+    def __init__(self, scale: str = "logits") -> None:
+        self.scale = scale
 
     @abstractmethod
     def domain(self, logits: Floats) -> Domain:
@@ -415,9 +405,6 @@ class VectorScaling(ParametricCalibrator):
     [[0.667, 0.333], [0.25, 0.75]]
     """
 
-    def __init__(self, scale: str = "logits") -> None:
-        self.scale = scale
-
     @override
     def domain(self, logits: Floats) -> Domain:
         one = np.ones(logits.shape[1])
@@ -490,9 +477,6 @@ class PlattScaling(ParametricCalibrator):
     >>> fitted.predict_proba([[2.0, 0.0], [4.0, 0.0]]).round(3).tolist()
     [[0.667, 0.333], [0.8, 0.2]]
     """
-
-    def __init__(self, scale: str = "logits") -> None:
-        self.scale = scale
 
     @override
     def domain(self, logits: Floats) -> Domain:

@@ -27,7 +27,6 @@ from bayescal.quantities.temperature.logits import (
     ClassWise,
     Integers,
     LabeledRows,
-    Tabulated,
     class_wise,
     finite_logits,
     labeled_rows,
@@ -35,6 +34,7 @@ from bayescal.quantities.temperature.logits import (
     log_probabilities,
     logit_of_top,
     predicted_class,
+    tabulated,
 )
 from bayescal.quantities.temperature.vector_scaling import CentredRows, joined
 
@@ -214,9 +214,9 @@ class Problem:
         )
 
     @cached_property
-    def tabulated(self) -> Tabulated:
+    def table(self) -> Floats:
         """The labelled rows' log likelihood by predicted class, as of their effective number."""
-        return Tabulated.of(self.labeled()).times(self.per_weight)
+        return tabulated(self.labeled()) * self.per_weight[:, None, None]
 
     @cached_property
     def per_weight(self) -> Floats:

@@ -171,17 +171,12 @@ class LabeledRows:
     target: Floats  # (obs,): that of the label
     slice: Integers  # (obs,)
     n_slices: int
-    weight: Floats | None = None  # (obs,)
+    weight: Floats  # (obs,)
 
     @property
     def n(self) -> int:
         """Number of rows."""
         return len(self.target)
-
-    @property
-    def count(self) -> NDArray[np.int64]:
-        """Rows of each slice, (slice,)."""
-        return np.bincount(self.slice, minlength=self.n_slices)
 
     @property
     def told(self) -> NDArray[np.bool_]:
@@ -191,10 +186,8 @@ class LabeledRows:
 
     def thinned(self, step: int) -> LabeledRows:
         """Every so many rows."""
-        weight = None if self.weight is None else self.weight[::step]
-        return LabeledRows(
-            self.gap[:, ::step], self.target[::step], self.slice[::step], self.n_slices, weight
-        )
+        by_row = self.target[::step], self.slice[::step], self.n_slices, self.weight[::step]
+        return LabeledRows(self.gap[:, ::step], *by_row)
 
     def as_one(self) -> LabeledRows:
         """All rows in one slice."""
@@ -207,8 +200,7 @@ class LabeledRows:
         for start in range(0, self.n, rows):
             at = slice(start, start + rows)
             found[:, at] = _row_losses(self.gap[:, at], self.target[at], alpha[self.slice[at]])
-        if self.weight is not None:
-            found *= self.weight
+        found *= self.weight
         if self.n_slices == 1:
             return Sums(*found.sum(axis=1, keepdims=True))
         return Sums(*(np.bincount(self.slice, each, self.n_slices) for each in found))
@@ -216,8 +208,7 @@ class LabeledRows:
     def squared_slopes(self, alpha: Floats) -> Floats:
         """Squared slopes of the rows' log likelihood, weighted by w and w**2, (2, slice)."""
         squares = _row_losses(self.gap, self.target, alpha[self.slice])[1] ** 2
-        weight = np.ones(self.n) if self.weight is None else self.weight
-        by = (weight * squares, weight**2 * squares)
+        by = (self.weight * squares, self.weight**2 * squares)
         return np.stack([np.bincount(self.slice, each, self.n_slices) for each in by])
 
 
@@ -238,6 +229,7 @@ def labeled_rows(
     """Rows of logits, (obs, class), with their labels, slices and weights, (obs,)."""
     gap = np.ascontiguousarray(logits.T, dtype=np.float64)
     gap = gap - gap.max(axis=0)
+    weight = np.ones(len(label)) if weight is None else weight
     return LabeledRows(gap, gap[label, np.arange(len(label))], of, n_slices, weight)
 
 
@@ -314,32 +306,16 @@ STEP: Final = (HIGH - LOW) / (NODES - 1)
 _HALVINGS: Final = 60
 
 
-class Tabulated(NamedTuple):
-    """The table of labelled rows, and how many there are; those of two parts add up."""
-
-    # Log likelihood and its first two derivatives by the place in the table, (slice, node, 3).
-    table: Floats
-    rows: NDArray[np.int64]  # (slice,)
-
-    @classmethod
-    def of(cls, rows: LabeledRows) -> Tabulated:
-        """Tabulate and count rows."""
-        found = np.empty((rows.n_slices, NODES, 3))
-        for place, log_alpha in enumerate(np.linspace(LOW, HIGH, NODES)):
-            alpha = np.exp(log_alpha)
-            value, slope, curvature = rows.sums(np.full(rows.n_slices, alpha))
-            found[:, place, 0] = -value
-            found[:, place, 1] = -alpha * slope * STEP
-            found[:, place, 2] = -(alpha * slope + alpha**2 * curvature) * STEP**2
-        return cls(found, rows.count)
-
-    def plus(self, other: Tabulated) -> Tabulated:
-        """Join with the table of other rows."""
-        return Tabulated(self.table + other.table, self.rows + other.rows)
-
-    def times(self, factor: Floats) -> Tabulated:
-        """Multiply the log likelihood of each slice by a number."""
-        return self._replace(table=self.table * factor[:, None, None])
+def tabulated(rows: LabeledRows) -> Floats:
+    """Log likelihood and its first two derivatives by the place in a table, (slice, node, 3)."""
+    found = np.empty((rows.n_slices, NODES, 3))
+    for place, log_alpha in enumerate(np.linspace(LOW, HIGH, NODES)):
+        alpha = np.exp(log_alpha)
+        value, slope, curvature = rows.sums(np.full(rows.n_slices, alpha))
+        found[:, place, 0] = -value
+        found[:, place, 1] = -alpha * slope * STEP
+        found[:, place, 2] = -(alpha * slope + alpha**2 * curvature) * STEP**2
+    return found
 
 
 def quintic(x: Any, left: Any, right: Any) -> Any:

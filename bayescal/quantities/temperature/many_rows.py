@@ -26,8 +26,8 @@ from bayescal.quantities.temperature.logits import (
     LAST_STEP,
     MOST_STEPS,
     ClassWise,
-    Tabulated,
     peak,
+    tabulated,
 )
 from bayescal.quantities.temperature.vector_scaling import SCALINGS, CentredRows, Total
 
@@ -113,7 +113,7 @@ def _two_classes(table: Rows, label: str, pos_label: Any) -> tuple[Label, Label]
 
 def _first_reading(problem: Problem) -> Several[Any]:
     """What is said of rows, and the table of their likelihood."""
-    return Several({"facts": problem.facts, "table": Tabulated.of(problem.labeled())})
+    return Several({"facts": problem.facts, "table": Total(tabulated(problem.labeled()))})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +125,7 @@ class CountedRows:
     _source: Source
     facts: Facts
     # The labelled rows' log likelihood by predicted class, as of their effective number.
-    tabulated: Tabulated
+    table: Floats
     numbers: ClassWise
     # As how many rows a unit of weight counts in it, (class,).
     per_weight: Floats
@@ -142,14 +142,14 @@ class CountedRows:
                 f"{label} must hold at least one label; got none in {counted(facts.n, 'row')}. "
                 "Label some rows: temperatures cannot be estimated without."
             )
-        numbers = _least_loss(source, facts, found)
-        per_weight = np.ones(len(found.rows))
+        numbers = _least_loss(source, facts, found.value)
+        per_weight = np.ones(len(facts.labels))
         if columns.weight is not None:
             slopes = source.summed(partial(_squared_slopes, alpha=numbers.alpha)).value
             per_weight = facts.per_weight(slopes)
-        found = found.times(per_weight)
+        table = found.value * per_weight[:, None, None]
         names = tuple(map(str, columns.classes))
-        return cls(columns.classifier, names, source, facts, found, numbers, per_weight)
+        return cls(columns.classifier, names, source, facts, table, numbers, per_weight)
 
     @property
     def n_classes(self) -> int:
@@ -194,14 +194,14 @@ class CountedRows:
     def fingerprint(self) -> str:
         """Hash of names, and of the table."""
         digest = hashlib.sha256(repr((self.classifier, self.classes, self.facts)).encode())
-        for array in self.tabulated:
+        for array in (self.table, self.facts.predicted):
             digest.update(array.tobytes())
         return digest.hexdigest()
 
 
-def _least_loss(source: Source, facts: Facts, found: Tabulated) -> ClassWise:
+def _least_loss(source: Source, facts: Facts, table: Floats) -> ClassWise:
     """Numbers of least log loss: the peaks of the table, and Newton's steps from there."""
-    table = np.concatenate([found.table, found.table.sum(axis=0, keepdims=True)])
+    table = np.concatenate([table, table.sum(axis=0, keepdims=True)])
     # Without a wrong prediction there is no minimum.
     wrong = facts.predicted - facts.right
     wrong = np.append(wrong, wrong.sum())
@@ -217,7 +217,7 @@ def _least_loss(source: Source, facts: Facts, found: Tabulated) -> ClassWise:
         alpha = np.clip(alpha + step, ALPHA_MIN, ALPHA_MAX)
         open_ &= np.abs(step) > LAST_STEP * alpha
     shared = float(alpha[-1])
-    return ClassWise(np.where(told[:-1] & (found.rows > 0), alpha[:-1], shared), shared)
+    return ClassWise(np.where(told[:-1] & (facts.predicted > 0), alpha[:-1], shared), shared)
 
 
 def _derivatives(problem: Problem, alpha: Floats) -> Total:

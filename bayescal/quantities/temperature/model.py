@@ -77,7 +77,7 @@ def build_model(data: Scores, priors: Priors | None = None) -> pm.Model:
 
 def temperatures_of(problem: Rows, priors: Priors) -> HierarchicalTemperatures:
     """Join a problem and its priors."""
-    return HierarchicalTemperatures(*problem.tabulated, priors)
+    return HierarchicalTemperatures(problem.table, problem.facts.predicted, priors)
 
 
 def model_of(problem: Rows, temperatures: HierarchicalTemperatures) -> pm.Model:
@@ -122,11 +122,9 @@ class HierarchicalTemperatures(BaseModel):
         """Add the shared number, its spread, the classes' numbers and the likelihood."""
         import pymc as pm
 
-        from bayescal.inference.graph import pooled_normal
+        from bayescal.inference.graph import add_data, pooled_normal
 
-        data = {
-            name: pm.Data(name, values, dims=_DIMS[name]) for name, values in self.inputs().items()
-        }
+        data = add_data(self.inputs(), _DIMS)
         prior = data["prior"]
         mu = pm.Normal("mu", prior[0], prior[1])
         tau = pm.HalfNormal("tau", prior[2])
@@ -145,27 +143,12 @@ class HierarchicalTemperatures(BaseModel):
         )
         return log_alpha
 
-    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
-        """Posterior by quadrature over mu and tau, and over each class given them."""
-        found, log_evidence = draw_posterior(self.table, self.priors, draws, rng)
-        return DirectDraws(found, draws, "quadrature", log_evidence)
-
     def prior_draws(self, draws: int, rng: np.random.Generator) -> dict[str, Floats]:
         """Draws before any label counts."""
         mu = rng.normal(self.priors.mu.mu, self.priors.mu.sigma, draws)
         tau = np.abs(rng.normal(0, self.priors.tau.sigma, draws))
         log_alpha = rng.normal(mu[:, None], tau[:, None], (draws, len(self.table)))
         return {"mu": mu, "tau": tau, "log_alpha": log_alpha}
-
-    def log_prior(self, draws: Draws) -> dict[str, Floats]:
-        """Density of the shared number and its spread, and of all classes given them."""
-        mu, tau = draws["mu"], draws["tau"]
-        each = norm.logpdf(draws["log_alpha"], mu[..., None], tau[..., None])
-        return {
-            "mu": norm.logpdf(mu, self.priors.mu.mu, self.priors.mu.sigma),
-            "tau": halfnorm.logpdf(tau, scale=self.priors.tau.sigma),
-            "log_alpha": each.sum(axis=-1),
-        }
 
     def log_likelihood(self, draws: Draws) -> Floats:
         """Log probability of the labels of each predicted class, (chain, draw, class)."""
@@ -225,11 +208,6 @@ class TemperatureAverage(BaseModel):
     def members(self) -> Mapping[str, LabelModel]:
         """What NUTS samples."""
         return {CLASS_WISE: self.temperatures}
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """That of the temperatures of classes."""
-        return self.temperatures.compile_key
 
     def add_to_model(self) -> Any:
         """Add the temperatures of classes."""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import softmax
 
 from bayescal.core.binning import Binning
-from bayescal.core.checks import check_choice, check_data, check_is, check_known, listing
+from bayescal.core.checks import check_choice, check_data, check_is, listing
 from bayescal.core.columns import MISSING, column_names
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import (
@@ -132,13 +132,8 @@ def calibrate(
     >>> bc.temperature.calibrate(result, [[4.0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]).shape
     (1, 10)
     """
-    schema.check_result(result)
-    if result.attrs["quantity"] != "temperature":
-        raise InputError(
-            "calibrate takes a result of temperature; this one is of "
-            f"{result.attrs['quantity']}. Pass what bayescal.fit(bayescal.temperature, ...) gave."
-        )
-    case = _case(result, classifier)
+    schema.check_result_of(result, "temperature")
+    case = access.named_case(result, classifier)
     fitted = _scale(result, scale)
     if fitted == "logits":
         found, masked = masked_logits(logits, "logits")
@@ -192,18 +187,6 @@ def _order(named: list[str], known: Sequence[str]) -> list[int]:
             f"{listing(named)}. Name the class of each column: classes=[...]."
         )
     return found
-
-
-def _case(result: xr.DataTree, classifier: str | None) -> ResultSlice:
-    """The classifier's part of the result."""
-    names = access.classifier_names(result)
-    if access.is_prior_grid(result):
-        raise InputError("calibrate takes one fit; this result has one for each of several priors.")
-    if classifier is None and len(names) > 1:
-        raise InputError(f"classifier must be one of the result's; choose from {names}.")
-    chosen = names[0] if classifier is None else classifier
-    check_known(chosen, names, "classifier", "the result")
-    return access.find_case(result, chosen)
 
 
 def _scalings(result: xr.DataTree, case: ResultSlice) -> Scalings | None:

@@ -324,10 +324,10 @@ def _temperatures(base: TemperatureScaling, parts: Sequence[Part], gamma: float)
     rows = labeled_rows(logits, label, of, len(parts), weight)
     found = class_wise(rows, gamma, base.alpha_min, base.alpha_max)
 
-    def with_number(alpha: float) -> LogitCalibrator:
+    def with_number(alpha: float) -> Any:
         made = clone(base)
         made.alpha_ = float(alpha)
-        return made  # type: ignore[no-any-return]  # scikit-learn has no types
+        return made
 
     return with_number(found.shared), [with_number(alpha) for alpha in found.alpha]
 

@@ -29,11 +29,19 @@ NEED_MEMBERS = {k: v for k, v in NEED_BOUNDS.items() if k not in ("is_proper", "
 @pytest.mark.parametrize(
     ("lower", "upper", "message"),
     [
-        ([[0, 0], [0.6, 0.1]], [[1, 1], [0.5, 0.9]], "got 0.6 and 0.5 at row 1, class 0"),
-        ([0.2, -0.1], [0.5, 0.9], r"lower must lie in \[0, 1\]; got -0.1 at class 1"),
-        ([0.2, 0.1], [0.5, 1.1], r"upper must lie in \[0, 1\]; got 1.1 at class 1"),
-        ([0.2, np.nan], [0.5, 0.9], "lower must be finite; got nan at class 1"),
-        ([0.2, 0.1], [0.5, np.inf], "upper must be finite; got inf at class 1"),
+        (
+            [[0, 0], [0.6, 0.1]],
+            [[1, 1], [0.5, 0.9]],
+            "got lower 0.6 and upper 0.5 at row 1, column 0",
+        ),
+        (
+            [0.2, -0.1],
+            [0.5, 0.9],
+            "0 <= lower <= upper <= 1; got lower -0.1 and upper 0.9 at place 1",
+        ),
+        ([0.2, 0.1], [0.5, 1.1], "got lower 0.1 and upper 1.1 at place 1"),
+        ([0.2, np.nan], [0.5, 0.9], "got lower nan and upper 0.9 at place 1"),
+        ([0.2, 0.1], [0.5, np.inf], "got lower 0.1 and upper inf at place 1"),
         ([0.2, 0.1], [0.5], r"the same shape; got \(2,\) and \(1,\)"),
     ],
 )
@@ -73,7 +81,7 @@ def test_all_bounds_from_zero_to_one_and_no_rows_at_all(function):
     [
         ([0.1, np.nan], [0, 1], "score must be finite; got nan at place 1"),
         ([0.1, -np.inf], [0, 1], "score must be finite; got -inf at place 1"),
-        (["a", "b"], [0, 1], "score must hold numbers"),
+        (["a", "b"], [0, 1], "score must be numbers; got 'a' at row 0"),
         ([0.1, 0.2], [0, 2], "label must hold 0 or 1 for each row; got 2 at row 1"),
         ([0.1, 0.2], [0, np.nan], "label must hold 0 or 1 for each row; got nan at row 1"),
         ([0.1, 0.2], ["no", "yes"], "label must hold 0 or 1 for each row; got dtype"),
@@ -127,7 +135,7 @@ def test_probabilities_that_are_none():
         credal_sets.project([0.2, 0.3, 0.5], low, high)
     with pytest.raises(InputError, match=r"p must lie in \[0, 1\]; got 2"):
         credal_sets.divergence([2, 0], [0.5, 0.5])
-    with pytest.raises(InputError, match=r"p0 0\.5 and p1 0\.4 at row 0"):
+    with pytest.raises(InputError, match=r"p0 0\.5 and p1 0\.4 at place 0"):
         merged(0.5, 0.4)
 
 
@@ -137,7 +145,9 @@ def test_costs_and_events_that_are_none():
         credal_sets.expectation([1, np.nan], low, high)
     with pytest.raises(InputError, match=r"with 2 classes; got \(3,\)"):
         credal_sets.expectation([1, 2, 3], low, high)
-    with pytest.raises(InputError, match=r"cost must have shape \(action, class\); got \(2,\)"):
+    with pytest.raises(
+        InputError, match=r"cost must have shape \(action, class\) with 2 classes; got \(2,\)"
+    ):
         decisions.maximin([1, 2], low, high)
     with pytest.raises(InputError, match="event must hold true or false for each of the 2 classes"):
         credal_sets.probability([1, 0], low, high)

@@ -1,5 +1,7 @@
 """Calibration splits, ranks against SciPy's, counts in cells, and warnings of the labels."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,10 +16,10 @@ from bayescal.quantities.credal.data import (
     CalibrationSplit,
     EmpiricalCDF,
     Problem,
-    RankCells,
-    ScoreCells,
     cell_of,
     effective_rows,
+    rank_cells,
+    score_cells,
 )
 from bayescal.quantities.ece.data import problem_of
 from tests.quantities.credal.made import binary, multiclass
@@ -114,7 +116,7 @@ def test_the_last_bit_decides_neither_on_ties_nor_on_cells():
     assert cell_of(np.array([0.29]), 100).tolist() == [29]
 
 
-TEN = RankCells(10)
+TEN = partial(rank_cells, 10)
 
 
 def of(data, cells=TEN):
@@ -153,7 +155,7 @@ def test_weighted_rows_count_as_in_ece(n):
     # One bin, whose cells are cut as those of rows without bins.
     cells = problem_of(task, True, bc.Binning(1, "uniform")).cells
     held = cells.count > 0
-    found = of(data, ScoreCells(100))
+    found = of(data, partial(score_cells, 100))
     number = held.sum()
     for name, values in (("count", cells.count), ("positives", cells.positives)):
         np.testing.assert_allclose(getattr(found, name)[0, :number], values[held], rtol=1e-12)
@@ -180,7 +182,7 @@ def test_few_scores_are_a_cell_each_and_empty_cells_come_last():
     score = np.repeat([0.0, 0.1, 0.7, 1.0], [2, 3, 4, 1])
     label = np.array([0, 0, 0, 1, 0, 1, 1, 0, 1, 1])
     data = bc.CalibrationSplit(calibration=bc.Scores(y_true=label, y_prob=score), target=[0.1])
-    found = of(data, ScoreCells(5))
+    found = of(data, partial(score_cells, 5))
     assert found.count.tolist() == [[2, 3, 4, 1, 0, 0, 0]]
     assert found.positives.tolist() == [[0, 1, 3, 1, 0, 0, 0]]
     np.testing.assert_allclose(found.cell_score()[0, :4], [0, 0.1, 0.7, 1])
@@ -190,7 +192,7 @@ def test_many_scores_are_cut_at_quantiles_and_the_ends_stay_apart():
     score = np.concatenate([np.zeros(7), np.linspace(0.01, 0.99, 500), np.ones(3)])
     label = np.arange(len(score)) % 2
     data = bc.CalibrationSplit(calibration=bc.Scores(y_true=label, y_prob=score), target=[0.1])
-    found = of(data, ScoreCells(20))
+    found = of(data, partial(score_cells, 20))
     held = found.count[0][found.count[0] > 0]
     assert held[[0, -1]].tolist() == [7, 3]
     assert held.sum() == 510

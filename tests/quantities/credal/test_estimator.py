@@ -123,8 +123,8 @@ def test_words_say_what_is_bounded_and_what_is_taken_for_granted():
 @pytest.mark.parametrize(
     ("p0", "p1", "n", "message"),
     [
-        ([0.3], [0.2], 5, "0 <= p0 <= p1 <= 1; got p0 0.3 and p1 0.2 at row 0"),
-        ([0.1, np.nan], [0.2, 0.3], 5, "got p0 nan and p1 0.3 at row 1"),
+        ([0.3], [0.2], 5, "0 <= p0 <= p1 <= 1; got p0 0.3 and p1 0.2 at place 0"),
+        ([0.1, np.nan], [0.2, 0.3], 5, "got p0 nan and p1 0.3 at place 1"),
         ([], [], 5, "at least one"),
         ([0.1], [0.2], 0, "n_calibration must be a whole number >= 1; got 0"),
     ],

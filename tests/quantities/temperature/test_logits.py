@@ -9,13 +9,13 @@ from bayescal.quantities.temperature.logits import (
     ALPHA_MIN,
     HIGH,
     LOW,
-    Tabulated,
     derivatives,
     labeled_rows,
     least_loss,
     look_up,
     peak,
     quintic,
+    tabulated,
 )
 from tests.quantities.temperature.made import log_loss, rows
 
@@ -88,7 +88,7 @@ def test_a_minimum_beyond_a_bound_is_the_bound():
 def table(n, n_classes, spread, seed=0):
     logits, label = rows(n, n_classes, seed, spread=spread)
     held = labeled_rows(logits, label, logits.argmax(axis=1), n_classes)
-    return held, Tabulated.of(held).table
+    return held, tabulated(held)
 
 
 @pytest.mark.parametrize(
@@ -135,14 +135,13 @@ def test_its_peaks_are_the_numbers_of_least_loss():
     # All labels are the largest logits: the likelihood rises to the end of the table.
     logits, _ = rows(50, 3)
     sure = labeled_rows(0.01 * logits, logits.argmax(axis=1), np.zeros(50, int), 1)
-    assert peak(Tabulated.of(sure).table) == pytest.approx(HIGH)
+    assert peak(tabulated(sure)) == pytest.approx(HIGH)
 
 
 def test_tables_of_parts_add_up():
     logits, label = rows(300, 3)
     whole, one, two = (
-        Tabulated.of(labeled_rows(logits[at], label[at], logits[at].argmax(axis=1), 3))
+        tabulated(labeled_rows(logits[at], label[at], logits[at].argmax(axis=1), 3))
         for at in (slice(None), slice(0, 90), slice(90, None))
     )
-    np.testing.assert_array_equal(one.plus(two).rows, whole.rows)
-    np.testing.assert_allclose(one.plus(two).table, whole.table, rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(one + two, whole, rtol=1e-12, atol=1e-9)

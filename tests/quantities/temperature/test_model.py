@@ -14,9 +14,9 @@ from bayescal.quantities.temperature.logits import (
     LOW,
     NODES,
     STEP,
-    Tabulated,
     labeled_rows,
     look_up,
+    tabulated,
 )
 from bayescal.quantities.temperature.model import (
     draw_classes,
@@ -113,8 +113,9 @@ def importance_means(found, priors, draws=400_000):
 def test_draws_by_quadrature_have_the_posterior_means():
     found, priors = problem(40, 3), Priors()
     mean, error = importance_means(found, priors)
-    drawn = temperatures_of(found, priors).direct_draws(20_000, np.random.default_rng(1))
-    values = np.column_stack([drawn.draws[name] for name in ("mu", "tau", "log_alpha")])
+    table = temperatures_of(found, priors).table
+    drawn, _ = draw_posterior(table, priors, 20_000, np.random.default_rng(1))
+    values = np.column_stack([drawn[name] for name in ("mu", "tau", "log_alpha")])
     spread = np.hypot(error, values.std(axis=0) / np.sqrt(20_000))
     # Four standard errors, and what cells of the grid add.
     assert (np.abs(values.mean(axis=0) - mean) < 4 * spread + 0.005).all()
@@ -162,7 +163,7 @@ def test_nuts_agrees_with_quadrature_and_does_not_diverge(n, n_classes, alpha):
     health = check([sampled.posterior[name] for name in model.variables], [sampled.sample_stats])
     assert health.divergences == 0
     assert health.ess_min > 400
-    drawn = model.direct_draws(20_000, np.random.default_rng(1)).draws
+    drawn, _ = draw_posterior(model.table, model.priors, 20_000, np.random.default_rng(1))
     for name in model.variables:
         nuts = sampled.posterior[name].reshape(4000, -1)
         direct = drawn[name].reshape(20_000, -1)
@@ -175,29 +176,16 @@ def test_nuts_agrees_with_quadrature_and_does_not_diverge(n, n_classes, alpha):
 def test_classes_without_rows_have_their_prior_given_mu_and_tau():
     found = problem(60, 3)
     held = labeled_rows(found.logits, found.label, found.predicted * 0, 2)
-    from bayescal.quantities.temperature.logits import Tabulated
-    from bayescal.quantities.temperature.model import HierarchicalTemperatures
-
-    model = HierarchicalTemperatures(*Tabulated.of(held), Priors())
-    drawn = model.direct_draws(4000, np.random.default_rng(0)).draws
+    drawn, _ = draw_posterior(tabulated(held), Priors(), 4000, np.random.default_rng(0))
     apart = (drawn["log_alpha"][:, 1] - drawn["mu"]) / drawn["tau"]
     # tau of the draws lies within its cell of the grid: the spread is 1 to a few per cent.
     assert kstest(apart, "norm").statistic < 0.04
 
 
-def test_log_prior_and_likelihood_are_densities():
+def test_the_log_likelihood_is_that_of_the_labels():
     found = problem(30, 2)
-    model = temperatures_of(found, Priors())
-    draws = {
-        "mu": np.array([[0.1]]),
-        "tau": np.array([[0.4]]),
-        "log_alpha": np.array([[[0.2, -0.3]]]),
-    }
-    log_prior = model.log_prior(draws)
-    assert log_prior["mu"][0, 0] == pytest.approx(norm.logpdf(0.1, 0, 0.7))
-    assert log_prior["tau"][0, 0] == pytest.approx(halfnorm.logpdf(0.4, scale=0.5))
-    assert log_prior["log_alpha"][0, 0] == pytest.approx(norm.logpdf([0.2, -0.3], 0.1, 0.4).sum())
-    likelihood = model.log_likelihood(draws)[0, 0]
+    draws = {"log_alpha": np.array([[[0.2, -0.3]]])}
+    likelihood = temperatures_of(found, Priors()).log_likelihood(draws)[0, 0]
     assert likelihood[1] == pytest.approx(full_log_likelihood(found, 1)(-0.3), rel=1e-8)
 
 
@@ -211,8 +199,8 @@ def test_the_density_of_the_model_is_that_of_its_parts():
     inputs = model.inputs()
     variance = 1 / (inputs["precision"] + 0.4**-2)
     place = variance * (inputs["pull"] + 0.1 * 0.4**-2) + np.sqrt(variance) * [0.3, -0.2]
-    draws = {"mu": np.array(0.1), "tau": np.array(0.4), "log_alpha": place}
-    expected = sum(model.log_prior(draws).values()) + np.log(0.4) + np.log(variance).sum() / 2
+    expected = norm.logpdf(0.1, 0, 0.7) + halfnorm.logpdf(0.4, scale=0.5) + np.log(0.4)
+    expected += norm.logpdf(place, 0.1, 0.4).sum() + np.log(variance).sum() / 2
     expected += sum(full_log_likelihood(found, k)(place[k]) for k in range(2))
     assert total == pytest.approx(float(expected), rel=1e-7)
 
@@ -220,7 +208,7 @@ def test_the_density_of_the_model_is_that_of_its_parts():
 @pytest.mark.parametrize(("n", "n_classes"), [(12, 2), (200, 5), (20_000, 3)])
 def test_evidence_and_draws_are_those_of_an_integral(n, n_classes):
     logits, label = rows(n, n_classes)
-    table = Tabulated.of(labeled_rows(logits, label, logits.argmax(axis=1), n_classes)).table
+    table = tabulated(labeled_rows(logits, label, logits.argmax(axis=1), n_classes))
     drawn, evidence = draw_shared(table, Priors(), 20_000, np.random.default_rng(0))
 
     def fit(place):

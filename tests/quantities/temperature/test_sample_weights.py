@@ -27,7 +27,7 @@ def drawn(n, right, wrong, seed=0):
 @pytest.mark.parametrize(("right", "wrong"), [(1.0, 0.2), (0.2, 1.0)])
 def test_log_alphas_vary_as_those_of_the_weighted_bootstrap(right, wrong):
     problem, rng = Problem.of(drawn(4000, right, wrong), "classifier"), np.random.default_rng(1)
-    table, rows = problem.tabulated.table, problem.labeled()
+    table, rows = problem.table, problem.labeled()
     _, curvature = derivatives(table, peak(table))
     found = []
     for _ in range(400):

@@ -32,7 +32,7 @@ class PseudoObservations(NamedTuple):
 
 
 def add_pseudo_observations(prob: Floats, s: float) -> PseudoObservations:
-    """Add pseudo-observations to a posterior given as draws.
+    """Add pseudo-observations to a posterior given as draws, (draw, ...).
 
     A draw at the quantile q of the posterior is moved to the quantile q of the draws weighted by
     ``(1 - g)**s``, or ``g**s``: the likelihood of s labels 0, or 1. So the interval from the alpha
@@ -40,7 +40,7 @@ def add_pseudo_observations(prob: Floats, s: float) -> PseudoObservations:
     of the target row. With the improper prior ``1 / (g (1 - g))`` of a single bin and s = 1 it is
     Clopper and Pearson's.
     """
-    by_row = np.ascontiguousarray(prob.T)
+    by_row = np.ascontiguousarray(prob.reshape(len(prob), -1).T)
     lower, upper = np.empty_like(by_row), np.empty_like(by_row)
     even = (np.arange(len(prob)) + 0.5) / len(prob)
     # Row by row: what one takes stays in the cache, which halves the time of whole arrays.
@@ -49,13 +49,7 @@ def add_pseudo_observations(prob: Floats, s: float) -> PseudoObservations:
         ranked = draws[order]
         lower[row, order] = np.minimum(_weighted(ranked, (1 - ranked) ** s, even), ranked)
         upper[row, order] = np.maximum(_weighted(ranked, ranked**s, even), ranked)
-    return PseudoObservations(prob, lower.T, upper.T)
-
-
-def side_by_side(curves: Iterable[PseudoObservations]) -> PseudoObservations:
-    """Put those of each curve, (draw, obs), side by side, (draw, obs, curve)."""
-    parts = zip(*curves, strict=True)
-    return PseudoObservations._make(np.stack(part, axis=-1) for part in parts)
+    return PseudoObservations(prob, *(part.T.reshape(prob.shape) for part in (lower, upper)))
 
 
 def _weighted(ranked: Floats, weight: Floats, even: Floats) -> Floats:
@@ -237,6 +231,8 @@ def in_columns(per_cell: Floats, cell: Whole) -> Floats:
     return np.asarray(per_cell[:, np.arange(cell.shape[1]), cell])
 
 
+_CELLS: Final = ("curve", "cell")
+_DIMS: Final = dict.fromkeys(("count", "positives", "log_coefficient"), _CELLS)
 # Steps of concentrations below 1 have an infinite density at 0; draws may round to it.
 _SMALLEST: Final = 1e-300
 
@@ -270,12 +266,9 @@ class Isotonic(_Bins):
         import pymc as pm
         import pytensor.tensor as pt
 
-        from bayescal.inference.graph import logit_binomial
+        from bayescal.inference.graph import add_data, observe_counts
 
-        data = {
-            name: pm.Data(name, values, dims=("curve", "cell") if np.ndim(values) else None)
-            for name, values in self.inputs().items()
-        }
+        data = add_data(self.inputs(), _DIMS)
         shape = (self.problem.n_curves, self.problem.n_cells + 1)
         mass = pm.Gamma("mass", data["concentration"], 1.0, shape=shape)
         increment = pm.Deterministic("increment", mass / mass.sum(axis=-1, keepdims=True))
@@ -283,14 +276,7 @@ class Isotonic(_Bins):
         is_below = np.tri(self.problem.n_cells, self.problem.n_cells + 1)
         below = (increment[:, None, :] * is_below).sum(axis=-1)
         above = (increment[:, None, :] * (1 - is_below)).sum(axis=-1)
-        logit_binomial(
-            "events",
-            data["count"],
-            pt.log(below) - pt.log(above),
-            data["log_coefficient"],
-            observed=data["positives"],
-            dims=("curve", "cell"),
-        )
+        observe_counts(data, pt.log(below) - pt.log(above), _CELLS)
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Dirichlet draws."""
@@ -311,9 +297,7 @@ class Isotonic(_Bins):
 
     def with_pseudo_observations(self, draws: Draws, rank: Floats) -> PseudoObservations:
         """Rates and bounds of the ranks' bins."""
-        rate = self.cell_prob(draws)
-        found = add_pseudo_observations(rate.reshape(len(rate), -1), self.prior.s)
-        return self._at(rank, (part.reshape(rate.shape) for part in found))
+        return self._at(rank, add_pseudo_observations(self.cell_prob(draws), self.prior.s))
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Dirichlet density."""
@@ -350,12 +334,12 @@ class Imprecise(_Bins):
         """``rate ~ Beta(s / 2, s / 2)``, ``positives ~ Binomial(count, rate)``."""
         import pymc as pm
 
-        values, dims = self.inputs(), ("curve", "cell")
-        count = pm.Data("count", values["count"], dims=dims)
-        positives = pm.Data("positives", values["positives"], dims=dims)
-        s = pm.Data("s", values["s"])
-        rate = pm.Beta("rate", s / 2, s / 2, dims=dims)
-        pm.Binomial("events", n=count, p=rate, observed=positives, dims=dims)
+        from bayescal.inference.graph import add_data
+
+        data = add_data(self.inputs(), _DIMS)
+        half = data["s"] / 2
+        rate = pm.Beta("rate", half, half, dims=_CELLS)
+        pm.Binomial("events", data["count"], rate, observed=data["positives"], dims=_CELLS)
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Beta draws."""

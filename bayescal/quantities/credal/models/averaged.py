@@ -25,7 +25,6 @@ from bayescal.quantities.credal.models import (
     PseudoObservations,
     RateModel,
     add_pseudo_observations,
-    side_by_side,
 )
 from bayescal.quantities.credal.models.rising import RisingComponent
 from bayescal.quantities.credal.priors import RISING, ROW_DESCRIPTIONS, STEPS, AveragedCurve
@@ -213,31 +212,26 @@ class Averaged(RateModel):
         """Components of each curve."""
         return tuple(_Curve.of(self.problem, c, self.prior) for c in range(self.problem.n_curves))
 
+    @cached_property
+    def _places(self) -> Mapping[str, tuple[int, str]]:
+        """Curve and component of each member."""
+        several = self.problem.n_curves > 1
+        return {
+            f"{name} {c}" if several else name: (c, name)
+            for c, curve in enumerate(self.curves)
+            for name in curve.average.members
+        }
+
     @property
     def members(self) -> Mapping[str, quantity.LabelModel]:
         """What NUTS samples: every curve's smooth and rough component."""
         return {
-            name: model
-            for c in range(self.problem.n_curves)
-            for name, model in self._members_of(c).items()
+            name: self.curves[c].average.members[own] for name, (c, own) in self._places.items()
         }
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """That of the last of the members."""
-        return list(self.members.values())[-1].compile_key
 
     def add_to_model(self) -> Any:
         """Add the last of the members."""
         return list(self.members.values())[-1].add_to_model()
-
-    def _members_of(self, curve: int) -> dict[str, quantity.LabelModel]:
-        found = self.curves[curve].average.members
-        return {self._named(name, curve): model for name, model in found.items()}
-
-    def _named(self, name: str, curve: int) -> str:
-        """Name of a component of a curve."""
-        return name if self.problem.n_curves == 1 else f"{name} {curve}"
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Importance sampling of every component; draws are named by curve."""
@@ -270,26 +264,24 @@ class Averaged(RateModel):
 
     def _of_curve(self, draws: Draws, c: int, rng: np.random.Generator) -> Draws:
         """Parameters of one curve, (chain, draw, ...), with what NUTS leaves out."""
-        average, own = self.curves[c].average, _of(draws, c)
-        sampled = own or {
-            key: draws[key if c == 0 else f"{self._named(name, c)}/{key}"]
-            for name, model in average.members.items()
+        sampled = _of(draws, c) or {
+            key: draws[key if c == 0 else f"{name}/{key}"]
+            for name, model in self.members.items()
             for key in model.variables
+            if self._places[name][0] == c
         }
-        return average.completed(sampled, rng)
+        return self.curves[c].average.completed(sampled, rng)
 
     def members_to_sample(self, direct: DirectDraws) -> tuple[str, ...]:
         """Every curve's members that matter."""
-        return tuple(
-            self._named(name, c)
-            for c, curve in enumerate(self.curves)
-            for name in curve.members_to_sample(_of(direct.evidence, c))
-        )
+        wanted = [
+            curve.members_to_sample(_of(direct.evidence, c)) for c, curve in enumerate(self.curves)
+        ]
+        return tuple(name for name, (c, own) in self._places.items() if own in wanted[c])
 
     def member_draws(self, name: str, direct: DirectDraws) -> Draws:
         """Direct draws of a member."""
-        c = next(c for c in range(len(self.curves)) if name in self._members_of(c))
-        own = self._members_of(c)[name].variables
+        own, (c, _) = self.members[name].variables, self._places[name]
         return {key: v for key, v in _of(direct.draws, c).items() if key in own}
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
@@ -314,21 +306,17 @@ class Averaged(RateModel):
         A score of 0 or 1 that never errs is its own rate and its bound on that side. The other
         bound is that of a score that errs: a pseudo-observation rules out that it never does.
         """
-        found = []
-        for c, (curve, ranks) in enumerate(zip(self.curves, self.problem.ranks, strict=True)):
-            score, never = ranks.score_at(rank[:, c]), draws["never_errs"][:, c]
-            prob = curve.nodes.interpolated(draws["node_rate"][:, c], score)
-            ends = add_pseudo_observations(prob, self.prior.s)
-            for end, bound in ((0, ends.prob_lower), (1, ends.prob_upper)):
-                for part in (ends.prob, bound):
-                    part[np.ix_(never[:, end], score == end)] = end
-            found.append(ends)
-        return side_by_side(found)
-
-    def log_prior(self, draws: Draws) -> Draws:
-        """Log prior density under each component, of draws of all of them; curves add up."""
-        own = [curve.average.log_prior(_of(draws, c)) for c, curve in enumerate(self.curves)]
-        return {name: np.sum([one[name] for one in own], axis=0) for name in own[0]}
+        score = [ranks.score_at(at) for ranks, at in zip(self.problem.ranks, rank.T, strict=True)]
+        prob = [
+            curve.nodes.interpolated(draws["node_rate"][:, c], score[c])
+            for c, curve in enumerate(self.curves)
+        ]
+        found = add_pseudo_observations(np.stack(prob, axis=-1), self.prior.s)
+        for end, bound in ((0, found.prob_lower), (1, found.prob_upper)):
+            right = draws["never_errs"][:, None, :, end] & (np.stack(score, axis=-1) == end)
+            for part in (found.prob, bound):
+                part[right] = end
+        return found
 
 
 def _of[Value](named: Mapping[str, Value], curve: int) -> dict[str, Value]:

@@ -21,7 +21,6 @@ from bayescal.quantities.credal.models import (
     PseudoObservations,
     RateModel,
     add_pseudo_observations,
-    side_by_side,
 )
 from bayescal.quantities.credal.priors import MonotoneCurve
 
@@ -214,11 +213,9 @@ class Monotone(RateModel):
         """
         import pymc as pm
 
-        from bayescal.inference.graph import logit_binomial, product, whitened_blocks
+        from bayescal.inference.graph import add_data, observe_counts, product, whitened_blocks
 
-        data = {
-            name: pm.Data(name, values, dims=_DIMS[name]) for name, values in self.inputs().items()
-        }
+        data = add_data(self.inputs(), _DIMS)
         scale = data["prior_scale"]
         unit = whitened_blocks("unit", data["centre"], data["root"], dims=("curve", "basis"))
         height, positive = unit[:, 0], half_normal_tensor(unit[:, 1:])
@@ -229,14 +226,7 @@ class Monotone(RateModel):
         log_ratio = log_mixture_tensor(square) + (square + height**2 - own**2) / 2
         pm.Potential("prior", log_ratio.sum())
         rise = product(data["design"], weight)
-        logit_binomial(
-            "events",
-            data["count"],
-            intercept[:, None] + rise,
-            data["log_coefficient"],
-            observed=data["positives"],
-            dims=("curve", "cell"),
-        )
+        observe_counts(data, intercept[:, None] + rise, _DIMS["count"])
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Independent draws."""
@@ -272,12 +262,11 @@ class Monotone(RateModel):
 
     def with_pseudo_observations(self, draws: Draws, rank: Floats) -> PseudoObservations:
         """Curve and bounds at any rank."""
-        found = []
+        prob = []
         for curve, at in enumerate(rank.T):
             rise = draws["weight"][:, curve] @ (i_splines(at) - 0.5).T
-            prob = expit(draws["intercept"][:, curve, None] + rise)
-            found.append(add_pseudo_observations(prob, self.prior.s))
-        return side_by_side(found)
+            prob.append(expit(draws["intercept"][:, curve, None] + rise))
+        return add_pseudo_observations(np.stack(prob, axis=-1), self.prior.s)
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Normal density, and that of half-normal weights over their common scale."""
@@ -368,7 +357,7 @@ class RisingComponent:
         """Take labelled cells with scores between 0 and 1."""
         count, positives, place = cells.count[None], cells.positives[None], ranks(score)[None]
         unit = np.ones((2, *count.shape))
-        problem = Problem((ranks,), count, positives, place, count, count, unit, np.zeros((0, 1)))
+        problem = Problem((ranks,), np.zeros((0, 1)), count, positives, place, count, count, unit)
         return cls(Monotone.of(problem, prior), ranks, score_logit(score))
 
     def sample(self, draws: int, rng: np.random.Generator) -> DirectDraws:
@@ -417,7 +406,6 @@ _DIMS: Final = {
     "count": ("curve", "cell"),
     "positives": ("curve", "cell"),
     "log_coefficient": ("curve", "cell"),
-    "prior_scale": None,
     "centre_rise": ("curve", "spline"),
     "centre": ("curve", "basis"),
     "root": ("curve", "basis", "basis_"),

@@ -60,19 +60,25 @@ class SelfLearningRows:
     calibration_labels: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        check_same_order(features=self.features, labels=self.labels)
-        for name in ("features", "unlabeled", "target"):
-            object.__setattr__(self, name, _features(getattr(self, name), name))
-        width = self.x_labeled.shape[1]
+        self._take_labeled("")
         for name in ("unlabeled", "target"):
-            _check_width(getattr(self, name), width, name)
-        object.__setattr__(self, "labels", _labels(self.labels, self.x_labeled, ""))
+            table = _features(getattr(self, name), name, self.x_labeled.shape[1])
+            object.__setattr__(self, name, table)
         if len(self.classes) < 2:
             raise InputError(
                 f"labels must hold at least two classes; got {listing(self.classes.tolist())}. "
                 "Every class needs a labelled row to learn from."
             )
-        self._check_calibration(width)
+        held_back = (self.calibration_features, self.calibration_labels)
+        given = [values for values in held_back if values is not None]
+        if len(given) == 1:
+            raise InputError(
+                "calibration_features and calibration_labels must be given together; "
+                "got one of them. Pass both or none."
+            )
+        if given:
+            self._take_labeled("calibration_", self.x_labeled.shape[1])
+            self._check_classes(self.calibration()[1])
 
     @property
     def x_labeled(self) -> Floats:
@@ -119,34 +125,29 @@ class SelfLearningRows:
             )
         return np.asarray(self.calibration_features), np.asarray(self.calibration_labels)
 
-    def _check_calibration(self, width: int) -> None:
-        given = (self.calibration_features, self.calibration_labels)
-        if all(each is None for each in given):
-            return
-        if self.calibration_features is None or self.calibration_labels is None:
-            raise InputError(
-                "calibration_features and calibration_labels must be given together; "
-                "got one of them. Pass both or none."
-            )
-        held_back = ("calibration_features", "calibration_labels")
-        check_same_order(**dict(zip(held_back, given, strict=True)))
-        x = _features(self.calibration_features, "calibration_features")
-        _check_width(x, width, "calibration_features")
-        y = _labels(self.calibration_labels, x, "calibration_")
-        strange = ~np.isin(y, self.classes)
+    def _take_labeled(self, prefix: str, width: int | None = None) -> None:
+        """Check features, and labels of the same rows."""
+        features, labels = f"{prefix}features", f"{prefix}labels"
+        x, y = getattr(self, features), getattr(self, labels)
+        check_same_order(**{features: x, labels: y})
+        table = _features(x, features, width)
+        object.__setattr__(self, features, table)
+        object.__setattr__(self, labels, _labels(y, table, prefix))
+
+    def _check_classes(self, label: NDArray[Any]) -> None:
+        """Check that calibration rows are of the labelled rows' classes."""
+        strange = ~np.isin(label, self.classes)
         if strange.any():
             row = int(strange.argmax())
             raise InputError(
                 f"calibration_labels must be among the labels {listing(self.classes.tolist())}; "
-                f"got {y[row].item()!r} at row {row}. "
+                f"got {label[row].item()!r} at row {row}. "
                 "Every class needs a labelled row to learn from."
             )
-        object.__setattr__(self, "calibration_features", x)
-        object.__setattr__(self, "calibration_labels", y)
 
 
-def _features(values: ArrayLike, name: str) -> Floats:
-    """Take features as a table of finite numbers."""
+def _features(values: ArrayLike, name: str, width: int | None) -> Floats:
+    """Take features as a table of finite numbers, of a width if others have one already."""
     try:
         table = np.array(values, np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -163,16 +164,13 @@ def _features(values: ArrayLike, name: str) -> Floats:
             f"{name} must be finite; got {table[row, column]} at row {row}, column {column}. "
             "Drop or impute it."
         )
-    table.flags.writeable = False
-    return table
-
-
-def _check_width(table: Floats, width: int, name: str) -> None:
-    if table.shape[1] != width:
+    if width not in (None, table.shape[1]):
         raise InputError(
             f"{name} must have the {counted(width, 'feature')} of the labelled rows; got "
             f"{table.shape[1]}."
         )
+    table.flags.writeable = False
+    return table
 
 
 def _labels(values: ArrayLike, rows: Floats, prefix: str) -> NDArray[Any]:

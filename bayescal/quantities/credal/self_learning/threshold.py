@@ -262,13 +262,10 @@ def self_learn_by_threshold(
 
     Examples
     --------
-    >>> from bayescal.quantities.credal.self_learning import SelfLearningRows
-    >>> from bayescal.quantities.credal.self_learning.threshold import (
-    ...     ThresholdSettings,
-    ...     self_learn_by_threshold,
-    ... )
-    >>> rows = SelfLearningRows([[-1.0], [1.0]], [0, 1], [[-2.0], [2.0], [0.0]], [[3.0]])
-    >>> learned = self_learn_by_threshold(rows, ThresholdSettings("hard", iterations=3))
+    >>> from bayescal import credal
+    >>> rows = credal.SelfLearningRows([[-1.0], [1.0]], [0, 1], [[-2.0], [2.0], [0.0]], [[3.0]])
+    >>> settings = credal.ThresholdSettings("hard", iterations=3)
+    >>> learned = credal.self_learn_by_threshold(rows, settings)
     >>> learned.target_prob.shape
     (4, 1, 2)
     """

@@ -410,10 +410,14 @@ POINT = [[0.5, 0.5]]
     [
         ([[0.6, 0.5]], [[1.0, 1.0]], "got sums 1.1 and 2 at row 0"),
         ([[0.0, 0.1]], [[0.4, 0.5]], "got sums 0.1 and 0.9 at row 0"),
-        ([[0.5, 0.2]], [[0.4, 1.0]], "must not exceed upper; got 0.5 and 0.4 at row 0, class 0"),
-        ([[-0.1, 0.2]], [[0.4, 1.0]], "lower must lie in"),
-        ([[0.1, 0.2]], [[0.4, 1.1]], "upper must lie in"),
-        ([[np.nan, 0.2]], [[0.4, 1.0]], "lower must be finite"),
+        (
+            [[0.5, 0.2]],
+            [[0.4, 1.0]],
+            "lower <= upper <= 1; got lower 0.5 and upper 0.4 at row 0, column 0",
+        ),
+        ([[-0.1, 0.2]], [[0.4, 1.0]], "0 <= lower <= upper <= 1; got lower -0.1"),
+        ([[0.1, 0.2]], [[0.4, 1.1]], "got lower 0.2 and upper 1.1 at row 0, column 1"),
+        ([[np.nan, 0.2]], [[0.4, 1.0]], "got lower nan"),
         ([[0.1]], [[1.0]], "at least two classes"),
         ([[0.1, 0.2]], [[0.9]], "same shape"),
         ([0.5, 0.5], [0.5, 0.5], r"shape \(obs, class\)"),
