@@ -243,10 +243,7 @@ class SSMECase:
         return under_assumptions(self.model.log_slope, draws, metrics)
 
     def replicated_labels(self, draws: Draws, rng: np.random.Generator) -> NDArray[np.integer]:
-        """Labels of the labelled rows as the model draws them, (chain, draw, label).
-
-        Given the scores, whatever the power, as if no label of a class had been forced.
-        """
+        """Labels of the labelled rows as the model draws them unforced, (chain, draw, label)."""
         dtype = np.min_scalar_type(-self.problem.matrix.n_classes)
         found = []
         # Chain by chain: probabilities of all would take several times the memory.
@@ -257,11 +254,7 @@ class SSMECase:
         return np.stack(found)
 
     def simulate(self, rng: np.random.Generator) -> tuple[SSMECase, dict[str, Floats]]:
-        """Draw coefficients from the prior and labels from the model, for the same rows.
-
-        Metrics are those of the simulated population: labels of all rows drawn given the
-        coefficients, and Bayesian bootstrap weights.
-        """
+        """Draw coefficients from the prior, labels of the rows, and metrics of their population."""
         priors, labeling = self.priors, self.problem.labeling
         if self.problem.matrix.weight is not None:
             raise InputError(
@@ -349,13 +342,7 @@ def evaluate(
     ece: str | None,
     keep_labels: bool = False,
 ) -> Evaluated:
-    """Draw every metric of the population that the rows are from.
-
-    A draw takes a draw of the model's coefficients, with it labels for the rows that have none, and
-    Bayesian bootstrap weights for all rows. Calibration errors are taken under the probabilities of
-    the labels, labelled rows included: drawn labels put noise in each bin, and the absolute gaps
-    would turn it into error.
-    """
+    """Draw every metric of the population that the rows are from."""
     first = next(iter(draws.values()))
     shape = first.shape[:2]
     flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in draws.items()}
@@ -380,12 +367,14 @@ def evaluate(
 def _of_draws(
     problem: Problem, measure: Measure, prob: Floats, rng: np.random.Generator
 ) -> Metrics:
-    """Metrics of a few draws, (draw, classifier) or (draw, classifier, group)."""
+    """Metrics under drawn labels and weights, (draw, classifier) or (draw, classifier, group)."""
     matrix = problem.matrix
     weight = rng.standard_exponential(prob.shape[:2]) * problem.weight
     place = classes_at(prob, rng.random(prob.shape[:2]))
     place[:, matrix.labeled] = matrix.y[matrix.labeled]
     labels = np.stack([place == k for k in range(matrix.n_classes)])
+    # Calibration errors are under the probabilities, of labelled rows too: drawn labels put noise
+    # in each bin, and the absolute gaps would turn it into error.
     return measure(labels, prob.transpose(2, 0, 1), weight)
 
 
