@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6704,
     "quantities/ece": 3149,
     "quantities/pu_ece": 6167,
-    "quantities/ssme": 5670,
+    "quantities/ssme": 5658,
     "quantities/temperature": 5141,
     "report": 3063,
     "results": 6451,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_345
+TEST_LINES = 50_346
 
 
 def lines(path: Path) -> int:

@@ -320,7 +320,7 @@ class Measurement(NamedTuple):
         rows = {k: counted(event[k], weight) for k, _ in self.rankings[0]}
         room = np.empty((2, *accuracy.shape[:1], weight.shape[1]), dtype=complex)
         ece, mce, auc, auprc = (np.empty(accuracy.shape) for _ in range(4))
-        mass_weighted, top_label = self.convention[2:]
+        *_, mass_weighted, top_label = self.convention
         places = np.arange(weight.shape[1])
         for m, rankings in enumerate(self.rankings):
             happened = binned[1]

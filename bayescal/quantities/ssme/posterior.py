@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,21 +192,16 @@ class SSMECase:
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
         """Everything a result holds of this case, but for the sampler's own figures."""
-        found = evaluate(
+        metrics, labels = evaluate(
             self.problem, self.model, draws, rng, ece=self.ece, keep_labels=self.keep_labels
         )
-        posterior: dict[str, Any] = {
-            **self._squeezed(found.metrics),
-            **self._squeezed({name: draws[name] for name in self.model.shown}),
-        }
-        if found.prob_label is not None:
-            posterior["prob_label"] = found.prob_label
+        shown = {name: draws[name] for name in self.model.shown}
         theory = self._theory()
         before = self.model.prior_draws(PRIOR_DRAWS, rng)
         prior = self._metrics({name: value[None] for name, value in before.items()}, rng)
         return CaseArrays(
             coords=self.coords,
-            posterior=posterior,
+            posterior={**self._squeezed({**metrics, **shown}), **labels},
             prior=self._squeezed(prior),
             # After all other random numbers: they are those of results without this group.
             posterior_predictive={"label": self.replicated_labels(draws, rng)},
@@ -217,8 +212,8 @@ class SSMECase:
             reference_estimates=self._squeezed(reference_estimates(self.problem, self.ece)),
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
-            sensitivity=self._squeezed(self._under_assumptions(draws, found.metrics)),
-            warnings=one_class_warnings(found.metrics, self.problem.matrix.groups),
+            sensitivity=self._squeezed(self._under_assumptions(draws, metrics)),
+            warnings=one_class_warnings(metrics, self.problem.matrix.groups),
         )
 
     def _theory(self) -> dict[str, Bound]:
@@ -285,7 +280,7 @@ class SSMECase:
 
     def _metrics(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
         """Metrics of every draw, (chain, draw, classifier[, group])."""
-        return evaluate(self.problem, self.model, draws, rng, ece=self.ece).metrics
+        return evaluate(self.problem, self.model, draws, rng, ece=self.ece)[0]
 
     def _squeezed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arrays without the dim of the classifiers, where there is only one."""
@@ -326,13 +321,6 @@ def one_class_warnings(metrics: Mapping[str, Floats], groups: Sequence[str]) -> 
 _BLOCK = 1 << 20
 
 
-class Evaluated(NamedTuple):
-    """Draws of metrics, and of the labels' probabilities where they are kept."""
-
-    metrics: dict[str, Floats]  # by name, (chain, draw, classifier[, group])
-    prob_label: NDArray[np.float32] | None  # (chain, draw, obs, class), known ones certain
-
-
 def evaluate(
     problem: Problem,
     model: LabelModel,
@@ -341,8 +329,8 @@ def evaluate(
     *,
     ece: str | None,
     keep_labels: bool = False,
-) -> Evaluated:
-    """Draw every metric of the population that the rows are from."""
+) -> tuple[dict[str, Floats], dict[str, NDArray[np.float32]]]:
+    """Draw every metric of the rows' population, and the labels' probabilities if they are kept."""
     first = next(iter(draws.values()))
     shape = first.shape[:2]
     flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in draws.items()}
@@ -361,7 +349,7 @@ def evaluate(
         return np.concatenate(blocks).reshape(*shape, *blocks[0].shape[1:])
 
     values = join(found, in_chains)._asdict()
-    return Evaluated(values, in_chains(kept) if keep_labels else None)
+    return values, {"prob_label": in_chains(kept)} if keep_labels else {}
 
 
 def _of_draws(
