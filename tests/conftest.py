@@ -10,6 +10,7 @@ import once
 import pytest
 from hypothesis import settings
 
+from bayescal.plots.style import Drawing
 from bayescal.report import render
 
 # PyTensor would have C++ compiled, a second an operation, for what a test computes once.
@@ -64,8 +65,8 @@ def _figures_are_not_rendered(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
-def _not_drawn(draw: object, *, alt: str, caption: str = "", name: str = "") -> render.Image:
-    return render.Image("", "", alt, caption, name, width=640, height=480)
+def _not_drawn(drawing: Drawing) -> render.Image:
+    return render.Image(drawing, "", "", width=640, height=480)
 
 
 @pytest.fixture(scope="module")

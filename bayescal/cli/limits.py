@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from bayescal.cli.options import (
+    JSON,
+    OUTPUT,
     ROWS,
     SAMPLING,
     SEED,
@@ -81,14 +83,8 @@ _PLAN: Final = (
         help="Which classifier, class or group, where there are several; repeat it.",
     ),
     *(option for option in SAMPLING if option.name in ("prob", "seed")),
-    Option(
-        flags=("-o", "--output"),
-        type=Path,
-        multiple=True,
-        metavar="FILE",
-        help="A figure (.png, .pdf, .svg) or the numbers (.csv); repeat it for both.",
-    ),
-    Option(flags=("--json",), is_flag=True, help="Print JSON instead of a table."),
+    replace(OUTPUT, help="A figure (.png, .pdf, .svg) or the numbers (.csv); repeat it for both."),
+    JSON,
     VERBOSE,
 )
 _PLAN_OPTIONS: Final = (*(replace(option, required=False) for option in _OWN), *_PLAN)
@@ -238,7 +234,7 @@ _CHECK: Final = (
         help="Posterior probability with which each condition must hold.",
     ),
     *(option for option in SAMPLING if option.name in ("draws", "seed")),
-    Option(flags=("--json",), is_flag=True, help="Print JSON instead of sentences."),
+    replace(JSON, help="Print JSON instead of sentences."),
 )
 _CHECK_OPTIONS: Final = (*_OWN, *_CHECK)
 

@@ -108,13 +108,13 @@ SAMPLING: Final = (
 _REPORT: Final = Option(
     flags=("--report",), type=Path, metavar="FILE", help="Write a report (.html) here."
 )
-_JSON: Final = Option(flags=("--json",), is_flag=True, help="Print JSON instead of a table.")
+JSON: Final = Option(flags=("--json",), is_flag=True, help="Print JSON instead of a table.")
 VERBOSE: Final = Option(
     flags=("-v", "--verbose"),
     is_flag=True,
     help="Print every column, the prior and all notes in full.",
 )
-_PRINTED: Final = (OUTPUT, _REPORT, _JSON, VERBOSE)
+_PRINTED: Final = (OUTPUT, _REPORT, JSON, VERBOSE)
 _ESTIMATE_ONLY: Final = Option(
     flags=("--estimate-only",), is_flag=True, help="Point estimates, no posterior; fast."
 )

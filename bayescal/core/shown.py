@@ -88,7 +88,7 @@ _FIGURES: Final = "0123456789<>+-–−∞"
 
 
 class Box(NamedTuple):
-    """What must be read first: of the kind "bad", "warn" or "note"."""
+    """What must be read first: of the kind "bad", "warn", "note" or "quick"."""
 
     kind: str
     title: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import cycle
+from itertools import cycle, groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import xarray as xr
@@ -144,13 +144,8 @@ def _panel(ax: Axes, one: Series, order: Sequence[str]) -> None:
 
 def _runs(windows: Sequence[Window], place: dict[str, int]) -> list[list[Window]]:
     """Windows that follow each other without a gap."""
-    found: list[list[Window]] = []
-    for window in windows:
-        if found and place[window.name] == place[found[-1][-1].name] + 1:
-            found[-1].append(window)
-        else:
-            found.append([window])
-    return found
+    runs = groupby(enumerate(windows), lambda one: place[one[1].name] - one[0])
+    return [[window for _, window in run] for _, run in runs]
 
 
 _SIDES = {"below": style.GREEN, "above": style.VERMILLION}

@@ -33,11 +33,8 @@ _GRID: Final = 1024
 
 
 def density(draws: NDArray[Any], at: NDArray[Any]) -> Floats:
-    """Kernel density of the positive draws, reflected at 0; zeros where all are equal.
-
-    Draws that take negative values too have the density of all of them. It is that of
-    ``arviz_stats``, whose import takes longer than a figure.
-    """
+    """Kernel density of the positive draws, reflected at 0; of all, if some are negative."""
+    # It is that of arviz_stats, whose import takes longer than a figure.
     flat = np.asarray(draws, dtype=np.float64).ravel()
     least = -math.inf if flat.size and np.nanmin(flat) < 0 else 0.0
     flat = flat[flat > least]

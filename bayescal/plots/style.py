@@ -179,10 +179,7 @@ def panels(
     tall: float = 0.0,
     **kwargs: Any,
 ) -> tuple[Ground, list[Axes]]:
-    """Make n panels in so many columns, `tall` inches more a row; or take the user's axes for one.
-
-    Axes of a new figure that would stay empty are left out. The notes stand on the user's axes.
-    """
+    """Make n panels in columns, `tall` inches more a row; or take the user's axes for one."""
     columns = min(columns, n)
     rows = -(-n // columns)
     if ax is None:

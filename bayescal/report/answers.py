@@ -97,13 +97,15 @@ def calibrated_sentence(answer: CaseAnswer) -> str:
     return f"The posterior probability that it is calibrated is {stated}: {reading}."
 
 
-def best_sentence(names: Sequence[str], prob: float) -> Markup:
-    """Name the best calibrated classifier, or those that tie, and the probability."""
-    text = "{} is the best calibrated with probability {}."
+def best_sentence(
+    names: Sequence[str], prob: float, best: str = "the best calibrated", none: str = "No"
+) -> Markup:
+    """Name the best classifier, or those that tie, and the probability."""
+    text = f"{{}} is {best} with probability {{}}."
     if len(names) > 1:
-        text = "{} tie: each is the best calibrated with probability {}."
+        text = f"{{}} tie: each is {best} with probability {{}}."
     elif prob < LIKELY:
-        text = "No classifier is clearly the best calibrated; {} leads with probability {}."
+        text = f"{none} classifier is clearly {best}; {{}} leads with probability {{}}."
     return Markup(text).format(several_named(names), in_words(probability(prob)))
 
 
@@ -172,7 +174,6 @@ def answer(view: View) -> Answer:
     sentences = [_words(view, one) for one in found] if several else []
     sentences = sentences if len(found) <= MOST_SENTENCES else []
     shown = found[-MOST_ROWS:]
-    on = scale(shown)
     heads = names([one.name for one in shown], [one.failed for one in shown])
     note = Markup('<small class="warned">{}</small>').format
     notes = [Markup("").join(map(note, one.warnings)) for one in shown]
@@ -183,8 +184,9 @@ def answer(view: View) -> Answer:
         "errors.html.j2",
         case_word=view.case_word,
         titles=list(columns),
-        rows=list(zip(heads, [strip(one, on) for one in shown], cells, strict=True)),
-        scale=on,
+        rows=list(zip(heads, shown, cells, strict=True)),
+        scale=scale(shown),
+        width=WIDTH,
         left_out=len(found) - len(shown),
         sentences=sentences,
         # The sentences say it themselves.
@@ -331,11 +333,6 @@ def _logarithmic(answers: Sequence[CaseAnswer], largest: float) -> Scale:
     if len(ticks) > MOST_TICKS:
         ticks = [step for step in ticks if f"{step:e}".startswith("1")]
     return Scale(top, (0.0, *ticks), least)
-
-
-def strip(answer: CaseAnswer, scale: Scale) -> Markup:
-    """Draw one row."""
-    return render("errors_strip.svg.j2", answer=answer, scale=scale, width=WIDTH)
 
 
 def titles(view: View) -> dict[str, str]:

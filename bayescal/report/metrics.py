@@ -12,15 +12,15 @@ from bayescal.core.text import (
     decimals,
     ends,
     fixed,
-    in_words,
     percent,
     probability,
     with_ends,
 )
-from bayescal.report.render import Answer, Column, View, named, plain, several_named, table
+from bayescal.report.answers import best_sentence
+from bayescal.report.render import Answer, Column, View, named, plain, table
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.compare import LIKELY, Best, Difference, best, difference, leaders, rankable
+from bayescal.results.compare import Best, Difference, best, difference, leaders, rankable
 from bayescal.results.summary import heading
 
 BOUNDS_OF = "the metrics on the labelled rows alone"
@@ -64,20 +64,14 @@ def answer(view: View) -> Answer:
     notes = []
     if (left := len(every) - MOST_GROUPS) > 0:
         notes.append(f"The first groups; the other {left} are in the table below.")
-    notes.append(
-        " ".join(
-            filter(
-                None,
-                [_LABELING.get(view.text("labeling"), ""), _model(view, compared=bool(ranked))],
-            )
-        )
-    )
-    return Answer(lead, _best_table(view, rankings, groups), [note for note in notes if note])
+    rests_on = [_LABELING.get(view.text("labeling"), ""), *_model(view, compared=bool(ranked))]
+    notes.append(" ".join(filter(None, rests_on)))
+    return Answer(lead, _best_table(view, rankings, groups), list(filter(None, notes)))
 
 
-def _model(view: View, *, compared: bool) -> str:
+def _model(view: View, *, compared: bool) -> list[str]:
     """What rows without a label, and the comparison of classifiers, rest on."""
-    pairing, said = view.text("pairing"), []
+    pairing, said = view.text("pairing"), list[str]()
     n = int(view.tree.attrs.get("n_obs", 0))
     curve = schema.CURVE in view.tree.children
     if (curve or pairing != "independent") and int(view.tree.attrs.get("n_labeled", n)) < n:
@@ -88,7 +82,7 @@ def _model(view: View, *, compared: bool) -> str:
         )
     if compared:
         said.append(_COMPARED.get(pairing, _COMPARED[""]))
-    return " ".join(said)
+    return said
 
 
 def _alone(view: View, group: str | None) -> Markup:
@@ -109,17 +103,10 @@ def _of_group(view: View, ranking: Best, group: str | None) -> list[Markup]:
         return []
     title = access.described(view.tree, ranking.var).title
     (first, chance), (second, _) = shares[:2]
-    tied = leaders(dict(shares))
-    text = "By {}{}, {} is best with probability {}."
-    if len(tied) > 1:
-        text = "By {}{}, {} tie: each is best with probability {}."
-    elif chance < LIKELY:
-        text = "By {}{}, no classifier is clearly best; {} leads with probability {}."
+    said = best_sentence(leaders(dict(shares)), chance, "best", "no")
     case = access.find_case(view.tree, first, group=group)
     return [
-        Markup(text).format(
-            title, _inside(group), several_named(tied), in_words(probability(chance))
-        ),
+        Markup("By {}{}, {}").format(title, _inside(group), said),
         Markup("The {} of {} is <b>{}</b> (mean, {} credible interval).").format(
             title, named(first), _value(view, ranking.var, case), percent(view.prob)
         ),

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from bayescal.core.checks import check_is, check_number
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import ERROR, METRIC
-from bayescal.core.shown import Bar, Box, Showing, Shown, Strip, strip_of
+from bayescal.core.shown import Bar, Showing, Shown, Strip, strip_of
 from bayescal.core.text import (
     MISSING,
     capital,
@@ -350,12 +350,8 @@ def _of_result(tree: xr.DataTree, prob: float) -> Shown:
     return replace(
         drawn,
         lead=[view.text("conclusion")] if view.is_grid else sections.form(view).answer(view).lead,
-        boxes=[
-            Box(one.kind, one.title, f"{one.names}. {one.text}" if one.names else one.text)
-            for one in sections.alerts(view)
-            # The origin says how draws were made.
-            if one.kind != "quick"
-        ],
+        # The origin says how draws were made.
+        boxes=[one for one in sections.alerts(view) if one.kind != "quick"],
         origin=_origin(view),
     )
 

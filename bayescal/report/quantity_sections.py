@@ -88,7 +88,7 @@ def _of_case(view: View, case: ResultSlice, shown: list[str]) -> Markup:
 _EXCEEDED: Final = (0.01, 0.02, 0.05)
 _BOUND: Final = 0.95
 _MOST_PANELS: Final = 12
-_SIGNS: Final[Mapping[float, str]] = {1: "too high", -1: "too low"}
+_SIGNS: Final[Mapping[float | None, str]] = {1: "too high", -1: "too low"}
 
 
 def curves_and_costs(view: View) -> Markup | None:
@@ -106,10 +106,11 @@ def _measure(view: View) -> Markup:
     cases = view.cases
     ends_of_c = interval(view.tree, "c", 2 * _BOUND - 1)
     upper = [access.ends(ends_of_c, case)[1] for case in cases]
-    signs = [_SIGNS.get(_point(view, "sign", case), MISSING) for case in cases]
+    point = partial(view.number_of, schema.POINT_ESTIMATE)
+    signs = [_SIGNS.get(point("sign", case), MISSING) for case in cases]
     columns = [
         _names(view),
-        Column("Estimate", [fixed(_point(view, "c", case)) for case in cases], small="c_emp"),
+        Column("Estimate", [fixed(point("c", case)) for case in cases], small="c_emp"),
         Column("Attained in", [_attained(view, case) for case in cases], words=True),
         Column("Scores there", signs, words=True),
         Column(f"{percent(_BOUND)} upper bound of c", [fixed(value) for value in upper]),
@@ -130,14 +131,9 @@ def _measure(view: View) -> Markup:
     return table("Calibration over all score intervals", columns) + note
 
 
-def _point(view: View, name: str, case: ResultSlice) -> float:
-    value = access.scalar(view.tree, schema.POINT_ESTIMATE, name, case)
-    return math.nan if value is None else value
-
-
 def _attained(view: View, case: ResultSlice) -> str:
-    low, high = (_point(view, name, case) for name in ("lower", "upper"))
-    return f"{'[0' if math.isinf(low) else '(' + fixed(low)}, {fixed(high)}]"
+    low, high = (view.number_of(schema.POINT_ESTIMATE, name, case) for name in ("lower", "upper"))
+    return f"{'[0' if low == -math.inf else '(' + fixed(low)}, {fixed(high)}]"
 
 
 def _costs(view: View) -> Markup | None:
@@ -155,7 +151,8 @@ def _costs(view: View) -> Markup | None:
         ]
         columns.append(Column(capital(access.described(view.tree, name).title), cells))
         if not name.startswith("unlabeled_"):
-            cells = [fixed(_point(view, name, case)) for case in view.cases]
+            points = (view.number_of(schema.POINT_ESTIMATE, name, case) for case in view.cases)
+            cells = [fixed(point) for point in points]
             columns.append(Column("Labelled rows", cells))
     titles = {name: capital(access.described(view.tree, name).title) for name in rules}
     rule = Markup("<p><strong>{}</strong>: {}.</p>\n")

@@ -148,43 +148,35 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 class Image:
     """A figure as the page shows it, with its size in CSS pixels."""
 
+    drawing: Drawing
     address: str
     dark: str
-    alt: str
-    caption: str
-    name: str
     width: int
     height: int
-
-
-def images(drawings: Sequence[Drawing]) -> list[Image]:
-    """Draw figures."""
-    return [image(one.draw, alt=one.words, caption=one.caption, name=one.name) for one in drawings]
 
 
 def figures(
     columns: Sequence[Drawing] = (), wide: Sequence[Drawing] = (), intro: str = "", note: str = ""
 ) -> Markup:
     """Figures as a section shows them."""
-    return render(
-        "figures.html.j2", columns=images(columns), wide=images(wide), intro=intro, note=note
-    )
+    drawn = {"columns": [*map(image, columns)], "wide": [*map(image, wide)]}
+    return render("figures.html.j2", **drawn, intro=intro, note=note)
 
 
-def image(draw: Callable[[], Figure], *, alt: str, caption: str = "", name: str = "") -> Image:
+def image(drawing: Drawing) -> Image:
     """Draw a figure, which changes its colours itself on a dark page; pixels are drawn twice."""
     dark = ""
     with _colours(style.INK, "#FFFFFF"):
-        figure = draw()
+        figure = drawing.draw()
         svg = to_svg(figure)
         light = _encoded("image/svg+xml", svg.encode("utf-8"))
         if len(svg) > HEAVIEST_SVG:
             light = _pixels(figure)
     if len(svg) > HEAVIEST_SVG:
         with _colours(DARK[style.INK], DARK["#FFFFFF"]):
-            dark = _pixels(draw())
+            dark = _pixels(drawing.draw())
     width, height = (round(96 * inches) for inches in figure.get_size_inches())
-    return Image(light, dark, alt, caption, name, width, height)
+    return Image(drawing, light, dark, width, height)
 
 
 @contextmanager
@@ -246,18 +238,14 @@ type Render = Callable[[Sequence[View]], Markup | None]
 
 
 class Section(NamedTuple):
-    """One section: its anchor, its heading, its name in the contents, and its body or None.
-
-    With `grids` it reads refits under several priors too, otherwise single fits only; with
-    `declared` only results that ask for it, in their attribute ``sections``.
-    """
+    """One section: its anchor, its heading, its name in the contents, and its body or None."""
 
     id: str
     title: str
     short: str
     render: Render
-    grids: bool = False
-    declared: bool = False
+    grids: bool = False  # whether it reads refits under several priors too
+    declared: bool = False  # whether results ask for it, in their attribute ``sections``
 
 
 def for_each(render_one: Callable[[View], Markup | None]) -> Render:
@@ -282,15 +270,6 @@ class Answer(NamedTuple):
     lead: Sequence[str]
     body: str = ""
     notes: Sequence[str] = ()
-
-
-class Alert(NamedTuple):
-    """A box above the main result: "bad", "warn", "note" or "quick", and its cases or ""."""
-
-    kind: str
-    title: str
-    names: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -344,14 +323,9 @@ class View:
         return tuple(access.cases(self.tree))
 
     @property
-    def title(self) -> str:
-        """What this result is about, in a few words."""
-        return self.text("title") or f"Result {self.number}"
-
-    @property
     def heading(self) -> str:
         """The title, and how this result differs from others of the same quantity."""
-        parts = [self.title]
+        parts = [self.text("title") or f"Result {self.number}"]
         multiclass = self.text("multiclass", "binary")
         if multiclass not in ("binary", "joint"):
             parts.append(multiclass)
@@ -412,17 +386,12 @@ class View:
         return default if value is None else str(value)
 
     def structure(self, name: str) -> Any:
-        """Return a root attribute kept as JSON; text that is not JSON comes back as it is."""
-        text = self.text(name)
-        try:
-            return json.loads(text) if text else None
-        except ValueError:
-            return text
+        """Return a root attribute kept as JSON; None where there is none."""
+        return json.loads(self.text(name, "null"))
 
     def names(self, name: str) -> list[str]:
         """Return a root attribute that holds a JSON list, as texts."""
-        value = self.structure(name)
-        return [str(item) for item in value] if isinstance(value, list) else []
+        return [str(item) for item in self.structure(name) or []]
 
     def number_of(self, group: str, name: str, case: ResultSlice) -> float | None:
         """Return one number of one case, or None where there is none."""

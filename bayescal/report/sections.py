@@ -13,6 +13,7 @@ import xarray as xr
 from markupsafe import Markup, escape
 
 from bayescal.core.quantity import ERROR, LESS, METRIC, MORE, ROW
+from bayescal.core.shown import Box
 from bayescal.core.text import (
     MISSING,
     capital,
@@ -30,7 +31,6 @@ from bayescal.report import answers, metrics, rows
 from bayescal.report.curves import uneven
 from bayescal.report.render import (
     HIDDEN,
-    Alert,
     Answer,
     Column,
     View,
@@ -50,16 +50,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_DIRECT: Final = Alert(
+_DIRECT: Final = Box(
     "quick",
     "Without MCMC",
-    "",
     "These draws were made without MCMC. They are from the same posterior; fit with "
     'method="nuts" for draws with chains and convergence diagnostics.',
 )
 
 
-def alerts(view: View) -> list[Alert]:
+def alerts(view: View) -> list[Box]:
     """List the boxes of a result, the most serious first; its status is said once."""
     boxes = []
     status = "" if view.status == schema.OK else view.status
@@ -69,10 +68,10 @@ def alerts(view: View) -> list[Alert]:
     if status and form(view).ROWS_WARN and len(view.cases) <= answers.MOST_ROWS:
         status = _of_all(view)
     if status:
-        boxes.append(Alert("warn", "Read this first", "", status))
+        boxes.append(Box("warn", "Read this first", status))
     if sentences := uneven(view):
         text = " ".join([*sentences, "A smooth recalibration would not remove such an error."])
-        boxes.append(Alert("note", "The calibration curve is not smooth", "", text))
+        boxes.append(Box("note", "The calibration curve is not smooth", text))
     if view.direct:
         boxes.append(_DIRECT)
     return boxes
@@ -86,15 +85,12 @@ def _of_all(view: View) -> str:
     return " ".join(text for text, cases in found.items() if len(cases) == len(view.cases))
 
 
-def _not_converged(view: View, status: str) -> Alert:
-    failed = view.failed
-    concerned = several([case.label for case in failed]) if len(failed) < len(view.cases) else ""
-    return Alert(
-        "bad",
-        "The fit did not converge: do not use these numbers",
-        "" if status else concerned,
-        status or "See the diagnostics below. Draw more, or raise target_accept, and fit again.",
-    )
+def _not_converged(view: View, status: str) -> Box:
+    said = status or "See the diagnostics below. Draw more, or raise target_accept, and fit again."
+    if not status and len(view.failed) < len(view.cases):
+        concerned = several([case.label for case in view.failed])
+        said = Markup("<bdi>{}</bdi>. {}").format(concerned, said)
+    return Box("bad", "The fit did not converge: do not use these numbers", said)
 
 
 def answer(view: View) -> Markup:
@@ -402,18 +398,11 @@ def references(views: Sequence[View]) -> Markup | None:
     papers: dict[str, tuple[Markup, list[str]]] = {}
     for view in views:
         for entry in view.structure("references") or []:
-            key, citation, where = _read(entry)
-            _, places = papers.setdefault(key, (linked(citation), []))
+            _, places = papers.setdefault(entry["key"], (linked(entry["citation"]), []))
+            where = entry["where"].rstrip(".")
             if where and where not in places:
                 places.append(where)
     return render("references.html.j2", papers=list(papers.values())) if papers else None
-
-
-def _read(entry: Any) -> tuple[str, str, str]:
-    if not isinstance(entry, dict):
-        return str(entry), str(entry), ""
-    citation = str(entry.get("citation", entry.get("key", "")))
-    return str(entry.get("key", citation)), citation, str(entry.get("where", "")).rstrip(".")
 
 
 def linked(text: str) -> Markup:

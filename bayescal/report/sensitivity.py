@@ -78,9 +78,8 @@ def _page(
     pictures = figures(wide=drawn) if drawn else Markup("")
     answer = {"lead": lead, "body": pictures + Markup("\n").join(tables), "notes": [note]}
     top = render("answer.html.j2", alerts=alerts(view), converged=converged, **answer)
-    texts, words = view.structure("prior_texts"), dict[str, str]()
-    if isinstance(texts, dict):
-        words = {plain(name): text for name, text in texts.items()}
+    texts = view.structure("prior_texts") or {}
+    words: dict[str, str] = {plain(name): text for name, text in texts.items()}
     return top + facts(words) if any(words.values()) else top
 
 

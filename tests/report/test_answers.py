@@ -27,9 +27,8 @@ from bayescal.report.answers import (
     means_over_classes,
     plug_in_sentence,
     scale,
-    strip,
 )
-from bayescal.report.render import View
+from bayescal.report.render import View, render
 from bayescal.report.sections import answer
 from bayescal.results.compare import Difference, best, difference
 from bayescal.results.intervals import interval, marginal
@@ -170,6 +169,10 @@ def test_where_the_mean_is_the_estimand_it_comes_first() -> None:
 
 EXPECTED = IfCalibrated("vit", 0.021, 0.013, 0.0304, 0.0012, 0.044, 0.9)
 VIT = CaseAnswer("vit", 0.031, 0.018, 0.047, 0.9, plug_in=0.044, p_calibrated=0.02)
+
+
+def strip(one: CaseAnswer) -> str:
+    return render("errors_strip.svg.j2", answer=one, scale=scale([one]), width=WIDTH)
 
 
 def gap(first: str, second: str, mean: float, lower: float, upper: float) -> Difference:
@@ -331,7 +334,7 @@ def test_no_error_at_all_has_a_scale() -> None:
 
 def test_marks_stand_where_the_numbers_are() -> None:
     one = row_of(0.025, 0.05, 0.1, plug_in=0.075)
-    drawing = strip(one, scale([one]))
+    drawing = strip(one)
     inner = WIDTH - 2 * MARGIN
     assert f'cx="{MARGIN + 0.5 * inner:.1f}"' in drawing
     assert f"M{MARGIN + 0.75 * inner:.1f} " in drawing
@@ -342,7 +345,7 @@ def test_marks_stand_where_the_numbers_are() -> None:
 
 def test_no_plug_in_no_mark() -> None:
     one = row_of(0.025, 0.05, 0.1)
-    assert "<path" not in strip(one, scale([one]))
+    assert "<path" not in strip(one)
 
 
 def test_a_warning_of_one_classifier_stands_in_its_row_and_nowhere_else() -> None:

@@ -2,6 +2,7 @@
 
 import base64
 import warnings
+from collections.abc import Callable
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -10,7 +11,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from bayescal.plots import plot_comparison, plot_posterior, plot_reliability
-from bayescal.report.render import HEAVIEST_SVG, LONGEST, image, named, plain, to_svg
+from bayescal.plots.style import Drawing
+from bayescal.report.render import HEAVIEST_SVG, LONGEST, Image, image, named, plain, to_svg
 from tests.report.pages import HOSTILE, Page
 from tests.synthetic import make_result
 
@@ -22,6 +24,10 @@ def content(address: str) -> tuple[str, bytes]:
     return kind, base64.b64decode(data)
 
 
+def drawn(draw: Callable[[], Figure]) -> Image:
+    return image(Drawing(draw, "n", "c"))
+
+
 def titled(text: str) -> Figure:
     figure = Figure(figsize=(3, 2))
     figure.subplots().set_title(text, parse_math=False)
@@ -29,12 +35,11 @@ def titled(text: str) -> Figure:
 
 
 def test_a_figure_becomes_svg_of_its_size() -> None:
-    found = image(lambda: titled("a"), alt="A figure", caption="c", name="n")
+    found = drawn(lambda: titled("a"))
     kind, svg = content(found.address)
     assert kind == "data:image/svg+xml"
     assert ElementTree.fromstring(svg).tag.endswith("svg")
     assert (found.width, found.height) == (288, 192)
-    assert (found.alt, found.caption, found.name) == ("A figure", "c", "n")
 
 
 def test_a_heavy_figure_becomes_png() -> None:
@@ -44,7 +49,7 @@ def test_a_heavy_figure_becomes_png() -> None:
         return figure
 
     assert len(to_svg(scattered())) > HEAVIEST_SVG
-    kind, png = content(image(scattered, alt="").address)
+    kind, png = content(drawn(scattered).address)
     assert kind == "data:image/png"
     assert png.startswith(b"\x89PNG")
 
@@ -53,7 +58,7 @@ def test_a_heavy_figure_becomes_png() -> None:
 def test_any_text_gives_valid_svg_that_shows_it(text: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        _kind, svg = content(image(lambda: titled(text), alt="").address)
+        _kind, svg = content(drawn(lambda: titled(text)).address)
     root = ElementTree.fromstring(svg)
     shown = ["".join(e.itertext()) for e in root.iter() if e.tag.endswith("}text")]
     assert text.replace("\x07", "") in shown
@@ -64,7 +69,7 @@ def test_any_text_gives_valid_svg_that_shows_it(text: str) -> None:
 def test_plots_show_hostile_names_as_text() -> None:
     tree = make_result(HOSTILE[:3], draws=50)
     for plot in (plot_comparison, plot_posterior):
-        _, svg = content(image(lambda plot=plot: plot(tree), alt="").address)
+        _, svg = content(drawn(lambda plot=plot: plot(tree)).address)
         shown = {"".join(e.itertext()) for e in ElementTree.fromstring(svg).iter()}
         assert set(HOSTILE[:3]) <= shown
 
@@ -72,14 +77,14 @@ def test_plots_show_hostile_names_as_text() -> None:
 @pytest.mark.slow
 def test_the_same_figure_gives_the_same_bytes() -> None:
     tree = make_result(("a",), draws=50)
-    first = image(lambda: plot_reliability(tree), alt="")
-    image(lambda: titled("between"), alt="")
-    assert image(lambda: plot_reliability(tree), alt="") == first
+    first = drawn(lambda: plot_reliability(tree)).address
+    drawn(lambda: titled("between"))
+    assert drawn(lambda: plot_reliability(tree)).address == first
 
 
 def test_neither_settings_nor_warnings_filters_are_changed() -> None:
     settings, filters = dict(mpl.rcParams), list(warnings.filters)
-    image(lambda: titled("😀"), alt="")
+    drawn(lambda: titled("😀"))
     assert dict(mpl.rcParams) == settings
     assert warnings.filters == filters
 

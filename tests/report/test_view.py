@@ -26,6 +26,7 @@ def test_what_is_not_there_is_none() -> None:
     assert view.failed == []
     assert view.text("none") == ""
     assert view.structure("none") is None
+    assert view.names("none") == []
 
 
 def test_nan_is_none_and_a_vector_is_no_number() -> None:
@@ -47,13 +48,6 @@ def test_nan_is_none_and_a_vector_is_no_number() -> None:
 )
 def test_the_heading_tells_results_apart(kwargs: dict[str, tuple[str, ...]], heading: str) -> None:
     assert View(make_result(("a",), draws=20, **kwargs), 0.9, number=3).heading == heading
-
-
-def test_attributes_that_are_not_json_are_text() -> None:
-    tree = make_result(("a",), draws=20)
-    tree.attrs["priors"] = "flat"
-    assert View(tree, 0.9).structure("priors") == "flat"
-    assert View(tree, 0.9).names("priors") == []
 
 
 def views(*names: str) -> list[View]:

@@ -8,13 +8,14 @@ from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.optimize import isotonic_regression, linprog
 from scipy.special import entr, logit
 
+from bayescal.core.bin_counts import TiedRows
 from bayescal.core.checks import check_call, check_choice, check_flag, check_same_length, shown
-from bayescal.core.columns import Whole, to_doubles
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.intake import check_same_order, to_probabilities
 from bayescal.core.quantity import Floats
@@ -52,9 +53,9 @@ def isotonic_calibration(score: ArrayLike, *, label: ArrayLike) -> Link:
     [0.0, 0.5, 0.5, 1.0]
     """
     tied = tied_scores(score, label)
-    starts = isotonic_regression(tied.positive / tied.rows, weights=tied.rows).blocks[:-1]
+    starts = isotonic_regression(tied.positives / tied.rows, weights=tied.rows).blocks[:-1]
     # Quotients of sums, rounded once, so that the sums of blocks agree to rounding.
-    value = np.add.reduceat(tied.positive, starts) / np.add.reduceat(tied.rows, starts)
+    value = np.add.reduceat(tied.positives, starts) / np.add.reduceat(tied.rows, starts)
     sizes = np.diff(starts, append=len(tied.score))
     return Link(tied.score, np.repeat(value, sizes))
 
@@ -116,7 +117,7 @@ def minimise_measure(
     value, total = _free(tied) if basis is None else _combined(tied, score, basis)
     size = value.shape[1]
     n = int(tied.rows.sum())
-    wanted = np.cumsum(tied.positive) / n
+    wanted = np.cumsum(tied.positives) / n
     ones, none = np.ones((len(wanted), 1)), np.zeros((len(wanted), 1))
     limits = [
         sparse.hstack([total, none, -ones]),
@@ -144,7 +145,7 @@ def minimise_measure(
     return Minimum(Link(tied.score, g), float(found.fun))
 
 
-def _free(tied: TiedScores) -> tuple[sparse.csr_array, sparse.csr_array]:
+def _free(tied: TiedRows) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Values and prefix sums from the prefix sums themselves: few entries, unlike the reverse."""
     size, n = len(tied.score), int(tied.rows.sum())
     total = sparse.eye_array(size, format="csr")
@@ -153,7 +154,7 @@ def _free(tied: TiedScores) -> tuple[sparse.csr_array, sparse.csr_array]:
 
 
 def _combined(
-    tied: TiedScores, score: ArrayLike, basis: ArrayLike
+    tied: TiedRows, score: ArrayLike, basis: ArrayLike
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Values and prefix sums of the combinations of a basis."""
     columns = to_doubles(basis, "basis")
@@ -268,7 +269,7 @@ def least_loss_calibrated(
             f"score must have {_MOST_SCORES} distinct values at most; got {size}. Round the scores."
         )
     count = np.append(0, np.cumsum(tied.rows))
-    positive = np.append(0, np.cumsum(tied.positive))
+    positive = np.append(0, np.cumsum(tied.positives))
     starts, rate = _best_runs(count, positive, measured)
     sizes = np.diff(starts, append=size)
     share = np.diff(count[np.append(starts, size)]) / count[-1]
@@ -347,7 +348,7 @@ class Link:
     [0.5, 0.75, 1.0]
     """
 
-    score: Floats
+    score: NDArray[np.floating]
     value: Floats
 
     def __call__(self, score: ArrayLike) -> Floats:
@@ -366,17 +367,9 @@ class Link:
         return np.asarray(np.interp(to_probabilities(score, "score"), self.score, self.value))
 
 
-class TiedScores(NamedTuple):
-    """Numbers of rows and positives at each distinct score, rising."""
-
-    score: Floats  # (distinct,)
-    rows: Whole  # (distinct,)
-    positive: Whole  # (distinct,)
-
-
-def tied_scores(score: ArrayLike, label: ArrayLike) -> TiedScores:
+def tied_scores(score: ArrayLike, label: ArrayLike) -> TiedRows:
     """Count rows and positives by distinct score."""
     scores, events = checked_rows(score, label)
     distinct, place, count = np.unique(scores, return_inverse=True, return_counts=True)
     positive = np.bincount(place, weights=events, minlength=len(distinct)).astype(np.int64)
-    return TiedScores(distinct.astype(np.float64), count.astype(np.int64), positive)
+    return TiedRows(distinct.astype(np.float64), count.astype(np.int64), positive)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bayescal.core import command as shared
@@ -71,14 +72,12 @@ def priors_from_text(text: str) -> Priors:
     """Read the prior of the curve from a word: curve or smooth, each with or without :SCALE."""
     from bayescal.quantities.agnostic.priors import CurveAverage, Priors, SmoothCurve
 
-    def curve(scale: str = "0.7") -> Priors:
-        return Priors(CurveAverage(curve=SmoothCurve(scale=float(scale))))
+    def average(scale: str = "0.7", **weights: float) -> Priors:
+        return Priors(CurveAverage(curve=SmoothCurve(scale=float(scale)), **weights))
 
-    def smooth(scale: str = "0.7") -> Priors:
-        return Priors(CurveAverage(curve=SmoothCurve(scale=float(scale)), rough=0, segments=0))
-
+    smooth: Callable[..., Priors] = partial(average, rough=0, segments=0)
     known = "curve or smooth, each with or without :SCALE"
-    return in_words(text, {"curve": curve, "smooth": smooth}, known)
+    return in_words(text, {"curve": average, "smooth": smooth}, known)
 
 
 def read(given: Given) -> Scores | Mapping[str, Counts]:

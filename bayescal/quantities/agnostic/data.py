@@ -117,16 +117,6 @@ class IntervalProblem:
         return same and np.array_equal(one.count, own.count)
 
     @property
-    def threshold(self) -> Floats:
-        """Scores that the points of ROC curves lie above, falling, (cell + 1,)."""
-        return np.append(self.cells.edges[:0:-1], -np.inf)
-
-    @property
-    def straight(self) -> NDArray[np.bool_]:
-        """Whether an ROC curve runs straight to each point from the one before, (cell + 1,)."""
-        return np.append(True, self.one_score[::-1])
-
-    @property
     def above(self) -> Above:
         """Labelled rows above each threshold."""
         counts = (np.append(0, np.cumsum(count[::-1])) for count in self.labels.T[::-1])

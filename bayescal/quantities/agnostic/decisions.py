@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -72,12 +72,6 @@ class Action:
         return self.positive * probability + self.negative * (1 - probability)
 
 
-class _Step(NamedTuple):
-    low: float
-    high: float
-    name: str
-
-
 @dataclass(frozen=True, slots=True, init=False)
 class DecisionRule:
     """A rule that takes an action by the interval that the score lies in; section 2.4 of the paper.
@@ -125,10 +119,10 @@ class DecisionRule:
         intervals: Mapping[str, tuple[float, float]],
     ) -> None:
         known = checked_actions(actions)
-        steps = _ordered(intervals, known)
-        object.__setattr__(self, "names", tuple(step.name for step in steps))
-        object.__setattr__(self, "costs", tuple(known[step.name] for step in steps))
-        object.__setattr__(self, "thresholds", tuple(step.high for step in steps[:-1]))
+        _, ends, names = zip(*_ordered(intervals, known), strict=True)
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "costs", tuple(known[name] for name in names))
+        object.__setattr__(self, "thresholds", ends[:-1])
 
     @property
     def cost_table(self) -> Floats:
@@ -229,8 +223,8 @@ def _action(name: str, cost: Action | Sequence[float]) -> Action:
 
 def _ordered(
     intervals: Mapping[str, tuple[float, float]], known: Mapping[str, Action]
-) -> list[_Step]:
-    """Intervals by rising scores, after checking that they partition [0, 1]."""
+) -> list[tuple[float, float, str]]:
+    """Intervals (low, high, action) by rising scores, after checking that they partition [0, 1]."""
     if not isinstance(intervals, Mapping) or not intervals:
         raise InputError(
             f"intervals must be (low, high) by name of the action; got {intervals!r}. "
@@ -245,15 +239,15 @@ def _ordered(
         )
     steps = sorted(_step(str(name), ends) for name, ends in intervals.items())
     end = 0.0
-    for step in steps:
-        if step.low != end:
-            fault = "overlap" if step.low < end else "leave a gap"
-            between = f"({min(step.low, end):g}, {max(step.low, end):g}]"
+    for low, high, name in steps:
+        if low != end:
+            fault = "overlap" if low < end else "leave a gap"
+            between = f"({min(low, end):g}, {max(low, end):g}]"
             raise InputError(
-                f"intervals must cover [0, 1] once; they {fault} at {between}, where {step.name!r} "
-                f"starts at {step.low:g}. Let each start where the one before ends."
+                f"intervals must cover [0, 1] once; they {fault} at {between}, where {name!r} "
+                f"starts at {low:g}. Let each start where the one before ends."
             )
-        end = step.high
+        end = high
     if end != 1:
         raise InputError(
             f"intervals must cover [0, 1] once; they leave a gap at ({end:g}, 1]. "
@@ -262,7 +256,7 @@ def _ordered(
     return steps
 
 
-def _step(name: str, ends: tuple[float, float]) -> _Step:
+def _step(name: str, ends: tuple[float, float]) -> tuple[float, float, str]:
     try:
         low, high = (float(end) for end in ends)
     except (TypeError, ValueError):
@@ -271,7 +265,7 @@ def _step(name: str, ends: tuple[float, float]) -> _Step:
         raise InputError(
             f"the interval of {name!r} must be (low, high) with 0 <= low < high <= 1; got {ends!r}."
         )
-    return _Step(low, high, name)
+    return low, high, name
 
 
 def estimated_cost(rule: DecisionRule, score: ArrayLike, weight: ArrayLike | None = None) -> float:

@@ -19,7 +19,7 @@ from bayescal.core.checks import (
     check_some_weight,
     clean_probabilities,
 )
-from bayescal.core.columns import Floats, to_doubles, to_numpy
+from bayescal.core.columns import Floats, to_doubles, to_floats, to_numpy
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, check_same_order, weights
@@ -169,11 +169,7 @@ def checked_rows(score: ArrayLike, label: ArrayLike) -> tuple[NDArray[np.floatin
 
 def checked_scores(score: ArrayLike, name: str) -> NDArray[np.floating]:
     """Scores as floats in [0, 1], (obs,)."""
-    scores = to_numpy(score, name)
-    if scores.dtype.kind not in "biuf":
-        raise InputError(f"{name} must be numbers; got {scores.dtype}. Pass probabilities.")
-    if scores.dtype != np.float32:
-        scores = scores.astype(np.float64, copy=False)
+    scores = to_floats(score, name)
     if scores.ndim != 1:
         raise InputError(f"{name} must have one dimension (obs,); got shape {scores.shape}.")
     check_rows(len(scores), name)
@@ -217,10 +213,8 @@ def checked_weights(weight: ArrayLike, n: int) -> Floats:
 
 
 def sorted_rows(score: NDArray[np.floating], event: Events) -> Keys:
-    """Rows by rising score, each as one integer with its label in the last bit.
-
-    Read as integers, floats in [0, 1] keep their order and leave the first bits free.
-    """
+    """Rows by rising score, each as one integer with its label in the last bit."""
+    # Read as integers, floats in [0, 1] keep their order and leave the first bits free.
     key: Keys = np.left_shift(score.view(f"i{score.itemsize}"), 1)
     np.bitwise_or(key, event, out=key, casting="unsafe")
     key.sort()

@@ -19,13 +19,13 @@ from bayescal.quantities.agnostic.decisions import DecisionRule
 from bayescal.quantities.agnostic.estimator import checked_probabilities
 from bayescal.results import access, intervals
 from bayescal.results.compare import Difference, Pair, draw_by_draw
+from bayescal.results.curves import RocRegion
 from bayescal.results.curves import roc_band as roc_band
 from bayescal.results.curves import roc_boxes as roc_boxes
 from bayescal.results.intervals import interval, tail
 
 if TYPE_CHECKING:
     from bayescal.quantities.agnostic.posterior import AgnosticCase
-    from bayescal.results.curves import RocRegion
 
 
 class Roc(NamedTuple):
@@ -156,8 +156,6 @@ def roc_region(score: ArrayLike, c: float) -> RocRegion:
     >>> region.tpr_lower.tolist(), region.tpr_upper.tolist()
     ([0.0, 0.5, 1.0], [0.0, 1.0, 1.0])
     """
-    from bayescal.results.curves import RocRegion
-
     check_number(c, "c", "[0, 1]", "Pass a calibration measure.")
     curve = roc(score)
     scores = checked_probabilities(score, "score")
@@ -261,13 +259,7 @@ type Part = tuple[AgnosticCase, SharedRows, CaseArrays]
 def correlations(
     cases: Sequence[AgnosticCase], rows: Sequence[SharedRows], found: Sequence[CaseArrays]
 ) -> dict[str, Floats]:
-    """Correlation of each metric over shared rows, ([class,] classifier, classifier).
-
-    Labels matter through the rates, which labelled rows alone show, and scores of all rows. So a
-    covariance is the mean of L_i M_i over the n labelled rows, over n, L and M being the
-    classifiers' influences of the label times ``y - rate``, and that of the influences of the score
-    over all N rows, over N. Of unlabelled rows only the labels are uncertain.
-    """
+    """Correlation of each metric over shared rows, ([class,] classifier, classifier)."""
     by_class: dict[str, list[Part]] = {}
     for part in zip(cases, rows, found, strict=True):
         by_class.setdefault(part[0].coords.get("class", ""), []).append(part)
@@ -300,6 +292,8 @@ def _of_one(parts: Sequence[Part]) -> dict[str, Floats]:
                 for own, *both in zip(by_case, places, rest, strict=True)
             ]
         )
+        # Labels matter through the rates, which the n labelled rows show, and scores of all N rows.
+        # Of unlabelled rows only the labels are uncertain.
         of_labels = by_label @ by_label.T / by_label.shape[1] / n_labeled
         of_scores = np.atleast_2d(np.cov(by_score, bias=True)) / n_all
         found[name] = _normed(of_labels + of_scores)

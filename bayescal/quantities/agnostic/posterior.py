@@ -225,11 +225,11 @@ class AgnosticCase:
         return new, {name: value[0, 0] for name, value in values.items()}
 
     def _thresholds(self) -> dict[str, np.ndarray]:
-        """Thresholds of ROC curves, with the labelled rows above them."""
-        above = self.problem.above
+        """Thresholds of ROC curves: whether each is reached straight, and labelled rows above."""
+        problem, above = self.problem, self.problem.above
         found = {
-            "roc_threshold": self.problem.threshold,
-            "roc_straight": self.problem.straight,
+            "roc_threshold": np.append(problem.cells.edges[:0:-1], -np.inf),
+            "roc_straight": np.append(True, problem.one_score[::-1]),
             "positive_above": above.positive,
             "negative_above": above.negative,
         }

@@ -11,7 +11,6 @@ from scipy.special import ndtri
 from bayescal.core.checks import (
     MOST_DRAWN,
     check_choice,
-    check_data,
     check_number,
     check_whole,
     generator,
@@ -118,10 +117,9 @@ def labeled_by_group(scores: Scores) -> Metrics:
     InputError
         As `labeled`, and if there are no groups.
     """
-    check_data(scores, (Scores,), "labeled_by_group", "Scores(y_true=..., y_prob=...)")
-    if scores.group is None:
-        raise InputError("metrics by group need groups; got none. Pass group= with the scores.")
     matrix = weighted_matrix(scores)
+    if matrix.group is None:
+        raise InputError("metrics by group need groups; got none. Pass group= with the scores.")
     overall = labeled(scores)
     found = measured(matrix.take(matrix.labeled), matrix.known)
     return Metrics._make(
@@ -181,23 +179,14 @@ def labeled_interval(
         for size in block_sizes(n_boot, n)
     ]
     found = join(parts, np.concatenate)
-    tail = (1 - prob) / 2
-
-    def end(level: float) -> Metrics:
-        return Metrics(*(_quantile(values, level) for values in found))
-
-    return Interval(end(tail), end(1 - tail))
-
-
-def _quantile(values: Floats, level: float) -> Floats:
-    """Quantile over the draws in which a metric exists."""
-    exists = np.isfinite(values)
-    if not exists.any(axis=0).all():
+    if any(np.isnan(values).all(axis=0).any() for values in found):
         raise InputError(
-            f"none of {len(values)} resamples holds rows of two classes, so that AUC and AUPRC "
+            f"none of {n_boot} resamples holds rows of two classes, so that AUC and AUPRC "
             "have no interval. Label more rows of the rarer class, or raise n_boot."
         )
-    return np.asarray(np.nanquantile(values, level, axis=0))
+    tail = (1 - prob) / 2
+    ends = (np.nanquantile(found, level, axis=1) for level in (tail, 1 - tail))
+    return Interval(*map(Metrics._make, ends))
 
 
 class ActiveTest(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bayescal.core import command as shared
-from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words, prior_by, row_of
+from bayescal.core.command import Command, Estimates, Given, Option, in_words, prior_by, row_of
 
 if TYPE_CHECKING:
     from bayescal.core.scores import Scores
@@ -69,9 +69,13 @@ def _estimates(scores: Scores, given: Given) -> Estimates:
     for place, method in enumerate(METHODS):
         by_method[method] = {name: values[place] for name, values in others.items()}
     rows = [
-        _row(name, group, method, {var: found[var][(k, *g)] for var in others})
+        row_of(
+            {"classifier": name, **group},
+            method=method,
+            **{var: float(found[var][(k, *place)]) for var in others},
+        )
         for k, name in enumerate(scores.classifiers)
-        for group, g in _groups(scores)
+        for group, place in _groups(scores)
         for method, found in by_method.items()
     ]
     columns = {"case": "", "method": "method", "accuracy": "accuracy"}
@@ -83,16 +87,10 @@ def _estimates(scores: Scores, given: Given) -> Estimates:
     return Estimates(rows, columns, notes, warnings, spare=["AUPRC"])
 
 
-def _groups(scores: Scores) -> list[tuple[str | None, tuple[int, ...]]]:
-    """Groups with their places; one without a name where there are none."""
-    if not scores.groups:
-        return [(None, ())]
-    return [(name, (place,)) for place, name in enumerate(scores.groups)]
-
-
-def _row(name: str, group: str | None, method: str, found: dict[str, Any]) -> Row:
-    coords = {"classifier": name} | ({} if group is None else {"group": group})
-    return row_of(coords, method=method, **{var: float(value) for var, value in found.items()})
+def _groups(scores: Scores) -> list[tuple[dict[str, str], tuple[int, ...]]]:
+    """Coordinates and places of the groups; one without either where there are none."""
+    found = [({"group": name}, (place,)) for place, name in enumerate(scores.groups)]
+    return [*found] or [({}, ())]
 
 
 COMMAND = Command(

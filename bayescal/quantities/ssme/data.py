@@ -16,6 +16,7 @@ from bayescal.core.checks import (
     MOST_DRAWN,
     check_choice,
     check_columns,
+    check_is,
     check_rows,
     check_whole,
     checked_labels,
@@ -29,7 +30,7 @@ from bayescal.core.many_rows import rows_of
 from bayescal.core.plausibility import Sign, signs_of_rows
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, check_unweighted, from_parts, select_rows
-from bayescal.core.sums import Batch, Labels, batches_of, summed
+from bayescal.core.sums import Labels, batches_of, summed
 
 LABELING: Final = ("random", "one-per-class")
 # More rows without label leave the metrics' posterior as it is, to a few percent of its width.
@@ -126,11 +127,8 @@ def weighted_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
     """Bring scores into the one shape that the quantity computes with."""
     if isinstance(scores, ScoreMatrix):
         return scores
-    if not isinstance(scores, Scores):
-        raise InputError(
-            f"scores must be a bayescal.Scores; got {type(scores).__name__}. "
-            "Make one with bc.Scores.stack({name: probabilities}, y_true=labels)."
-        )
+    remedy = "Make one with bc.Scores.stack({name: probabilities}, y_true=labels)."
+    check_is(scores, Scores, "scores", remedy)
     check_rows(scores.n_obs, "the scores")
     prob = scores.y_prob
     # In float32 where scores are, whose complements meet scores and edges of bins there.
@@ -145,11 +143,7 @@ def weighted_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """The rows that a model sees, and how many each stands for; made by `Problem.of`.
-
-    All labelled rows, and at most 5,000 of those without label; of many rows with groups an equal
-    share of every group, at least 500.
-    """
+    """The rows that a model sees, and how many each stands for; made by `Problem.of`."""
 
     matrix: ScoreMatrix
     weight: Floats  # (obs,): 1 for labelled rows, times the sample weights
@@ -269,22 +263,14 @@ def check_draws(n_draws: int | None) -> None:
 
 def draw_labels(prob: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
     """Draw labels as one-hot rows, (draw, obs, class)."""
-    return labels_at(prob, rng.random((n_draws, len(prob))))
-
-
-def labels_at(prob: Floats, uniform: Floats) -> Floats:
-    """Labels that uniform random numbers fall on, as one-hot rows, (..., obs, class)."""
-    place = classes_at(prob, uniform)
+    place = classes_at(prob, rng.random((n_draws, len(prob))))
     # Class by class in memory, as metrics take them.
-    return (
-        np.stack([place == k for k in range(prob.shape[-1])])
-        .astype(np.float64)
-        .transpose(*range(1, place.ndim + 1), 0)
-    )
+    one_hot = np.stack([place == k for k in range(prob.shape[-1])]).astype(np.float64)
+    return one_hot.transpose(1, 2, 0)
 
 
 def classes_at(prob: Floats, uniform: Floats) -> NDArray[np.intp]:
-    """The same as places of the classes, (..., obs)."""
+    """Places of the classes that uniform random numbers fall on, (..., obs)."""
     # Class by class, as NumPy is slow on the sums of a short axis.
     bound = np.zeros(prob.shape[:-1])
     place = np.zeros(np.broadcast_shapes(bound.shape, uniform.shape), dtype=np.intp)
@@ -357,11 +343,21 @@ def count_rows(
     check_rows(counted.n, f"the column {label!r}")
     if classes is None:
         classes = _classes(columns, counted.seen, pos_label, label)
-    source = _Columns(label, columns, pos_label, from_logits, checked_labels(classes, "classes"))
+    known = checked_labels(classes, "classes")
+    names = [label, *chain.from_iterable(columns.values())]
     chosen = sampled(counted.n_unlabeled, MOST_UNLABELED)
     parts, read, passed = [], 0, 0
-    for batch in batches_of(rows, source.names):
-        found = source.scores(batch)
+    for batch in batches_of(rows, names):
+        found = from_parts(
+            collect(
+                {name: batch.table(own) for name, own in columns.items()},
+                batch.column(label),
+                group=None,
+                pos_label=pos_label,
+                from_logits=from_logits,
+                classes=known,
+            )
+        )
         missing = found.y_true == MISSING
         place = np.where(missing, passed + np.cumsum(missing) - 1, -1)
         parts.append(select_rows(found, np.flatnonzero(~missing | np.isin(place, chosen))))
@@ -369,42 +365,13 @@ def count_rows(
         read += len(missing)
     if (read, passed) != (counted.n, counted.n_unlabeled):
         raise InputError(
-            f"the columns {listing(source.names)} must not change while they are read twice; the "
+            f"the columns {listing(names)} must not change while they are read twice; the "
             "second time there were other rows. Count the rows when none is written."
         )
     scores = _joined(parts)
     weight = np.ones(scores.n_obs)
     weight[scores.y_true == MISSING] = counted.n_unlabeled / max(len(chosen), 1)
     return SampledRows(scores, weight, counted.n)
-
-
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """Which columns are labels and scores, and of what."""
-
-    label: str
-    by_classifier: Mapping[str, Sequence[str]]
-    pos_label: Any
-    from_logits: bool
-    classes: tuple[Any, ...]
-
-    @property
-    def names(self) -> list[str]:
-        """All columns."""
-        return [self.label, *(name for names in self.by_classifier.values() for name in names)]
-
-    def scores(self, batch: Batch) -> Scores:
-        """Check the rows of a batch."""
-        return from_parts(
-            collect(
-                {name: batch.table(names) for name, names in self.by_classifier.items()},
-                batch.column(self.label),
-                group=None,
-                pos_label=self.pos_label,
-                from_logits=self.from_logits,
-                classes=self.classes,
-            )
-        )
 
 
 def _columns(

@@ -245,10 +245,7 @@ def fit_normals(
 
 
 class FixedBase(NamedTuple):
-    """A mixture of normals that stays.
-
-    A row counts with the log of ``sum_k possible_ik pi_k N(z_i; mu_k, Sigma_k)``.
-    """
+    """Normals that stay; a row counts with ``log sum_k possible_ik pi_k N(z_i; mu_k, S_k)``."""
 
     normals: Normals
     prior: Floats  # (class,)
@@ -268,10 +265,7 @@ class FixedBase(NamedTuple):
 
 
 class JointBase(NamedTuple):
-    """Normals without correlations that are trained with the flow.
-
-    A row counts with ``sum_k q_ik log N(z_i; m_k, s_k^2)``, q the label probabilities given.
-    """
+    """Normals trained with the flow; a row counts with ``sum_k prob_ik log N(z_i; m_k, s_k^2)``."""
 
     mean: Floats  # (class, coordinate), to start from
     prob: Floats  # (obs, class)
@@ -294,15 +288,11 @@ _PACKAGES = ("jax", "jax.numpy", "equinox", "optax", "paramax", "flowjax.bijecti
 def latent_points(
     points: Floats, base: FixedBase | JointBase, settings: FlowSettings, seed: int
 ) -> Floats:
-    """Train a RealNVP flow (Dinh et al. 2017); where it takes each row, (obs, coordinate).
-
-    T maximises the sum over rows of ``log p(T(s_i)) + log |det T'(s_i)|``, p the base's density;
-    what the base has to be trained is trained with it. T starts as the identity: a base that is
-    fixed where the classes are would else have to find other classes there.
-    """
+    """Train a RealNVP flow (Dinh et al. 2017); where it takes each row, (obs, coordinate)."""
     jax, jnp, eqx, optax, paramax, bijections = _packages()
     x = jnp.asarray(points)
     key_flow, key_batch = jax.random.split(jax.random.key(seed))
+    # A base that is fixed where the classes are would find other classes behind any other flow.
     flow = _real_nvp(eqx, jax, jnp, bijections, key_flow, points.shape[1], settings)
     started = jax.tree.map(jnp.asarray, base.start())
     moving, still = eqx.partition((flow, started), eqx.is_inexact_array)
@@ -336,10 +326,7 @@ def latent_points(
 def _real_nvp(
     eqx: Any, jax: Any, jnp: Any, bijections: Any, key: Any, n_coords: int, settings: FlowSettings
 ) -> Any:
-    """The untrained flow, from data (inverse) to base: the identity.
-
-    Every layer transforms one half of the coordinates and turns their order round.
-    """
+    """The identity, from data (inverse) to base; layers transform one half and turn the order."""
 
     def zeroed(coupling: Any) -> Any:
         return coupling.conditioner.layers[-1].weight, coupling.conditioner.layers[-1].bias

@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from math import pi, sqrt
-from typing import Any, Final, override
+from operator import matmul
+from typing import Final, override
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +127,10 @@ RULES: Final[dict[str, Callable[[Floats], float]]] = {
 MOST_PAIRS = 50_000_000
 
 
+type WeightedSums = Callable[[Floats], Floats]
+"""From weights to weighted sums of the kernels of one bandwidth, both (obs, class)."""
+
+
 class Kernel(ABC):
     """Kernels with a bandwidth for each class, between rows at given coordinates."""
 
@@ -135,25 +140,21 @@ class Kernel(ABC):
         self._n_coords = coords.shape[1]
         # Squared distance of each row to the nearest that counts, which kernels are relative to.
         self._nearest: Floats = np.zeros(1)
-        store = self._prepared(coords, widths)
-        self._stored = [
-            (width, np.flatnonzero(widths == width), store(width)) for width in np.unique(widths)
+        sums_of = self._prepared(coords, widths)
+        self._sums = [
+            (width, np.flatnonzero(widths == width), sums_of(width)) for width in np.unique(widths)
         ]
 
     @abstractmethod
-    def _prepared(self, coords: Floats, widths: Floats) -> Callable[[float], Any]:
-        """Compute what all bandwidths share; give the function of what is stored of each."""
-
-    @abstractmethod
-    def _sums(self, stored: Any, weight: Floats) -> Floats:
-        """Weighted sums of the kernels of one bandwidth, (obs, class)."""
+    def _prepared(self, coords: Floats, widths: Floats) -> Callable[[float], WeightedSums]:
+        """Compute what all bandwidths share; give the sums of the kernels of each."""
 
     def log_sums(self, weight: Floats) -> Floats:
         """Log of the weighted sum of kernels at each row, up to a constant a row, (obs, class)."""
         found = np.empty(weight.shape)
-        for width, classes, stored in self._stored:
+        for width, classes, sums in self._sums:
             with np.errstate(divide="ignore"):
-                logs = np.log(self._sums(stored, weight[:, classes]))
+                logs = np.log(sums(weight[:, classes]))
             away = np.reshape(self._nearest / (2 * width**2), (-1, 1))
             found[:, classes] = logs - away - self._n_coords * np.log(width)
         return found
@@ -178,7 +179,7 @@ class DenseKernel(Kernel):
     """Every pair of rows, computed once."""
 
     @override
-    def _prepared(self, coords: Floats, widths: Floats) -> Callable[[float], Any]:
+    def _prepared(self, coords: Floats, widths: Floats) -> Callable[[float], WeightedSums]:
         squared = squared_distances(coords)
         if self.leave_one_out:
             np.fill_diagonal(squared, np.inf)
@@ -186,11 +187,7 @@ class DenseKernel(Kernel):
         # The only row there is has no neighbour at all, at a distance that does not matter.
         self._nearest[np.isinf(self._nearest)] = 0.0
         squared -= self._nearest[:, np.newaxis]
-        return partial(_matrix, squared)
-
-    @override
-    def _sums(self, stored: Any, weight: Floats) -> Floats:
-        return np.asarray(stored @ weight)
+        return lambda width: partial(matmul, _matrix(squared, width))
 
 
 def _matrix(squared: Floats, width: float) -> Floats | csr_array:
@@ -227,26 +224,22 @@ _NOISE = 1e-13
 
 
 class GridKernel(Kernel):
-    """Rows of one coordinate, each split between the two grid nodes beside it.
-
-    A row that is left out, with no other within nine bandwidths, has a sum of 0.
-    """
+    """Rows of one coordinate, split between two grid nodes; one left out and far away has 0."""
 
     @override
-    def _prepared(self, coords: Floats, widths: Floats) -> Callable[[float], Any]:
+    def _prepared(self, coords: Floats, widths: Floats) -> Callable[[float], WeightedSums]:
         values = coords[:, 0]
         step = max(float(widths.min()) / _NODES_PER_WIDTH, float(np.ptp(values)) / _MOST_NODES)
         at = (values - values.min()) / step
         self._left = np.floor(at).astype(np.int64)
         self._share = at - self._left
         self._n_nodes = int(self._left.max()) + 2
-        return lambda width: _taps(width, step)
+        return lambda width: partial(self._smoothed, _taps(width, step))
 
-    @override
-    def _sums(self, stored: Any, weight: Floats) -> Floats:
-        return np.stack([self._sums_of_class(column, stored) for column in weight.T], axis=1)
+    def _smoothed(self, taps: Floats, weight: Floats) -> Floats:
+        return np.stack([self._of_class(taps, column) for column in weight.T], axis=1)
 
-    def _sums_of_class(self, weight: Floats, taps: Floats) -> Floats:
+    def _of_class(self, taps: Floats, weight: Floats) -> Floats:
         share, left, n, middle = self._share, self._left, self._n_nodes, len(taps) // 2
         nodes = np.bincount(left, weight * (1 - share), n)
         nodes += np.bincount(left + 1, weight * share, n)
@@ -285,35 +278,36 @@ class NeighborKernel(Kernel):
     """
 
     @override
-    def _prepared(self, coords: Floats, widths: Floats) -> Callable[[float], Any]:
+    def _prepared(self, coords: Floats, widths: Floats) -> Callable[[float], WeightedSums]:
         leave_one_out = self.leave_one_out
         points, self._point = np.unique(coords, axis=0, return_inverse=True)
         reach = np.inf if leave_one_out else _NEIGHBOR_REACH * float(widths.max())
         most = _MOST_UNBOUNDED if leave_one_out else _MOST
         squared, column, ends = near_pairs(points, reach, most)
-        # Only where rows leave themselves out may the nearest that is left be far away.
         nearest = np.zeros(len(points))
         if leave_one_out:
+            # The nearest that is left may be far away, unless a point holds several rows.
             self._shared = np.bincount(self._point) > 1
-            nearest = _nearest_other(squared, ends, self._shared)
+            second = np.minimum(ends[:-1] + 1, len(squared) - 1)
+            nearest = np.where(self._shared | (np.diff(ends) < 2), 0.0, squared[second])
         squared -= np.repeat(nearest, np.diff(ends))
         squared[ends[:-1]] = 0.0
         self._nearest = nearest[self._point]
 
-        def matrix(width: float) -> csr_array:
+        def sums_of(width: float) -> WeightedSums:
             kernel = np.exp(squared * (-0.5 / width**2))
             if leave_one_out:
                 # What the own point holds beside the row itself is added row by row.
                 kernel[ends[:-1]] = 0.0
-            return csr_array((kernel, column, ends), shape=(len(points), len(points)))
+            matrix = csr_array((kernel, column, ends), shape=(len(points), len(points)))
+            return partial(self._of_matrix, matrix)
 
-        return matrix
+        return sums_of
 
-    @override
-    def _sums(self, stored: Any, weight: Floats) -> Floats:
-        place, n_points = self._point, stored.shape[0]
+    def _of_matrix(self, matrix: csr_array, weight: Floats) -> Floats:
+        place, n_points = self._point, matrix.shape[0]
         at_point = np.stack([np.bincount(place, own, n_points) for own in weight.T], axis=1)
-        sums = np.asarray((stored @ at_point)[place])
+        sums = np.asarray((matrix @ at_point)[place])
         if self.leave_one_out:
             others = np.maximum(at_point[place] - weight, 0)
             sums += others * self._shared[place, np.newaxis]
@@ -336,9 +330,3 @@ def near_pairs(
         counts.append(near.sum(axis=1))
     ends = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
     return np.concatenate(squared), np.concatenate(column), ends
-
-
-def _nearest_other(squared: Floats, ends: NDArray[np.int64], shared: NDArray[np.bool_]) -> Floats:
-    """Squared distance to the nearest other row: 0 at a point that holds several rows."""
-    second = np.minimum(ends[:-1] + 1, len(squared) - 1)
-    return np.where(shared | (np.diff(ends) < 2), 0.0, squared[second])

@@ -209,7 +209,12 @@ def _measured(
     """Check labels and weights of scores of this shape, and measure under them."""
     check_same_order(q=q, weights=weights, errors_q=errors_q)
     labels, has_draws = _label_draws(q, *shape[1:])
-    errors = labels if errors_q is None else _errors_draws(errors_q, labels)
+    errors = labels if errors_q is None else _label_draws(errors_q, *shape[1:])[0]
+    if errors.shape != labels.shape:
+        raise InputError(
+            f"errors_q must have the shape of q; got {errors.shape[1]} and {labels.shape[1]} "
+            "draws. Pass as many of the one as of the other."
+        )
     weight, weights_have_draws = _row_weights(weights, shape[1])
     found = measure(labels, errors, weight)
     return found if has_draws or weights_have_draws else Metrics._make(v[0] for v in found)
@@ -258,7 +263,7 @@ def subgroup_metrics(
             f"group must number each row's group from 0 to {n_groups - 1}; got {shown(groups)}. "
             "Pass one a row."
         )
-    measure = GroupMeasurement.of(probs, convention, groups, n_groups).of_draws
+    measure = by_group(probs, convention, groups, n_groups)
     return _measured(measure, probs.shape, q, weights, errors_q)
 
 
@@ -289,11 +294,7 @@ class Measurement(NamedTuple):
         )
 
     def of_draws(self, labels: Floats, errors: Floats, weight: Floats) -> Metrics:
-        """Metrics, (draw, classifier), on all processors.
-
-        Labels and those of the calibration errors are (class, draw or 1, obs), weights (draw or 1,
-        obs).
-        """
+        """Metrics, (draw, classifier); labels (class, draw or 1, obs), weights (draw or 1, obs)."""
         n_draws = _common_draws(labels.shape[1], len(weight))
         size = max(_LEAST_DRAWS, _BLOCK // weight.shape[1]) // len(labels) + 1
 
@@ -319,55 +320,42 @@ class Measurement(NamedTuple):
         rows = {k: counted(event[k], weight) for k, _ in self.rankings[0]}
         room = np.empty((2, *accuracy.shape[:1], weight.shape[1]), dtype=complex)
         ece, mce, auc, auprc = (np.empty(accuracy.shape) for _ in range(4))
+        *_, mass_weighted, top_label = self.convention
+        places = np.arange(weight.shape[1])
         for m, rankings in enumerate(self.rankings):
+            happened = binned[1]
+            if top_label:
+                happened = binned.transpose(1, 0, 2)[:, self.predicted[m], places]
             ece[:, m], mce[:, m] = binned_errors(
-                self.moments[m],
-                self._happened(m, binned),
-                weight,
-                mass_weighted=self.convention.mass_weighted,
+                self.moments[m], happened, weight, mass_weighted=mass_weighted
             )
             found = [ranking_metrics(ranking, rows[k], room) for k, ranking in rankings]
             auc[:, m], auprc[:, m] = mean_of_defined(np.array(found))
         return Metrics(accuracy, ece, auc, auprc, mce, log_loss, brier)
 
-    def _happened(self, m: int, event: Floats) -> Floats:
-        """Weight with which the event of the binned score happened, (draw, obs)."""
-        if not self.convention.top_label:
-            return np.asarray(event[1])
-        chosen = event.transpose(1, 0, 2)[:, self.predicted[m], np.arange(event.shape[2])]
-        return np.asarray(chosen)
 
+def by_group(
+    probs: Floats,
+    name: str,
+    group: NDArray[np.integer],
+    n_groups: int,
+    weight: Floats | None = None,
+) -> Measure:
+    """Prepare the same for the rows of each group that has some, (draw, classifier, group)."""
+    parts = []
+    for code in np.unique(group):
+        rows = np.flatnonzero(group == code)
+        of_rows = None if weight is None else weight[rows]
+        parts.append((code, rows, Measurement.of(probs[:, rows], name, of_rows).of_draws))
 
-class GroupMeasurement(NamedTuple):
-    """The same for the rows of each group that has some."""
-
-    groups: list[tuple[int, NDArray[np.intp], Measurement]]
-    shape: tuple[int, int]  # numbers of classifiers and groups
-
-    @classmethod
-    def of(
-        cls,
-        probs: Floats,
-        name: str,
-        group: NDArray[np.integer],
-        n_groups: int,
-        weight: Floats | None = None,
-    ) -> GroupMeasurement:
-        """Prepare scores, (classifier, obs, class)."""
-        found = []
-        for code in np.unique(group):
-            own = np.flatnonzero(group == code)
-            of_own = None if weight is None else weight[own]
-            found.append((int(code), own, Measurement.of(probs[:, own], name, of_own)))
-        return cls(found, (len(probs), n_groups))
-
-    def of_draws(self, labels: Floats, errors: Floats, weight: Floats) -> Metrics:
-        """Metrics, (draw, classifier, group), as from `Measurement`."""
-        n_draws = _common_draws(labels.shape[1], len(weight))
-        found = np.full((len(Metrics._fields), n_draws, *self.shape), np.nan)
-        for code, rows, own in self.groups:
-            found[..., code] = own.of_draws(labels[..., rows], errors[..., rows], weight[:, rows])
+    def measure(labels: Floats, errors: Floats, weight: Floats) -> Metrics:
+        shape = _common_draws(labels.shape[1], len(weight)), len(probs), n_groups
+        found = np.full((len(Metrics._fields), *shape), np.nan)
+        for code, rows, own in parts:
+            found[..., code] = own(labels[..., rows], errors[..., rows], weight[:, rows])
         return Metrics._make(found)
+
+    return measure
 
 
 def row_values(probs: Floats, metric: str) -> Floats:
@@ -436,18 +424,6 @@ def _label_draws(q: ArrayLike, n_obs: int, n_classes: int) -> tuple[Floats, bool
     return labels, has_draws
 
 
-def _errors_draws(q: ArrayLike, labels: Floats) -> Floats:
-    """Bring the label probabilities of the calibration errors to the shape of the others."""
-    n_classes, n_draws, n_obs = labels.shape
-    found, _ = _label_draws(q, n_obs, n_classes)
-    if found.shape[1] != n_draws:
-        raise InputError(
-            f"errors_q must have the shape of q; got {found.shape[1]} and {n_draws} draws. "
-            "Pass as many of the one as of the other."
-        )
-    return found
-
-
 def _row_weights(weights: ArrayLike | None, n_obs: int) -> tuple[Floats, bool]:
     """Bring weights to (draw, obs), and say whether they have draws."""
     values = np.ones(n_obs) if weights is None else to_doubles(weights, "weights")
@@ -496,10 +472,8 @@ def rank(score: Floats) -> Ranking:
 
 
 def counted(positive: Floats, weight: Floats) -> Complex:
-    """Positive weight and weight of each row, as real and imaginary part, (draw, obs).
-
-    A processor adds both in the time of one, and sorting them takes one look-up.
-    """
+    """Positive weight and weight of each row, as real and imaginary part, (draw, obs)."""
+    # A processor adds both in the time of one, and sorting them takes one look-up.
     both: Complex = np.empty(np.broadcast_shapes(positive.shape, weight.shape), dtype=complex)
     both.real, both.imag = positive, weight
     return both
@@ -508,14 +482,10 @@ def counted(positive: Floats, weight: Floats) -> Complex:
 def ranking_metrics(
     ranking: Ranking, rows: Complex, room: Complex | None = None
 ) -> tuple[Floats, Floats]:
-    """Area under the ROC curve, and average precision, of rows as of `counted`.
-
-    `room` is written over: memory that is new takes several times as long as the sums.
-
-    With tp and fp the positive and negative weight at or above a distinct score and d their steps,
-    AUC = sum d(fp) (tp - d(tp) / 2) / (P N), AP = sum d(tp) tp / (tp + fp) / P. On hard labels
-    these are scikit-learn's ``roc_auc_score`` and ``average_precision_score``, ties included.
-    """
+    """Area under the ROC curve, and average precision, of rows as of `counted`."""
+    # `room` is written over: memory that is new takes several times as long as the sums. With tp
+    # and fp the positive and negative weight at or above a distinct score and d their steps,
+    # AUC = sum d(fp) (tp - d(tp) / 2) / (P N), AP = sum d(tp) tp / (tp + fp) / P: scikit-learn's.
     room = np.empty((2, *rows.shape), dtype=complex) if room is None else room
     step = _by_score(ranking, rows, room[0])
     total = np.cumsum(step, axis=1, out=room[1, :, : step.shape[1]])
@@ -580,8 +550,7 @@ def prepared(matrix: ScoreMatrix, ece: str | None) -> Measure:
     name = convention_name(ece, matrix.n_classes)
     if matrix.group is None:
         return Measurement.of(matrix.probs, name, matrix.weight).of_draws
-    parts = matrix.group, len(matrix.groups)
-    return GroupMeasurement.of(matrix.probs, name, *parts, matrix.weight).of_draws
+    return by_group(matrix.probs, name, matrix.group, len(matrix.groups), matrix.weight)
 
 
 def measured(

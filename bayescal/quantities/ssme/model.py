@@ -122,6 +122,7 @@ class MixtureModel(BaseModel):
     score: Floats  # (obs, dim): centred logs of all classifiers, whitened over all rows
     # Class shares, centres and log widths.
     variables: ClassVar[tuple[str, ...]] = ("class_share", "location", "log_width")
+    shown: ClassVar[tuple[str, ...]] = variables
 
     @classmethod
     def of(cls, problem: Problem, prior: GaussianMixture, power: float) -> MixtureModel:
@@ -139,7 +140,9 @@ class MixtureModel(BaseModel):
                 "a mixture knows components by their labels, so that every class needs one; "
                 f"without any: {listing(bare)}. Label a row of each class, or use Tilt."
             )
-        score = _whitened(_centred_logs(matrix.probs))
+        logs = np.log(np.clip(matrix.probs, EPSILON, 1 - EPSILON))
+        # Centred over classes, which thereby count alike.
+        score = _whitened(np.hstack(list(logs - logs.mean(axis=2, keepdims=True))))
         if not score.size:
             raise InputError(
                 "a mixture tells classes by their scores, which must differ; got the same in all "
@@ -154,11 +157,6 @@ class MixtureModel(BaseModel):
         labels = padded_size(matrix.n_labeled, LABELS)
         kind, forced = type(self.prior).__name__, self.problem.labeling == "one-per-class"
         return (kind, matrix.n_classes, matrix.n_classifiers, forced, labels, self.score.shape[1])
-
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """Variables that a result holds: all."""
-        return self.variables
 
     @property
     def _degrees(self) -> float | None:
@@ -266,12 +264,6 @@ def _log_density(at: Floats, degrees: float | None) -> Floats:
         return np.asarray(-(at**2) / 2 - np.log(2 * np.pi) / 2)
     constant = gammaln((degrees + 1) / 2) - gammaln(degrees / 2) - np.log(np.pi * degrees) / 2
     return np.asarray(constant - (degrees + 1) / 2 * np.log1p(at**2 / degrees))
-
-
-def _centred_logs(probs: Floats) -> Floats:
-    """Log probabilities by classifier, centred over classes, which thereby count alike."""
-    logs = np.log(np.clip(probs, EPSILON, 1 - EPSILON))
-    return np.hstack(list(logs - logs.mean(axis=2, keepdims=True)))
 
 
 def _whitened(score: Floats) -> Floats:

@@ -26,11 +26,7 @@ def lifted(probs: Floats) -> Floats:
 
 
 def agreement_weights(probs: Floats) -> Floats:
-    """Weigh classifiers by their agreement with the mean of the others, (classifier,).
-
-    Proportional to ``exp(-mean KL(mean of the others || p_j))``, over the rows: a classifier that
-    gives little probability to what the others find likely weighs little.
-    """
+    """Weigh classifiers by ``exp(-mean KL(mean of the others || own))`` over rows, (classifier)."""
     if len(probs) == 1:
         return np.ones(1)
     others = (probs.sum(axis=0) - probs) / (len(probs) - 1)
@@ -47,36 +43,25 @@ def pooled(probs: Floats, weights: Floats) -> Floats:
 class Agreement(NamedTuple):
     """How often classifiers agree, and how often their probabilities say they should."""
 
-    agree: float
-    sure: float
-    gap: float
+    agree: float  # how often one's most probable class is that of the others' pool, by weight
+    sure: float  # how often the pool's is the label, by its own probabilities
+    gap: float  # log odds of the one less of the other: their log probabilities should be steeper
 
 
 def rates_of_agreement(probs: Floats, weights: Floats) -> Agreement:
-    """Compare how often classifiers agree with how often their probabilities say they should.
-
-    ``agree`` is how often a classifier's most probable class is that of the others' pool, averaged
-    by weight; ``sure`` how often the pool's is the label, by its own probabilities; ``gap`` the
-    difference of their log odds, within -1 and 2.5: by about so much, as a logarithm, their log
-    probabilities should be steeper; 0 where one class is the most probable of all rows, on which
-    they could but agree. Shared errors raise it too: it centres a prior, no more.
-    """
+    """Compare how often classifiers agree with how often their probabilities say they should."""
     sure = float(pooled(probs, weights).max(axis=1).mean())
     top = most_probable(probs)
+    without_each = weights * ~np.eye(len(weights), dtype=bool)
+    without_each /= without_each.sum(axis=1, keepdims=True)
     agree = sum(
         weight * np.mean(own == most_probable(pooled(probs, others)))
-        for weight, own, others in zip(weights, top, _without_each(weights), strict=True)
+        for weight, own, others in zip(weights, top, without_each, strict=True)
     )
+    # Shared errors raise it too: it centres a prior, no more. All rows of one class say nothing.
     of_agree, of_sure = logit(np.clip([agree, sure], _LEAST_RATE, 1 - _LEAST_RATE))
     gap = np.clip(of_agree - of_sure, -1.0, 2.5) if np.ptp(top) else 0.0
     return Agreement(float(agree), sure, float(gap))
-
-
-def _without_each(weights: Floats) -> Floats:
-    """Weights of the others for each classifier, (classifier, classifier)."""
-    others = np.tile(weights, (len(weights), 1))
-    np.fill_diagonal(others, 0.0)
-    return np.asarray(others / others.sum(axis=1, keepdims=True))
 
 
 # Degrees of freedom of the narrow and the wide part.
@@ -135,10 +120,8 @@ class LogSlope(NamedTuple):
 
 
 def log_slope_at(units: Any, table: Any) -> Any:
-    """Log slope at normal units, by cubic interpolation; in NumPy and in PyTensor.
-
-    In normal units the two parts of the mixture are side by side, with one mode.
-    """
+    """Log slope at normal units, by cubic interpolation; in NumPy and in PyTensor."""
+    # In normal units the two parts of the mixture are side by side, with one mode.
     inside = units.clip(-_REACH, _REACH)
     place = (inside + _REACH) / _STEP
     left = place.clip(0, len(UNITS) - 2).astype("int64")
@@ -164,12 +147,8 @@ _LEAST_DRAWS = 100
 def under_assumptions(
     slope: LogSlope, draws: Draws, metrics: Mapping[str, Floats]
 ) -> dict[str, Floats]:
-    """Summarise every metric under each assumption, (assumption, summary, ...).
-
-    Draws are weighted by the ratio of the assumption's prior to the model's. ``probability`` is the
-    posterior probability of the narrow and of the wide part. An assumption that the labels rule out
-    has too few effective draws, and is NaN.
-    """
+    """Summarise metrics under each assumption, (assumption, summary, ...); NaN if ruled out."""
+    # Draws are weighted by the ratio of the assumption's prior to the model's.
     log_slope = draws["log_slope"].ravel()
     parts = slope.log_parts(log_slope)
     log_prior = np.logaddexp(*parts)
@@ -198,10 +177,8 @@ def _quantiles(values: Floats, weights: Floats) -> Floats:
     kept = np.isfinite(values)
     if not kept.any():
         return np.full(len(_LEVELS), np.nan)
-    order = np.argsort(values[kept])
-    below = weights[kept][order].cumsum()
-    place = np.searchsorted(below, np.array(_LEVELS) * below[-1])
-    return np.asarray(values[kept][order][place])
+    value, weight = values[kept], weights[kept]
+    return np.asarray(np.quantile(value, _LEVELS, weights=weight, method="inverted_cdf"))
 
 
 # Log odds of agreement less those of confidence. Where classifiers are known to be

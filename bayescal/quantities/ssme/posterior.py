@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,21 +192,16 @@ class SSMECase:
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
         """Everything a result holds of this case, but for the sampler's own figures."""
-        found = evaluate(
+        metrics, labels = evaluate(
             self.problem, self.model, draws, rng, ece=self.ece, keep_labels=self.keep_labels
         )
-        posterior: dict[str, Any] = {
-            **self._squeezed(found.metrics),
-            **self._squeezed({name: draws[name] for name in self.model.shown}),
-        }
-        if found.prob_label is not None:
-            posterior["prob_label"] = found.prob_label
+        shown = {name: draws[name] for name in self.model.shown}
         theory = self._theory()
         before = self.model.prior_draws(PRIOR_DRAWS, rng)
         prior = self._metrics({name: value[None] for name, value in before.items()}, rng)
         return CaseArrays(
             coords=self.coords,
-            posterior=posterior,
+            posterior={**self._squeezed({**metrics, **shown}), **labels},
             prior=self._squeezed(prior),
             # After all other random numbers: they are those of results without this group.
             posterior_predictive={"label": self.replicated_labels(draws, rng)},
@@ -217,8 +212,8 @@ class SSMECase:
             reference_estimates=self._squeezed(reference_estimates(self.problem, self.ece)),
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
-            sensitivity=self._squeezed(self._under_assumptions(draws, found.metrics)),
-            warnings=one_class_warnings(found.metrics, self.problem.matrix.groups),
+            sensitivity=self._squeezed(self._under_assumptions(draws, metrics)),
+            warnings=one_class_warnings(metrics, self.problem.matrix.groups),
         )
 
     def _theory(self) -> dict[str, Bound]:
@@ -243,10 +238,7 @@ class SSMECase:
         return under_assumptions(self.model.log_slope, draws, metrics)
 
     def replicated_labels(self, draws: Draws, rng: np.random.Generator) -> NDArray[np.integer]:
-        """Labels of the labelled rows as the model draws them, (chain, draw, label).
-
-        Given the scores, whatever the power, as if no label of a class had been forced.
-        """
+        """Labels of the labelled rows as the model draws them unforced, (chain, draw, label)."""
         dtype = np.min_scalar_type(-self.problem.matrix.n_classes)
         found = []
         # Chain by chain: probabilities of all would take several times the memory.
@@ -257,11 +249,7 @@ class SSMECase:
         return np.stack(found)
 
     def simulate(self, rng: np.random.Generator) -> tuple[SSMECase, dict[str, Floats]]:
-        """Draw coefficients from the prior and labels from the model, for the same rows.
-
-        Metrics are those of the simulated population: labels of all rows drawn given the
-        coefficients, and Bayesian bootstrap weights.
-        """
+        """Draw coefficients from the prior, labels of the rows, and metrics of their population."""
         priors, labeling = self.priors, self.problem.labeling
         if self.problem.matrix.weight is not None:
             raise InputError(
@@ -292,7 +280,7 @@ class SSMECase:
 
     def _metrics(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
         """Metrics of every draw, (chain, draw, classifier[, group])."""
-        return evaluate(self.problem, self.model, draws, rng, ece=self.ece).metrics
+        return evaluate(self.problem, self.model, draws, rng, ece=self.ece)[0]
 
     def _squeezed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arrays without the dim of the classifiers, where there is only one."""
@@ -333,13 +321,6 @@ def one_class_warnings(metrics: Mapping[str, Floats], groups: Sequence[str]) -> 
 _BLOCK = 1 << 20
 
 
-class Evaluated(NamedTuple):
-    """Draws of metrics, and of the labels' probabilities where they are kept."""
-
-    metrics: dict[str, Floats]  # by name, (chain, draw, classifier[, group])
-    prob_label: NDArray[np.float32] | None  # (chain, draw, obs, class), known ones certain
-
-
 def evaluate(
     problem: Problem,
     model: LabelModel,
@@ -348,14 +329,8 @@ def evaluate(
     *,
     ece: str | None,
     keep_labels: bool = False,
-) -> Evaluated:
-    """Draw every metric of the population that the rows are from.
-
-    A draw takes a draw of the model's coefficients, with it labels for the rows that have none, and
-    Bayesian bootstrap weights for all rows. Calibration errors are taken under the probabilities of
-    the labels, labelled rows included: drawn labels put noise in each bin, and the absolute gaps
-    would turn it into error.
-    """
+) -> tuple[dict[str, Floats], dict[str, NDArray[np.float32]]]:
+    """Draw every metric of the rows' population, and the labels' probabilities if they are kept."""
     first = next(iter(draws.values()))
     shape = first.shape[:2]
     flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in draws.items()}
@@ -374,18 +349,20 @@ def evaluate(
         return np.concatenate(blocks).reshape(*shape, *blocks[0].shape[1:])
 
     values = join(found, in_chains)._asdict()
-    return Evaluated(values, in_chains(kept) if keep_labels else None)
+    return values, {"prob_label": in_chains(kept)} if keep_labels else {}
 
 
 def _of_draws(
     problem: Problem, measure: Measure, prob: Floats, rng: np.random.Generator
 ) -> Metrics:
-    """Metrics of a few draws, (draw, classifier) or (draw, classifier, group)."""
+    """Metrics under drawn labels and weights, (draw, classifier) or (draw, classifier, group)."""
     matrix = problem.matrix
     weight = rng.standard_exponential(prob.shape[:2]) * problem.weight
     place = classes_at(prob, rng.random(prob.shape[:2]))
     place[:, matrix.labeled] = matrix.y[matrix.labeled]
     labels = np.stack([place == k for k in range(matrix.n_classes)])
+    # Calibration errors are under the probabilities, of labelled rows too: drawn labels put noise
+    # in each bin, and the absolute gaps would turn it into error.
     return measure(labels, prob.transpose(2, 0, 1), weight)
 
 

@@ -282,11 +282,9 @@ class Features(NamedTuple):
 
 
 def features_of(probs: Floats, prior: Tilt) -> tuple[Features, LogSlope]:
-    """Compute the features of all rows, and the prior of the log slope that they suggest.
-
-    Own log probabilities keep what they share with the opinion pool's: weights that move together
-    steepen or flatten the pool, most where the better classifiers do.
-    """
+    """Compute the features of all rows, and the prior of the log slope that they suggest."""
+    # Own log probabilities keep what they share with the opinion pool's: weights that move together
+    # steepen or flatten the pool, most where the better classifiers do.
     above_0 = lifted(probs)
     n, _, n_classes = above_0.shape
     equal = prior.opinion_pool == "mean"

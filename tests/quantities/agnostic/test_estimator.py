@@ -111,6 +111,13 @@ def test_one_label_class(label, sign):
     assert found.lower == -np.inf
 
 
+def test_half_precision_stands_for_its_decimals():
+    score = np.array([0.6, 0.3, 0.6, 0.1], np.float16)
+    # As with Scores: .6 is .60010 in half precision, .60000002 in single precision.
+    found = interval_measure(score, label=[1, 0, 0, 0])
+    assert found.c == pytest.approx((0.6 + 0.3 + 0.6 + 0.1 - 1) / 4, abs=1e-7)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_parts_of_a_stream_merge(dtype):
     rng = np.random.default_rng(27)

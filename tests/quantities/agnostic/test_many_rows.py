@@ -38,7 +38,7 @@ def assert_same(found, scores, rules):
         np.testing.assert_array_equal(a.count, b.count)
         np.testing.assert_array_equal(a.positives, b.positives)
         np.testing.assert_allclose(a.mean_score, b.mean_score, rtol=1e-11)
-    for name in ("labels", "unlabeled_count", "one_score", "straight", "threshold"):
+    for name in ("labels", "unlabeled_count", "one_score"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
     np.testing.assert_array_equal(found.above, expected.above)
     one, two = found.figures, expected.figures

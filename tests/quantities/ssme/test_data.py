@@ -15,9 +15,9 @@ from bayescal.quantities.ssme.data import (
     LEAST_OF_GROUP,
     MOST_UNLABELED,
     Problem,
+    classes_at,
     count_rows,
     data_warnings,
-    labels_at,
     score_matrix,
     weighted_matrix,
     with_known_labels,
@@ -214,11 +214,11 @@ def test_a_label_is_where_the_number_falls():
     """Classes own [0, .2), [.2, .7) and [.7, 1); of probabilities by draw, those of the draw."""
     prob = np.array([[0.2, 0.5, 0.3]])
     uniform = np.array([[0.0], [0.19], [0.2], [0.69], [0.7], [0.999]])
-    expected = np.eye(3)[[0, 0, 1, 1, 2, 2]][:, np.newaxis]
-    np.testing.assert_array_equal(labels_at(prob, uniform), expected)
-    np.testing.assert_array_equal(labels_at(np.tile(prob, (6, 1, 1)), uniform), expected)
-    turned = labels_at(np.stack([prob, prob[:, ::-1]]), np.array([[0.25], [0.25]]))
-    np.testing.assert_array_equal(turned[:, 0], np.eye(3)[[1, 0]])
+    expected = [[0], [0], [1], [1], [2], [2]]
+    np.testing.assert_array_equal(classes_at(prob, uniform), expected)
+    np.testing.assert_array_equal(classes_at(np.tile(prob, (6, 1, 1)), uniform), expected)
+    turned = classes_at(np.stack([prob, prob[:, ::-1]]), np.array([[0.25], [0.25]]))
+    np.testing.assert_array_equal(turned, [[1], [0]])
 
 
 def test_draws_without_a_metric_are_left_out_of_its_mean():

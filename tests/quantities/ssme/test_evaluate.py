@@ -34,7 +34,7 @@ def fixed(made, prob, n=200, seed=1):
     """Evaluate `n` draws of a model that knows `prob`."""
     return evaluate(
         made, Fixed(prob), {"x": np.zeros((2, n // 2))}, np.random.default_rng(seed), ece=None
-    ).metrics
+    )[0]
 
 
 def certain(matrix):
@@ -115,12 +115,13 @@ def test_blocks_change_nothing_but_the_random_numbers(monkeypatch, block):
     made = problem(n=60)
     own = model(made)
     draws = in_chains(own.prior_draws(60, np.random.default_rng(1)), 3)
-    found = evaluate(made, own, draws, np.random.default_rng(2), ece=None, keep_labels=True)
-    assert found.metrics["auc"].shape == (3, 20, 3)
-    assert found.prob_label.shape == (3, 20, 60, 2)
+    rng = np.random.default_rng(2)
+    found, labels = evaluate(made, own, draws, rng, ece=None, keep_labels=True)
+    assert found["auc"].shape == (3, 20, 3)
+    assert labels["prob_label"].shape == (3, 20, 60, 2)
     expected = own.label_probs(draws)
     expected[:, :, made.rows] = np.eye(2)[made.labels]
-    np.testing.assert_allclose(found.prob_label, expected, rtol=1e-6)
+    np.testing.assert_allclose(labels["prob_label"], expected, rtol=1e-6)
 
 
 def test_groups_are_evaluated_on_their_rows():
@@ -156,7 +157,7 @@ def test_conventions_reach_the_errors(ece):
     made = problem(n=60)
     prob = np.full((60, 2), 0.5)
     draws = {"x": np.zeros((2, 5))}
-    found = evaluate(made, Fixed(prob), draws, np.random.default_rng(1), ece=ece).metrics
+    found = evaluate(made, Fixed(prob), draws, np.random.default_rng(1), ece=ece)[0]
     rng = np.random.default_rng(1)
     weight = rng.standard_exponential((10, 60))
     expected = metrics(made.matrix.probs, prob, weight, ece=ece)
