@@ -171,7 +171,7 @@ def test_a_cluster_counts_as_threads_do(tmp_path):
     distributed = pytest.importorskip("distributed")
     frame = dask_frame(tmp_path, COLUMNS, (700, 1400))
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as here,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as here,
         distributed.Client(here),
     ):
         found = bc.count_rows(frame, label="y", score="p")["p"]

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import made
 import numpy as np
@@ -62,42 +63,6 @@ def test_a_worker_sends_so_little_that_no_part_of_it_can_be_left(tmp_path) -> No
     sent = _carry_out(pickle.dumps(task), str(tmp_path))
     assert isinstance(sent, Path)
     assert len(pickle.dumps(sent)) < select.PIPE_BUF / 2
-
-
-def test_a_killed_dask_worker_loses_no_fit(undisturbed) -> None:
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as here,
-        distributed.Client(here) as client,
-    ):
-        victim = next(iter(here.workers.values())).pid
-
-        def kill(label: str, done: int, total: int) -> None:
-            if done == 3:
-                os.kill(victim, signal.SIGKILL)
-
-        found = made.fit(12, executor=client, progress=kill)
-    assert not found.failures
-    made.same(found, undisturbed)
-
-
-def test_a_task_that_kills_dask_workers_takes_no_neighbour_with_it(undisturbed) -> None:
-    distributed = pytest.importorskip("distributed")
-    dask = pytest.importorskip("dask")
-    data = {"deadly": made.Deadly(), **made.data(3)}
-    with (
-        # One worker, so that tasks wait there while another kills it; given up at the first death.
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as here,
-        distributed.Client(here) as client,
-        pytest.warns(bc.ManyFitsWarning, match="1 of 4 fits failed"),
-    ):
-        found = bc.fit_many(bc.ece, data, priors=made.PRIORS, executor=client, **made.OPTIONS)
-    assert list(found.failures) == ["deadly"]
-    assert found.failures["deadly"].error == "KilledWorker"
-    assert list(found) == list(undisturbed)[:3]
-    for key in found:
-        assert found[key].posterior.identical(undisturbed[key].posterior)
 
 
 def test_a_killed_run_goes_on_where_it_was(undisturbed, tmp_path) -> None:
@@ -303,3 +268,40 @@ def test_threads_of_one_process_take_turns(undisturbed) -> None:
         assert len(one) == 4
         for key in one:
             assert one[key].posterior.identical(undisturbed[key].posterior)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """One worker, so that tasks wait there while another kills it."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as here,
+        distributed.Client(here) as client,
+    ):
+        yield here, client
+
+
+def test_a_killed_dask_worker_loses_no_fit(undisturbed, cluster) -> None:
+    here, client = cluster
+    victim = next(iter(here.workers.values())).pid
+
+    def kill(label: str, done: int, total: int) -> None:
+        if done == 3:
+            os.kill(victim, signal.SIGKILL)
+
+    found = made.fit(12, executor=client, progress=kill)
+    assert not found.failures
+    made.same(found, undisturbed)
+
+
+def test_a_task_that_kills_dask_workers_takes_no_neighbour_with_it(undisturbed, cluster) -> None:
+    here, client = cluster
+    data = {"deadly": made.Deadly(), **made.data(3)}
+    here.scheduler.allowed_failures = 0  # given up at the first death
+    with pytest.warns(bc.ManyFitsWarning, match="1 of 4 fits failed"):
+        found = bc.fit_many(bc.ece, data, priors=made.PRIORS, executor=client, **made.OPTIONS)
+    assert list(found.failures) == ["deadly"]
+    assert found.failures["deadly"].error == "KilledWorker"
+    assert list(found) == list(undisturbed)[:3]
+    for key in found:
+        assert found[key].posterior.identical(undisturbed[key].posterior)
