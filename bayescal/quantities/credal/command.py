@@ -97,43 +97,37 @@ def _write_rows(
 
 def _estimates(split: CalibrationSplit, given: Given) -> Estimates:
     from bayescal.core.plausibility import signs_of_scores
-
-    columns = {"classifier": "", "row": "row", "class": "class", "score": "score"}
-    columns |= {"p0": "p0", "p1": "p1", "merged": "merged", "improper": "improper"}
-    rows = [row for name in split.calibration.classifiers for row in _rows(split, name)]
-    note = "p0 to p1 is no interval for the probability; leave out --estimate-only for one."
-    # Of rows that are counted, a score may stand for many.
-    signs = [] if split.rows is not None else signs_of_scores(split.calibration)
-    return Estimates(rows, columns, [note], signs, printed=_PRINTED, spare=["improper"])
-
-
-def _rows(split: CalibrationSplit, name: str) -> list[Row]:
-    """Venn-Abers probabilities of one classifier's target rows."""
     from bayescal.quantities.credal.estimator import estimate
 
     names = [str(class_) for class_ in split.calibration.classes]
     curves = names[1:] if split.calibration.is_binary else names
-    one = split.select(name)
-    found = estimate(one)
-    shape = (split.n_target, len(curves))
-    score, p0, p1, merged = (
-        part.reshape(shape).tolist()
-        for part in (one.target.y_prob[0], found.p0, found.p1, found.prob)
-    )
-    return [
-        {
-            "classifier": name,
-            "row": place,
-            "class": class_,
-            "score": score[place][k],
-            "p0": p0[place][k],
-            "p1": p1[place][k],
-            "merged": merged[place][k],
-            "improper": bool(found.improper[place]),
-        }
-        for place in range(split.n_target)
-        for k, class_ in enumerate(curves)
-    ]
+    columns = {"classifier": "", "row": "row", "class": "class", "score": "score"}
+    columns |= {"p0": "p0", "p1": "p1", "merged": "merged", "improper": "improper"}
+    rows: list[Row] = []
+    for name in split.calibration.classifiers:
+        one = split.select(name)
+        found = estimate(one)
+        shape = (split.n_target, len(curves))
+        values = (one.target.y_prob[0], found.p0, found.p1, found.prob)
+        score, p0, p1, merged = (each.reshape(shape).tolist() for each in values)
+        rows += [
+            {
+                "classifier": name,
+                "row": place,
+                "class": class_,
+                "score": score[place][k],
+                "p0": p0[place][k],
+                "p1": p1[place][k],
+                "merged": merged[place][k],
+                "improper": bool(found.improper[place]),
+            }
+            for place in range(split.n_target)
+            for k, class_ in enumerate(curves)
+        ]
+    note = "p0 to p1 is no interval for the probability; leave out --estimate-only for one."
+    # Of rows that are counted, a score may stand for many.
+    signs = [] if split.rows is not None else signs_of_scores(split.calibration)
+    return Estimates(rows, columns, [note], signs, printed=_PRINTED, spare=["improper"])
 
 
 COMMAND = Command(

@@ -293,7 +293,12 @@ class CredalCase:
             posterior_predictive=self._squeezed({"events": replicated}),
             observed_data=self._squeezed({"events": problem.positives}),
             constant_data=self._squeezed(constant) | rows,
-            point_estimate=self._point_estimate(point),
+            point_estimate={
+                # Of the rows held, but for the share of improper ones.
+                **{name: value[self.rows] for name, value in point._asdict().items()},
+                "n": self.data.n_calibration,
+                "improper_share": float(point.improper.mean()),
+            },
             **self._of_average(draws, direct),
             curve=self._squeezed(curve, "curve"),
             bounds=theory,
@@ -369,14 +374,6 @@ class CredalCase:
             return decide(found.prob_lower, found.prob_upper)._asdict()
         of_draws = decide_binary(found.prob_lower[..., 0], found.prob_upper[..., 0])
         return {"decision": of_draws.decision, "admissible": of_draws.admissible}
-
-    def _point_estimate(self, point: Estimate) -> dict[str, Any]:
-        """The paper's estimates of the rows held, and the share of improper ones of all."""
-        return {
-            **{name: value[self.rows] for name, value in point._asdict().items()},
-            "n": self.data.n_calibration,
-            "improper_share": float(point.improper.mean()),
-        }
 
     def _bounds(self, point: Estimate) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
         """Theory's bounds of each class, and their words."""

@@ -395,16 +395,16 @@ def fit_one_vs_rest(
     """
     check_same_order(label=label, score=score, rows=rows)
     values = _table(score)
-    codes = to_numpy(label, "label")
     check_rows(len(values), "score")
     n_classes = values.shape[1]
-    whole = codes.ndim == 1 and codes.dtype.kind in "iu"
-    if not whole or ((codes < 0) | (codes >= n_classes)).any():
-        got = f"{codes.min()} to {codes.max()}" if whole and len(codes) else f"dtype {codes.dtype}"
-        raise InputError(
-            f"label must hold the column of each row's class, 0 to {n_classes - 1}; got {got}. "
-            "Pass y_true of Scores, or the place of each label among the classes."
-        )
+    codes = _column(
+        label,
+        "label",
+        "iu",
+        lambda found: (found < 0) | (found >= n_classes),
+        f"the column of each row's class, 0 to {n_classes - 1}",
+        "Pass y_true of Scores, or the place of each label among the classes.",
+    )
     check_same_length(len(codes), "label", len(values), "score")
     return OneVsRest(
         tuple(fit_ivap(values[:, k], label=codes == k, rows=rows) for k in range(n_classes))

@@ -46,26 +46,13 @@ def _read(given: Given) -> Scores | CountedRows:
 
 
 def _estimates(scores: Scores | CountedRows, given: Given) -> Estimates:
-    from bayescal.core.scores import Scores
-    from bayescal.quantities.temperature.data import (
-        Problem,
-        Rows,
-        check_labels,
-        data_warnings,
-        range_warnings,
-    )
+    from bayescal.quantities.temperature.data import data_warnings, range_warnings
     from bayescal.quantities.temperature.estimator import estimate_of
+    from bayescal.quantities.temperature.many_rows import problems_of
 
     rows: list[Row] = []
     warnings: list[str] = []
-    if isinstance(scores, Scores):
-        check_labels(scores)
-    problems: list[Rows] = (
-        [Problem.of(scores, name) for name in scores.classifiers]
-        if isinstance(scores, Scores)
-        else [scores]
-    )
-    for problem in problems:
+    for problem in problems_of(scores):
         found = estimate_of(problem, problem.numbers)._asdict()
         warnings += data_warnings(problem) + range_warnings(problem, found["shared_alpha"])
         alpha = found.pop("class_alpha")

@@ -54,12 +54,12 @@ _SHARED_ROWS: Final = 10
 _SURE: Final = 0.95
 
 
-def check_labels(data: Scores) -> None:
+def check_labels(name: str, n_labeled: int, n: int) -> None:
     """Refuse rows of which none has a label."""
-    if data.n_labeled == 0:
+    if n_labeled == 0:
         raise InputError(
-            f"y_true must hold at least one label; got none in {counted(data.n_obs, 'row')}. Label "
-            "some rows: temperatures cannot be estimated without."
+            f"{name} must hold at least one label; got none in {counted(n, 'row')}. Label some "
+            "rows: temperatures cannot be estimated without."
         )
 
 

@@ -120,20 +120,13 @@ def calibration_errors(
     known = data.y_true != MISSING
     check_rows(int(known.sum()), "the labelled rows")
     score, event = top_label(data.y_prob[0], data.y_true)
-    of, n_slices = _slices(data, by)
+    if by == "group" and data.group is None:
+        raise InputError("by='group' needs groups; the scores have none. Pass group=... to Scores.")
+    slices = {"predicted": predicted_class(data.y_prob[0]), "true": data.y_true}
+    of: Any = slices.get(by, data.group)
+    n_slices = len(data.groups) if by == "group" else data.n_classes
     weight = None if data.sample_weight is None else data.sample_weight[known]
     return errors_of(score[known], event[known] == 1, of[known], n_slices, binning, weight)
-
-
-def _slices(data: Scores, by: str) -> tuple[Integers, int]:
-    """The class or group of each row."""
-    if by == "predicted":
-        return predicted_class(data.y_prob[0]), data.n_classes
-    if by == "true":
-        return data.y_true, data.n_classes
-    if data.group is None:
-        raise InputError("by='group' needs groups; the scores have none. Pass group=... to Scores.")
-    return data.group, len(data.groups)
 
 
 def errors_of(
@@ -384,8 +377,7 @@ def error_draws(
     gap = rate - cells.score
     mass = draw_masses(cells.rows, (len(rate),), rng) * (cells.mass(rate) / cells.rows)
     mass /= mass.sum(axis=1, keepdims=True)
-    of_class = _membership(cells.of, n_classes)
-    of_bin = _membership(cells.bin, int(cells.bin.max()) + 1)
+    of_class, of_bin = np.eye(n_classes)[cells.of], np.eye(int(cells.bin.max()) + 1)[cells.bin]
     with np.errstate(invalid="ignore"):
         class_ece = ((mass * np.abs(gap)) @ of_class) / (mass @ of_class)
     nonempty = class_ece[:, of_class.any(axis=0)]
@@ -417,10 +409,6 @@ def _rates(cells: Cells, accuracy: Floats, rows: Floats, rng: np.random.Generato
     drawn = rng.beta(a, b)
     found[finite] = drawn / (drawn + (1 - drawn) / cells.ratio)
     return found
-
-
-def _membership(of: Integers, size: int) -> Floats:
-    return np.asarray(of[:, None] == np.arange(size), np.float64)
 
 
 STAGES = ("before", "after")

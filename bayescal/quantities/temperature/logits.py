@@ -29,7 +29,16 @@ _LEAST: Final = float(np.log(np.finfo(np.float64).tiny))
 def as_logits(values: Any, scale: str, name: str = "X") -> Floats:
     """Check logits, or take those of probabilities, (obs, class); one column is of class 1."""
     check_choice(scale, INPUTS, "scale")
-    return _checked(values, name) if scale == "logits" else _of_probabilities(values, name)
+    if scale == "logits":
+        return _checked(values, name)
+    try:
+        found = probabilities(Column(name, values))
+    except InputError as error:
+        said = str(error).replace("set from_logits=True", "pass their softmax")
+        raise InputError(said) from error
+    if found.ndim == 1:
+        found = np.column_stack([1 - found, found])
+    return log_probabilities(found)
 
 
 def places_of(names: Sequence[str], wanted: Iterable[object]) -> list[int] | None:
@@ -73,17 +82,6 @@ def warn_of(text: str | None) -> None:
     """Warn where the package was called, if of anything."""
     if text:
         warn_caller(text, UserWarning)
-
-
-def _of_probabilities(values: Any, name: str) -> Floats:
-    try:
-        found = probabilities(Column(name, values))
-    except InputError as error:
-        said = str(error).replace("set from_logits=True", "pass their softmax")
-        raise InputError(said) from error
-    if found.ndim == 1:
-        found = np.column_stack([1 - found, found])
-    return log_probabilities(found)
 
 
 def predicted_class(scores: NDArray[np.floating]) -> NDArray[np.intp]:
@@ -155,14 +153,6 @@ def check_alpha_bounds(low: float, high: float) -> None:
     check_number(high, "alpha_max", f"({low}, inf)", "Pass 100.")
 
 
-class Sums(NamedTuple):
-    """Log loss summed over the rows of each slice, and its derivatives by alpha, (slice,)."""
-
-    value: Floats
-    slope: Floats
-    curvature: Floats
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class LabeledRows:
     """Labelled rows in slices; made by `labeled_rows`."""
@@ -193,8 +183,8 @@ class LabeledRows:
         """All rows in one slice."""
         return LabeledRows(self.gap, self.target, np.zeros_like(self.slice), 1, self.weight)
 
-    def sums(self, alpha: Floats) -> Sums:
-        """Log loss at a number for each slice, (slice,)."""
+    def sums(self, alpha: Floats) -> Floats:
+        """Log loss at a number for each slice, and its first two derivatives, (3, slice)."""
         found = np.empty((3, self.n))
         rows = max(1, _BLOCK // len(self.gap))
         for start in range(0, self.n, rows):
@@ -202,8 +192,8 @@ class LabeledRows:
             found[:, at] = _row_losses(self.gap[:, at], self.target[at], alpha[self.slice[at]])
         found *= self.weight
         if self.n_slices == 1:
-            return Sums(*found.sum(axis=1, keepdims=True))
-        return Sums(*(np.bincount(self.slice, each, self.n_slices) for each in found))
+            return np.asarray(found.sum(axis=1, keepdims=True))
+        return np.stack([np.bincount(self.slice, each, self.n_slices) for each in found])
 
     def squared_slopes(self, alpha: Floats) -> Floats:
         """Squared slopes of the rows' log likelihood, weighted by w and w**2, (2, slice)."""
@@ -400,7 +390,7 @@ def _shared(rows: LabeledRows, own: Floats, gamma: float, pooled: float) -> floa
         lower, upper = shared - gamma, shared + gamma
         clipped = (own < lower) | (own > upper)
         at = np.where(own < lower, lower, np.where(own > upper, upper, own))
-        return float(rows.sums(at).slope[clipped & told].sum())
+        return float(rows.sums(at)[1, clipped & told].sum())
 
     # At the first end no class is clipped from below, at the last none from above: their slopes
     # are of opposite sign, unless they are 0 but for rounding.

@@ -11,15 +11,13 @@ from typing import Any, Final
 import numpy as np
 
 from bayescal.core.checks import check_columns, check_rows, checked_labels, checked_scores
-from bayescal.core.columns import Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import binary_classes, collect, weights
 from bayescal.core.many_rows import rows_of
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import from_parts
+from bayescal.core.scores import Scores, from_parts
 from bayescal.core.sums import Batch, Labels, Rows, Several, Sums, batches_of, plus, summed
-from bayescal.core.text import counted
-from bayescal.quantities.temperature.data import Facts, Problem
+from bayescal.quantities.temperature.data import Facts, Problem, check_labels
 from bayescal.quantities.temperature.logits import (
     ALPHA_MAX,
     ALPHA_MIN,
@@ -90,8 +88,12 @@ def count_rows(
     check_columns(columns, label=label, weight=weight)
     check_columns(classifier=classifier)
     rows = rows_of(data)
-    if classes is None:
-        classes = _two_classes(rows, label, pos_label) if len(columns) < 3 else range(len(columns))
+    if classes is None and len(columns) > 2:
+        classes = range(len(columns))
+    elif classes is None:
+        # A part may have only one of the labels, or none.
+        seen = summed(rows, [label], partial(Labels.of, label=label)).seen
+        classes = binary_classes(seen, pos_label, label)
     name = classifier or (columns[0] if len(columns) == 1 else "classifier")
     source = Columns(
         label,
@@ -103,12 +105,6 @@ def count_rows(
         weight,
     )
     return CountedRows.of(Source(rows, source))
-
-
-def _two_classes(table: Rows, label: str, pos_label: Any) -> tuple[Label, Label]:
-    """Both labels: a part may have only one of them, or none."""
-    seen = summed(table, [label], partial(Labels.of, label=label)).seen
-    return binary_classes(seen, pos_label, label)
 
 
 def _first_reading(problem: Problem) -> Several[Any]:
@@ -134,14 +130,9 @@ class CountedRows:
     def of(cls, source: Source) -> CountedRows:
         """Read the rows once for the table, and for each of Newton's steps from its peaks."""
         (noted, mark), columns = source.noted(_first_reading), source.columns
-        label = columns.label
         source, (facts, found) = replace(source, mark=mark), noted.each.values()
-        check_rows(facts.n, f"the column {label!r}")
-        if not facts.n_labeled:
-            raise InputError(
-                f"{label} must hold at least one label; got none in {counted(facts.n, 'row')}. "
-                "Label some rows: temperatures cannot be estimated without."
-            )
+        check_rows(facts.n, f"the column {columns.label!r}")
+        check_labels(columns.label, facts.n_labeled, facts.n)
         numbers = _least_loss(source, facts, found.value)
         per_weight = np.ones(len(facts.labels))
         if columns.weight is not None:
@@ -197,6 +188,14 @@ class CountedRows:
         for array in (self.table, self.facts.predicted):
             digest.update(array.tobytes())
         return digest.hexdigest()
+
+
+def problems_of(data: Scores | CountedRows) -> Sequence[Problem | CountedRows]:
+    """Rows of each classifier, some of them labelled."""
+    if isinstance(data, CountedRows):
+        return [data]
+    check_labels("y_true", data.n_labeled, data.n_obs)
+    return [Problem.of(data, name) for name in data.classifiers]
 
 
 def _least_loss(source: Source, facts: Facts, table: Floats) -> ClassWise:
@@ -265,14 +264,12 @@ class Columns:
     def summed[S: Sums](self, batches: Iterator[Batch], of: Callable[[Problem], S]) -> S:
         """Add up what batches give; without any, what no rows give."""
         parts = (of(self.problem(batch)) for batch in batches)
-        first = next(parts, None)
-        return of(self._no_rows()) if first is None else reduce(plus, parts, first)
-
-    def _no_rows(self) -> Problem:
-        size = len(self.classes)
+        if (first := next(parts, None)) is not None:
+            return reduce(plus, parts, first)
         none, names = np.zeros(0, np.int64), tuple(map(str, self.classes))
         weight = None if self.weight is None else np.zeros(0)
-        return Problem(self.classifier, names, np.zeros((0, size)), none, none, weight)
+        empty = np.zeros((0, len(names)))
+        return of(Problem(self.classifier, names, empty, none, none, weight))
 
 
 def _noted(problem: Problem, of: Callable[[Problem], Any]) -> Several[Any]:

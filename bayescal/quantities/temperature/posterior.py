@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import softmax
 
+from bayescal.core.bin_edges import OPTIMAL
 from bayescal.core.binning import Binning
 from bayescal.core.checks import check_choice, check_data, check_is, listing
 from bayescal.core.columns import MISSING, column_names
@@ -33,7 +34,6 @@ from bayescal.quantities.temperature.bounds import bounds
 from bayescal.quantities.temperature.data import (
     Problem,
     Rows,
-    check_labels,
     data_warnings,
     range_warnings,
 )
@@ -58,7 +58,7 @@ from bayescal.quantities.temperature.logits import (
     places_of,
     predicted_class,
 )
-from bayescal.quantities.temperature.many_rows import CountedRows
+from bayescal.quantities.temperature.many_rows import CountedRows, problems_of
 from bayescal.quantities.temperature.model import (
     NEGLIGIBLE,
     TemperatureAverage,
@@ -168,13 +168,10 @@ def _scale(result: xr.DataTree, scale: str | None) -> str:
     fitted = str(result.attrs.get("input_scale", scale or "logits"))
     if scale is None or scale == fitted:
         return fitted
-    remedy = {
-        "logits": "Pass the logarithms of the probabilities",
-        "probabilities": "Pass the softmax of the logits",
-    }
+    remedy = "logarithms of the probabilities" if fitted == "logits" else "softmax of the logits"
     raise InputError(
         f"rows must hold {fitted}, as those that the result was fitted to; got scale={scale!r}. "
-        f"{remedy[fitted]}, or leave scale out."
+        f"Pass the {remedy}, or leave scale out."
     )
 
 
@@ -300,28 +297,18 @@ def plan(
     """
     check_is(priors, Priors, "priors", "Pass bayescal.temperature.Priors().")
     check_is(calibration_bins, Binning, "calibration_bins", "Pass bayescal.Binning(15, 'uniform').")
-    if isinstance(data, CountedRows):
-        return _of_counted(data, priors, calibration_bins)
     remedy = "Scores(y_true=..., y_prob=..., from_logits=True), or temperature.count_rows(...)"
-    check_data(data, (Scores,), "temperature", remedy)
-    check_labels(data)
-    cases = [
-        TemperatureCase.of(Problem.of(data, name), priors, calibration_bins)
-        for name in data.classifiers
-    ]
-    logits = data.logits is not None
-    return Plan(cases, _attributes(cases[0].problem, calibration_bins, logits))
-
-
-def _of_counted(data: CountedRows, priors: Priors, binning: Binning) -> Plan:
-    """Plan the fit of rows that are read part by part."""
-    if binning.strategy == "quantile" or not isinstance(binning.n_bins, int):
+    check_data(data, (Scores, CountedRows), "temperature", remedy)
+    by_scores = calibration_bins.strategy == "quantile" or calibration_bins.n_bins == OPTIMAL
+    if isinstance(data, CountedRows) and by_scores:
         raise InputError(
             "calibration_bins must not depend on the scores where these are read part by part; "
-            f"got {binning!r}. Pass Binning(15, 'uniform'), or edges."
+            f"got {calibration_bins!r}. Pass Binning(15, 'uniform'), or edges."
         )
-    attrs = _attributes(data, binning, data.from_logits)
-    return Plan([TemperatureCase.of(data, priors, binning)], attrs)
+    problems = problems_of(data)
+    logits = data.from_logits if isinstance(data, CountedRows) else data.logits is not None
+    cases = [TemperatureCase.of(problem, priors, calibration_bins) for problem in problems]
+    return Plan(cases, _attributes(problems[0], calibration_bins, logits))
 
 
 def _attributes(rows: Rows, binning: Binning, from_logits: bool) -> dict[str, Any]:

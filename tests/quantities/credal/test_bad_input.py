@@ -29,16 +29,8 @@ NEED_MEMBERS = {k: v for k, v in NEED_BOUNDS.items() if k not in ("is_proper", "
 @pytest.mark.parametrize(
     ("lower", "upper", "message"),
     [
-        (
-            [[0, 0], [0.6, 0.1]],
-            [[1, 1], [0.5, 0.9]],
-            "got lower 0.6 and upper 0.5 at row 1, column 0",
-        ),
-        (
-            [0.2, -0.1],
-            [0.5, 0.9],
-            "0 <= lower <= upper <= 1; got lower -0.1 and upper 0.9 at place 1",
-        ),
+        ([[0, 0], [0.6, 0.1]], [[1, 1], [0.5, 0.9]], "lower 0.6 and upper 0.5 at row 1, column 0"),
+        ([0.2, -0.1], [0.5, 0.9], "upper <= 1; got lower -0.1 and upper 0.9 at place 1"),
         ([0.2, 0.1], [0.5, 1.1], "got lower 0.1 and upper 1.1 at place 1"),
         ([0.2, np.nan], [0.5, 0.9], "got lower nan and upper 0.9 at place 1"),
         ([0.2, 0.1], [0.5, np.inf], "got lower 0.1 and upper inf at place 1"),
@@ -100,7 +92,7 @@ def test_calibration_rows_that_are_none(score, label, message):
     [
         ([[0.1], [0.2]], [0, 0], "at least two classes; got shape"),
         ([0.1, 0.2], [0, 1], "at least two classes; got shape"),
-        ([[0.1, 0.9]], [2], "label must hold the column of each row's class, 0 to 1; got 2 to 2"),
+        ([[0.1, 0.9]], [2], r"label must hold the column of each .* 0 to 1; got 2 at row 0"),
         ([[0.1, 0.9]], ["cat"], "0 to 1; got dtype"),
         ([[0.1, 0.9]], [0, 1], "label and score must have the same length"),
         ([[0.1, np.inf]], [0], "score must be finite; got inf"),
@@ -145,9 +137,7 @@ def test_costs_and_events_that_are_none():
         credal_sets.expectation([1, np.nan], low, high)
     with pytest.raises(InputError, match=r"with 2 classes; got \(3,\)"):
         credal_sets.expectation([1, 2, 3], low, high)
-    with pytest.raises(
-        InputError, match=r"cost must have shape \(action, class\) with 2 classes; got \(2,\)"
-    ):
+    with pytest.raises(InputError, match=r"\(action, class\) with 2 classes; got \(2,\)"):
         decisions.maximin([1, 2], low, high)
     with pytest.raises(InputError, match="event must hold true or false for each of the 2 classes"):
         credal_sets.probability([1, 0], low, high)

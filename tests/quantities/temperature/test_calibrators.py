@@ -430,9 +430,9 @@ def by_general_optimiser(held, gamma):
     size, n = held.n_slices, held.n
     apart = np.column_stack([-np.ones(size), np.eye(size)])
     found = minimize(
-        lambda point: held.sums(point[1:]).value.sum() / n,
+        lambda point: held.sums(point[1:])[0].sum() / n,
         np.full(size + 1, 1.0),
-        jac=lambda point: np.append(0.0, held.sums(point[1:]).slope / n),
+        jac=lambda point: np.append(0.0, held.sums(point[1:])[1] / n),
         method="SLSQP",
         bounds=Bounds(LOW, HIGH),
         constraints=LinearConstraint(apart, -gamma, gamma),
@@ -451,7 +451,7 @@ def test_the_objective_is_that_of_a_general_constrained_optimiser(block):
         assert (np.abs(found.alpha - found.shared) <= gamma + 1e-12).all()
         assert (found.alpha >= LOW).all()
         assert (found.alpha <= HIGH).all()
-        value = held.sums(found.alpha).value.sum() / held.n
+        value = held.sums(found.alpha)[0].sum() / held.n
         # The solver stops up to its own tolerance above the minimum, never below it.
         assert value <= by_general_optimiser(held, gamma) + 1e-9, seed
         assert value >= by_general_optimiser(held, gamma) - 1e-6, seed

@@ -161,7 +161,7 @@ class _Curve:
             "component": found.component,
             "average_log_prior": found.log_prior(),
         }
-        return {**self._kept(found), **kept}
+        return {**self.kept(found), **kept}
 
     def _at_cells(self, curve: CurvePosterior) -> Floats:
         """Rates of all cells; of those without rows, which come last, 0."""
@@ -170,11 +170,7 @@ class _Curve:
         found[..., :held] = curve.rate[..., :held]
         return found
 
-    def prior(self, number: int, rng: np.random.Generator) -> Draws:
-        """The same before the data, in one chain."""
-        return self._kept(CurvePosterior.prior(self.average, number, rng))
-
-    def _kept(self, found: CurvePosterior) -> Draws:
+    def kept(self, found: CurvePosterior) -> Draws:
         """What a result holds of a curve: rates of scores 0 and 1 that err, and which never do."""
         curves = found.given(*self.average.fitted)
         boundary = np.array([0.0, 1.0])
@@ -286,7 +282,9 @@ class Averaged(RateModel):
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Rates of curves before the data."""
-        found = [curve.prior(draws, rng) for curve in self.curves]
+        found = [
+            curve.kept(CurvePosterior.prior(curve.average, draws, rng)) for curve in self.curves
+        ]
         return {name: np.stack([one[name][0] for one in found], axis=1) for name in found[0]}
 
     def cell_prob(self, draws: Draws) -> Floats:

@@ -78,7 +78,15 @@ class SelfLearningRows:
             )
         if given:
             self._take_labeled("calibration_", self.x_labeled.shape[1])
-            self._check_classes(self.calibration()[1])
+            label = self.calibration()[1]
+            strange = ~np.isin(label, self.classes)
+            if strange.any():
+                row = int(strange.argmax())
+                raise InputError(
+                    f"calibration_labels must be among the labels {listing(self.classes.tolist())};"
+                    f" got {label[row].item()!r} at row {row}. "
+                    "Every class needs a labelled row to learn from."
+                )
 
     @property
     def x_labeled(self) -> Floats:
@@ -133,17 +141,6 @@ class SelfLearningRows:
         table = _features(x, features, width)
         object.__setattr__(self, features, table)
         object.__setattr__(self, labels, _labels(y, table, prefix))
-
-    def _check_classes(self, label: NDArray[Any]) -> None:
-        """Check that calibration rows are of the labelled rows' classes."""
-        strange = ~np.isin(label, self.classes)
-        if strange.any():
-            row = int(strange.argmax())
-            raise InputError(
-                f"calibration_labels must be among the labels {listing(self.classes.tolist())}; "
-                f"got {label[row].item()!r} at row {row}. "
-                "Every class needs a labelled row to learn from."
-            )
 
 
 def _features(values: ArrayLike, name: str, width: int | None) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,11 +117,6 @@ class OneVsAllNetworks:
         return inner, (inner @ last + last_intercept)[..., 0].T
 
 
-NETWORKS: Final = ("fresh", "warm")
-SELECTION: Final = ("at least", "above", "highest")
-ADDED: Final = ("all batches", "last batch")
-
-
 @dataclass(frozen=True, slots=True)
 class ThresholdSettings:
     """How networks label rows for themselves.
@@ -170,9 +165,9 @@ class ThresholdSettings:
 
     def __post_init__(self) -> None:
         check_choice(self.method, METHODS, "method")
-        check_choice(self.added, ADDED, "added")
-        check_choice(self.networks, NETWORKS, "networks")
-        check_choice(self.selection, SELECTION, "selection")
+        check_choice(self.added, ("all batches", "last batch"), "added")
+        check_choice(self.networks, ("fresh", "warm"), "networks")
+        check_choice(self.selection, ("at least", "above", "highest"), "selection")
         check_choice(self.relation, list(SLACK), "relation")
         check_number(self.threshold, "threshold", "(0, 1]", "Pass 0.9.")
         check_whole(self.iterations, "iterations", most=MOST_DRAWN)
