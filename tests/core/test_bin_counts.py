@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_counts import BinCounts, without
 from bayescal.core.bin_edges import bin_edges, refine
 from bayescal.core.binning import bin_scores, count_into
 from bayescal.core.errors import InputError
@@ -139,3 +139,23 @@ def test_bins_are_not_cut():
     left = BinCounts([0, 0.5, 1], [1, 1], [0, 1], [0.2, 0.7], closed="left")
     with pytest.raises(InputError, match="do not separate the rows at 1 from the rest"):
         left.merge([0, 1, 1])
+
+
+def test_bins_left_out_hold_nothing_and_the_others_keep_their_units():
+    # Sixty rows, those with the event three times as heavy: a unit is the weight of a row.
+    rows, positive = np.array([20, 20, 20]), np.array([1, 2, 5])
+    mass, squares = rows + 2.0 * positive, rows + 8.0 * positive
+    bins = BinCounts(
+        edges=[0, 0, 0.5, 1],
+        count=mass**2 / squares,
+        positives=mass**2 / squares * 3 * positive / mass,
+        mean_score=[0, 0.3, 0.8],
+        mass=mass,
+        rows=rows,
+        positive_rows=positive,
+    )
+    left = without(bins.evened(), np.array([True, False, False]))
+    np.testing.assert_allclose(left.unit[:, 1:], [[1, 1], [3, 3]])
+    np.testing.assert_allclose(left.mass_count, [0, 20, 20])
+    assert left.positive_rows.tolist() == [0, 2, 5]
+    assert left.weight_by_label[:, 0].tolist() == [0, 0]
