@@ -132,7 +132,8 @@ def check_chosen(names_of: Callable[[str], Sequence[str]], **given: str | None) 
 
 def at[Data: (xr.DataArray, xr.Dataset)](data: Data, case: ResultSlice) -> Data:
     """Select a case."""
-    return data.sel(place_in(data, case))
+    place = place_in(data, case)
+    return data.sel(place) if place else data
 
 
 def place_in(data: xr.DataArray | xr.Dataset, case: ResultSlice) -> dict[str, Any]:
@@ -223,7 +224,7 @@ def point_label(tree: xr.DataTree) -> str:
 
 def has_variable(tree: xr.DataTree, group: str, *names: str) -> bool:
     """Whether a result holds a variable."""
-    known = tree[group].data_vars if group in tree.children else {}
+    known = tree.children[group].data_vars if group in tree.children else {}
     return all(isinstance(name, str) and name in known for name in names)
 
 
@@ -247,10 +248,11 @@ def variable(
         raise InputError(
             f"the result must hold {name!r} in its group {group!r}; it holds {there} there."
         )
-    found = tree[group].dataset[name]
-    if group in (*schema.DRAW_GROUPS, schema.PAIRED):
+    found = tree.children[group].dataset[name]
+    lost = [dim for dim in schema.DRAW_DIMS if dim not in found.dims]
+    if lost and group in (*schema.DRAW_GROUPS, schema.PAIRED):
         # Of a chain, or a draw, that was selected there is one.
-        found = found.expand_dims([dim for dim in schema.DRAW_DIMS if dim not in found.dims])
+        found = found.expand_dims(lost)
     return found if case is None else at(found, case)
 
 

@@ -216,19 +216,20 @@ def check_result(tree: object) -> None:
             f"schema_version must be {SCHEMA_VERSION}; got {version}. The result was written by "
             f"bayescal {tree.attrs['bayescal_version']}: read it with that version, or fit again."
         )
+    posterior = tree.children[POSTERIOR].dataset
     # A selection of one chain, or draw, keeps its coordinate.
-    held = {*tree[POSTERIOR].dims, *tree[POSTERIOR].coords}
+    held = {*posterior.dims, *posterior.coords}
     lost = [dim for dim in DRAW_DIMS if dim not in held]
     if lost:
         raise InputError(f"posterior must have dims chain and draw; {lost} missing. {_REMAKE}")
-    if tree[POSTERIOR].dataset.chunks:
+    if posterior.chunks:
         raise InputError("a result must be in memory; got one in chunks. Pass result.compute().")
-    empty = [str(dim) for dim, size in tree[POSTERIOR].sizes.items() if size == 0]
+    empty = [str(dim) for dim, size in posterior.sizes.items() if size == 0]
     if gone := [dim for dim in (*DRAW_DIMS, *CASE_DIMS) if dim in empty]:
         raise InputError(f"a result must have a {gone[0]}; this selection has none. Select some.")
     for dim in CASE_DIMS:
-        if dim in tree[POSTERIOR].dims:
-            check_unique([str(name) for name in tree[POSTERIOR].dataset[dim].values], dim)
+        if dim in posterior.dims:
+            check_unique([str(name) for name in posterior[dim].values], dim)
 
 
 def check_result_of(tree: xr.DataTree, quantity: str) -> None:
