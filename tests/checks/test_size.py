@@ -23,7 +23,7 @@ BUDGET = {
     "quantities/ssme": 5658,
     "quantities/temperature": 5011,
     "report": 3061,
-    "results": 6349,
+    "results": 6352,
     "workflow": 2732,
 }
 MOST_FILES = 210
