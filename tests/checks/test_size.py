@@ -11,9 +11,9 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2229,
-    "core": 9369,
+    "core": 9378,
     "curves": 2425,
-    "inference": 1751,
+    "inference": 1759,
     "measures": 891,
     "plots": 3326,
     "quantities/agnostic": 3891,
@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6167,
     "quantities/ssme": 5830,
     "quantities/temperature": 5141,
-    "report": 3129,
-    "results": 6451,
-    "workflow": 2731,
+    "report": 3138,
+    "results": 6461,
+    "workflow": 2740,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_334
+TEST_LINES = 50_407
 
 
 def lines(path: Path) -> int:
