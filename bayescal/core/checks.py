@@ -33,7 +33,7 @@ def listing(values: Iterable[object]) -> str:
 def check_rows(n: int, name: str) -> None:
     """Check that there is at least one row."""
     if n == 0:
-        raise InputError(f"{name} must have at least one row; got none. Pass scores and labels.")
+        raise InputError(f"{name} must have at least one row; got none. Check which rows you pass.")
 
 
 def check_same_length(

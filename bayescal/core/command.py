@@ -249,7 +249,8 @@ CLASSIFIER = Option(
     multiple=True,
     metavar="NAME=PATTERN",
     help="One of several classifiers with several classes each: a column a class, whose name is "
-    "what the * of the pattern stands for. Repeat it instead of --score.",
+    "what the * of the pattern stands for. Repeat it instead of --score, which names one after the "
+    "file.",
     phrases={"several classifiers: Scores.stack": "several classifiers: --classifier"},
 )
 

@@ -138,22 +138,30 @@ def variational_gaussian(
     ``I + design' diag(E[information]) design`` (M. Opper and C. Archambeau, Neural Computation 21,
     2009, Eqs. 8 and 9), by Gauss-Hermite quadrature. Newton's method starts at the posterior mode,
     sought from `start`, or at a Gaussian that is near. Where the expected information falls short
-    of the curvature, steps go back and forth: a `share` of each converges sooner.
+    of the curvature, steps go back and forth: a `share` of each converges sooner. Where they grow,
+    mean and spread chase each other, and the information moves by a share, too.
     """
     if not isinstance(start, Gaussian):
         start = laplace_gaussian(regression, max_steps, start)
     mean, root = start.mean, start.root
-    moving = np.ones(mean.shape[:-1], dtype=bool)
+    moving, growing = np.ones(mean.shape[:-1], bool), np.zeros(mean.shape[:-1], bool)
+    last = np.full(mean.shape[:-1], np.inf)
+    before: Floats | float = 0.0
     for _ in range(max_steps):
         across = regression.design @ root
         spread = np.sqrt(np.vecdot(across, across))
         slope, information = regression.cells.slopes(
             regression.logit(mean[..., None, :]) + spread[..., None, :] * _NODES[:, None]
         )
-        narrower, step, length = _newton(regression, mean, _WEIGHTS @ slope, _WEIGHTS @ information)
+        information = _WEIGHTS @ information
+        blended = before + share * (information - before)
+        before = np.where(growing[..., None], blended, information)
+        narrower, step, length = _newton(regression, mean, _WEIGHTS @ slope, before)
         mean = mean + np.where(moving[..., None], share * step, 0)
         root = np.where(moving[..., None, None], narrower, root)
         moving &= length >= _CLOSE
+        growing |= (length > last) & (length > _AT_MODE)
+        last = length
         if not moving.any():
             break
     return Gaussian(mean, root)

@@ -19,6 +19,8 @@ from bayescal.results.intervals import Marginal, average_power, if_calibrated, m
 UNLIKELY = 0.05
 LIKELY = 0.5
 """Posterior probability of calibration below which miscalibration is called clear, or likely."""
+CLEAR = 0.01
+"""P-value below which the data are conclusive, though the tempered probability is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,13 @@ def calibrated_sentence(answer: CaseAnswer) -> str:
     if answer.p_calibrated < UNLIKELY:
         reading = "it is miscalibrated"
     elif round(answer.p_calibrated, 2) < LIKELY:
+        found = answer.if_calibrated
         reading = "it is probably miscalibrated, but the data are not conclusive"
+        if found is not None and found.p_value < CLEAR:
+            reading = (
+                "a number that moves slowly by design; "
+                "p shows more clearly that it is miscalibrated"
+            )
     elif answer.p_calibrated <= 1.0 - UNLIKELY:
         reading = "the data do not distinguish it from a calibrated one"
     else:

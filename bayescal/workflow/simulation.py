@@ -289,8 +289,9 @@ def _ranks(
 
 SIZES: Final = (100, 300, 1000, 3000, 10_000)
 _MOST_LABELS: Final = 10_000_000
-# Of each of four chains: ends of intervals of simulated samples need no more.
-_DRAWS: Final = 500
+# Of each of four chains. Ends of intervals vary over simulated samples ten times as much as over
+# draws that few.
+_DRAWS: Final = 150
 
 
 def plan_labels(
@@ -323,7 +324,7 @@ def plan_labels(
     prob : float, in (0, 1), default 0.9
         Posterior probability of the interval.
     replications : int, default 50
-        Simulated samples for each number of rows; each is fitted, in about a fifth of a second.
+        Simulated samples for each number of rows; each is fitted, in about a tenth of a second.
     seed : int, default 0
         The same seed gives the same plan.
     classifier, class_, group : str, optional

@@ -11,9 +11,9 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2225,
-    "core": 9368,
+    "core": 9369,
     "curves": 2451,
-    "inference": 1757,
+    "inference": 1765,
     "measures": 891,
     "plots": 3315,
     "quantities/agnostic": 3854,
@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6194,
     "quantities/ssme": 5658,
     "quantities/temperature": 5011,
-    "report": 3061,
-    "results": 6352,
-    "workflow": 2732,
+    "report": 3069,
+    "results": 6353,
+    "workflow": 2733,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_497
+TEST_LINES = 50_529
 
 
 def lines(path: Path) -> int:

@@ -246,6 +246,19 @@ def test_probability_of_calibration(p_calibrated: float, words: str) -> None:
     assert words in calibrated_sentence(dataclasses.replace(VIT, p_calibrated=p_calibrated))
 
 
+def test_a_clear_p_value_is_not_called_inconclusive() -> None:
+    # Evidence counts to the power .35: a shift with a p-value of .001 may leave .1.
+    said = calibrated_sentence(dataclasses.replace(VIT, p_calibrated=0.1, if_calibrated=EXPECTED))
+    assert said.endswith(
+        "is 0.10: a number that moves slowly by design; p shows more clearly that "
+        "it is miscalibrated."
+    )
+    vague = dataclasses.replace(
+        VIT, p_calibrated=0.1, if_calibrated=EXPECTED._replace(p_value=0.01)
+    )
+    assert "not conclusive" in calibrated_sentence(vague)
+
+
 def test_what_is_missing_is_not_spoken_of() -> None:
     bare = dataclasses.replace(VIT, plug_in=None, p_calibrated=None)
     assert plug_in_sentence(bare) == calibrated_sentence(bare) == ""

@@ -132,3 +132,22 @@ def test_a_flat_class_prior_is_known_near_one() -> None:
     drawn = model.population(model.direct_posterior(4000, np.random.default_rng(2))).class_prior
     # The former, to the power .8, and points of the sum that are .2 apart.
     assert (drawn > 0.9).mean() == pytest.approx(share, abs=0.03)
+
+
+def test_few_positives_of_high_scores_leave_a_flat_class_prior_wide() -> None:
+    # Near one, steps to the curve's Gaussian went back and forth: at some knots the evidence was
+    # 30 to 140 nats too small, and what tempers it put all draws there, about .996.
+    truth = replace(bc.datasets.pu_ece.truth("over"), b0=5.9, class_prior=0.98)
+    plan = bc.pu_ece.plan(truth.scores((20, 1000), seed=3), bc.pu_ece.Priors(bc.Beta(1, 1)))
+    model = plan.cases[0].model
+    normal = np.linspace(-1.5, 3, 19)
+    expected = log_evidence(model, model.class_prior(normal)[0], draws=10_000)
+    along = model.along
+    through = np.interp(normal, along.knots, along.evidence["smooth"])
+    near = normal >= 0
+    # Laplace's approximation of a skewed posterior, and lines between knots.
+    assert np.ptp((through - expected)[near]) < 2.5
+    weight = norm.pdf(normal) * np.exp(0.2 * expected)
+    share = weight[normal > 2].sum() / weight.sum()
+    found = model.population(model.direct_posterior(1000, np.random.default_rng(2)))
+    assert (found.class_prior > model.class_prior(np.array([2.0]))[0]).mean() < share + 0.1
