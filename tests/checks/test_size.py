@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6704,
     "quantities/ece": 3149,
     "quantities/pu_ece": 6167,
-    "quantities/ssme": 5658,
+    "quantities/ssme": 5672,
     "quantities/temperature": 5141,
     "report": 3063,
     "results": 6451,
