@@ -64,7 +64,7 @@ def by_posterior(
     assert isinstance(priors.label, bc.ssme.Tilt)
     model = TiltModel.of(problem, priors.label, power)
     draws = nuts_draws(problem, model, seed) if nuts else draws_of(model, rng)
-    found = evaluate(problem, model, draws, rng, ece=None).metrics
+    found = evaluate(problem, model, draws, rng, ece=None)[0]
     flat = {name: np.concatenate(found[name]) for name in METRICS}
     lower, upper = of_draws(flat)
     return {

@@ -57,10 +57,10 @@ def fit(scores: bc.Scores, seed: int) -> Fit:
     priors = bc.ssme.Priors()
     model = TiltModel.of(problem, bc.ssme.Tilt(), priors.likelihood_power(scores.n_labeled))
     rng = np.random.default_rng([seed, scores.n_labeled])
-    found = evaluate(problem, model, draws_of(model, rng), rng, ece=None, keep_labels=True)
-    assert found.prob_label is not None
-    prob = np.concatenate(found.prob_label).astype(np.float64)
-    return Fit({name: np.concatenate(found.metrics[name]) for name in NAMES}, prob)
+    draws = draws_of(model, rng)
+    found, labels = evaluate(problem, model, draws, rng, ece=None, keep_labels=True)
+    prob = np.concatenate(labels["prob_label"]).astype(np.float64)
+    return Fit({name: np.concatenate(found[name]) for name in NAMES}, prob)
 
 
 def choose(base: Fit) -> NextLabels:

@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6510,
     "quantities/ece": 3148,
     "quantities/pu_ece": 6194,
-    "quantities/ssme": 5658,
+    "quantities/ssme": 5672,
     "quantities/temperature": 5011,
     "report": 3069,
     "results": 6353,

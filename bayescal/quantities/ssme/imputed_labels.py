@@ -402,25 +402,39 @@ def bayesian_calibration(
        https://arxiv.org/abs/2010.09851
     .. [2] M. Kull, T. M. Silva Filho and P. Flach, "Beta Calibration", AISTATS 2017, section 3.
     """
-    from bayescal.inference.sampler import CompiledModel, compile_model
-
     matrix = _checked(scores, cut)
-    check_whole(n_draws, "n_draws", most=MOST_DRAWN)
-    check_seed(seed)
-    if compiled is not None:
-        check_is(compiled, CompiledModel, "compiled", "Pass compile_model(build_model(scores)).")
-    model = compile_model(build_model(scores, cut=cut)) if compiled is None else compiled
-    per_chain = -(-n_draws // _CHAINS)
-    sampled = model.sample(_data(matrix, cut), draws=per_chain, chains=_CHAINS, seed=seed)
-    # (chain, draw, classifier) to (draw, classifier).
-    maps = {name: sampled.posterior[name].reshape(-1, matrix.n_classifiers) for name in "abc"}
-    prob, rng = calibrated(matrix, **maps, cut=cut), generator(seed)
+    prob = label_probs(scores, cut=cut, n_draws=n_draws, seed=seed, compiled=compiled)
+    rng = generator(seed)
     each = [
         metrics(matrix.select(m).probs, draw_events(matrix, prob[:, m], rng))
         for m in range(matrix.n_classifiers)
     ]
     draws = join(each, np.hstack)
     return Calibrated(draws, mean_over_draws(draws))
+
+
+def label_probs(
+    scores: Scores,
+    *,
+    cut: float = CUT,
+    n_draws: int = 500,
+    seed: int = 0,
+    compiled: CompiledModel | None = None,
+) -> Floats:
+    """Posterior draws of each classifier's calibrated probability, (draw, classifier, obs)."""
+    from bayescal.inference.sampler import CompiledModel, compile_model
+
+    check_whole(n_draws, "n_draws", most=MOST_DRAWN)
+    check_seed(seed)
+    if compiled is not None:
+        check_is(compiled, CompiledModel, "compiled", "Pass compile_model(build_model(scores)).")
+    matrix = _checked(scores, cut)
+    model = compile_model(build_model(scores, cut=cut)) if compiled is None else compiled
+    per_chain = -(-n_draws // _CHAINS)
+    sampled = model.sample(_data(matrix, cut), draws=per_chain, chains=_CHAINS, seed=seed)
+    # (chain, draw, classifier) to (draw, classifier).
+    maps = {name: sampled.posterior[name].reshape(-1, matrix.n_classifiers) for name in "abc"}
+    return calibrated(matrix, maps["a"], maps["b"], maps["c"], cut=cut)
 
 
 def build_model(scores: Scores, *, cut: float = CUT) -> pm.Model:
