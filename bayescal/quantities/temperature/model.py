@@ -209,6 +209,11 @@ class TemperatureAverage(BaseModel):
         """What NUTS samples."""
         return {CLASS_WISE: self.temperatures}
 
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """That of the temperatures of classes."""
+        return self.temperatures.compile_key
+
     def add_to_model(self) -> Any:
         """Add the temperatures of classes."""
         return self.temperatures.add_to_model()

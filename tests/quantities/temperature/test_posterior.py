@@ -57,7 +57,7 @@ def test_one_case_a_classifier():
             lambda: bc.Scores(y_true=[3, 0], y_prob=np.eye(3)[:2], from_logits=True),
             "y_true must number the 3 columns of y_prob, 0 to 2; got 3|got 3 at row 0",
         ),
-        (lambda: [0.5], "temperature takes Scores; got list"),
+        (lambda: [0.5], "temperature takes Scores or CountedRows; got list"),
     ],
 )
 def test_data_that_cannot_be_used_are_refused(make, message):

@@ -225,6 +225,11 @@ class Averaged(RateModel):
             name: self.curves[c].average.members[own] for name, (c, own) in self._places.items()
         }
 
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """That of the last of the members."""
+        return list(self.members.values())[-1].compile_key
+
     def add_to_model(self) -> Any:
         """Add the last of the members."""
         return list(self.members.values())[-1].add_to_model()
