@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_336
+TEST_LINES = 50_340
 
 
 def lines(path: Path) -> int:
