@@ -16,6 +16,10 @@ from bayescal.report import render
 # PyTensor would have C++ compiled, a second an operation, for what a test computes once.
 os.environ["PYTENSOR_FLAGS"] = f"cxx=,{os.environ.get('PYTENSOR_FLAGS', '')}".rstrip(",")
 
+# Settings of the terminal of whoever runs the tests are kept out of what is printed.
+for name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS"):
+    os.environ.pop(name, None)
+
 # Scripts that made golden numbers; some need what is not installed.
 collect_ignore_glob = ["golden/make_*.py"]
 
@@ -41,13 +45,6 @@ def _workers_share_what_they_make(tmp_path_factory: pytest.TempPathFactory) -> N
     if "PYTEST_XDIST_WORKER" in os.environ:
         # The folder of the run, in which each worker has one of its own.
         once.folder = tmp_path_factory.getbasetemp().parent
-
-
-@pytest.fixture(autouse=True)
-def _at_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep terminal settings of whoever runs the tests out of what is printed."""
-    for name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(scope="module", autouse=True)
