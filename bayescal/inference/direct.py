@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -374,6 +374,16 @@ class Weighted:
         ladder = (np.arange(n) + rng.random()) / n
         index = np.searchsorted(np.cumsum(weights) / weights.sum(), ladder)
         return np.asarray(rng.permutation(np.minimum(index, len(weights) - 1)))
+
+
+def until_effective(
+    rounds: Iterator[Weighted], effective: float, found: Weighted | None = None
+) -> Weighted:
+    """Go on until so many draws are effective, or the rounds are over."""
+    found = next(rounds) if found is None else found
+    while found.ess < effective and (more := next(rounds, None)) is not None:
+        found = more
+    return found
 
 
 def _tail(ordered: Floats) -> tuple[float, int]:

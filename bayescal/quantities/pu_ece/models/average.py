@@ -18,7 +18,7 @@ from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
 from bayescal.curves.rough import Rough
-from bayescal.inference.direct import Gaussian, Joined, Mapped, Weighted, softplus
+from bayescal.inference.direct import Gaussian, Joined, Mapped, Weighted, softplus, until_effective
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.along_class_prior import CLASS_PRIOR_POWER, AlongClassPrior
 from bayescal.quantities.pu_ece.models.case_control import (
@@ -322,12 +322,12 @@ class CaseControlAverage(Average):
         if not rounds:
             return {}
         least = max(_SHARE_EFFECTIVE * draws, _LEAST_EFFECTIVE)
-        first = {name: _until_effective(one, least) for name, one in rounds.items()}
+        first = {name: until_effective(one, least) for name, one in rounds.items()}
         known = {name: (first | self._exact)[name].log_evidence for name in self.fitted}
         before = np.array([self.prior_weights[name] for name in known])
         log_share = log_posterior_weights(before, np.array(list(known.values())), self.power)
         needed = dict(zip(known, _EFFECTIVE * draws * np.exp(log_share), strict=True))
-        return {n: _until_effective(rounds[n], needed[n], one) for n, one in first.items()}
+        return {n: until_effective(rounds[n], needed[n], one) for n, one in first.items()}
 
     def _smooth_rounds(self, draws: int, rng: np.random.Generator) -> Iterator[Weighted]:
         """The smooth component, in rounds of proposals."""
@@ -575,16 +575,6 @@ class CaseControlAverage(Average):
         """Logit of the probability that a row is one of the positives, (..., cell)."""
         odds = self.problem.log_ratio - np.log(population.class_prior)
         return np.asarray(odds[..., None] + np.log(np.maximum(population.rates, 1e-300)))
-
-
-def _until_effective(
-    rounds: Iterator[Weighted], effective: float, found: Weighted | None = None
-) -> Weighted:
-    """Go on until so many draws are effective, or the rounds are over."""
-    found = next(rounds) if found is None else found
-    while found.ess < effective and (more := next(rounds, None)) is not None:
-        found = more
-    return found
 
 
 def resampled_places(
