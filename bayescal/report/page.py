@@ -64,7 +64,7 @@ _MOST_SENTENCES: Final = 5
 _ABOUT_ALARMS: Final = (
     "An alarm is a window whose calibration error is above the baseline's with probability {:g} or "
     "more. At 0.95, where nothing had changed, 4% of the windows at most had one; of series of 24 "
-    "windows, which share their baseline, up to 38% had one somewhere."
+    "windows, which share their baseline, up to 39% had one somewhere."
 )
 
 
