@@ -141,7 +141,7 @@ def main() -> None:
     cells, clear, found = zip(*every, strict=True)
     tables = {"all cells": table(cells, np.array(found))}
     kept = [place for place, one in enumerate(clear) if one]
-    if 0 < len(kept) < len(clear):
+    if not given.smooth and kept:
         own = [cells[place] for place in kept]
         tables[f"label noise below {MOST_NOISE} of the error"] = table(own, np.array(found)[kept])
     write(f"average_power_{name}", tables=tables)
