@@ -591,6 +591,7 @@ def table_scores(
     names = [name for own in scores.values() for name in own]
     every = [name for name in (label, *names, words, weight) if name is not None]
     columns = table.with_words(words).read(every)
-    labels = label or Column("no labels", [None] * len(columns[names[0]]))
+    none = Column("no labels", [None] * len(columns[names[0]]))
+    labels = none if label is None else label
     own: Any = {"group": group, "weight": weight, **how}
     return from_parts(collect_columns(columns, f" of {table.path.name}", scores, labels, **own))

@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2225,
-    "core": 9369,
+    "core": 9370,
     "curves": 2451,
     "inference": 1775,
     "measures": 891,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_533
+TEST_LINES = 50_539
 
 
 def lines(path: Path) -> int:

@@ -183,6 +183,12 @@ def test_words_for_nothing_are_missing(tmp_path, empty):
     assert columns["word"].tolist() == [None, "yes"]
 
 
+def test_a_column_without_a_name_may_hold_the_labels(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(",p\n0,0.1\n1,0.4\n")
+    assert read_scores(path, label="", score="p").y_true.tolist() == [0, 1]
+
+
 def test_a_separator_within_a_quoted_name_is_none(tmp_path):
     path = tmp_path / "s.csv"
     path.write_text('y;"P(a, b, c)"\n1;0.75\n0;0.5\n')
