@@ -43,7 +43,7 @@ class MostProbable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
 
         Parameters
         ----------
-        X : array-like of shape (obs, feature)
+        X : array-like of shape (obs, feature), or another that `fit` takes
             Rows, as in `fit`.
 
         Returns
@@ -59,7 +59,7 @@ class MostProbable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
 
         Parameters
         ----------
-        X : array-like of shape (obs, feature)
+        X : array-like of shape (obs, feature), or another that `fit` takes
             Rows, as in `fit`.
 
         Returns

@@ -87,18 +87,21 @@ def calibrated_sentence(answer: CaseAnswer) -> str:
     """Say how probable it is that the case is calibrated, and what that means."""
     if answer.p_calibrated is None:
         return ""
+    found = answer.if_calibrated
+    clear = found is not None and found.p_value < CLEAR
     if answer.p_calibrated < UNLIKELY:
         reading = "it is miscalibrated"
     elif round(answer.p_calibrated, 2) < LIKELY:
-        found = answer.if_calibrated
         reading = "it is probably miscalibrated, but the data are not conclusive"
-        if found is not None and found.p_value < CLEAR:
+        if clear:
             reading = (
                 "a number that moves slowly by design; "
                 "p shows more clearly that it is miscalibrated"
             )
     elif answer.p_calibrated <= 1.0 - UNLIKELY:
         reading = "the data do not distinguish it from a calibrated one"
+        if clear:
+            reading = "a number that moves slowly by design; p speaks against it"
     else:
         reading = "the data support calibration"
     stated = in_words(probability(answer.p_calibrated))

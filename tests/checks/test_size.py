@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6184,
     "quantities/ssme": 5672,
     "quantities/temperature": 5016,
-    "report": 3069,
+    "report": 3072,
     "results": 6353,
     "workflow": 2733,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_539
+TEST_LINES = 50_541
 
 
 def lines(path: Path) -> int:

@@ -257,6 +257,8 @@ def test_a_clear_p_value_is_not_called_inconclusive() -> None:
         VIT, p_calibrated=0.1, if_calibrated=EXPECTED._replace(p_value=0.01)
     )
     assert "not conclusive" in calibrated_sentence(vague)
+    even = dataclasses.replace(VIT, p_calibrated=0.73, if_calibrated=EXPECTED)
+    assert calibrated_sentence(even).endswith("slowly by design; p speaks against it.")
 
 
 def test_what_is_missing_is_not_spoken_of() -> None:

@@ -41,7 +41,7 @@ def ordered(remedy: str, **bounds: ArrayLike) -> Interval:
 def intervals(lower: ArrayLike, upper: ArrayLike) -> Interval:
     """Check bounds of class probabilities."""
     low, high = ordered(
-        "Pass both bounds of the same rows and classes, p0 as lower and p1 as upper, say.",
+        "Pass bounds of probabilities of the same rows and classes: p0 as lower, p1 as upper.",
         lower=lower,
         upper=upper,
     )
