@@ -93,11 +93,9 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
     if not source.is_file():
         raise InputError(f"a result must be a file; there is none at {source}. Check the path.")
     try:
-        # Read once: what is checked is what is opened.
-        content = source.read_bytes()
-        _check_unchanged(content)
-        _check_layout(content)
-        with xr.open_datatree(io.BytesIO(content), engine="h5netcdf") as opened:
+        _check_unchanged(source)
+        _check_layout(source)
+        with xr.open_datatree(source, engine="h5netcdf") as opened:
             tree = upgrade(opened.load())
     except Exception as error:  # HDF5 and xarray raise nearly anything on what others wrote
         why = (str(error) or type(error).__name__).splitlines()[0]
@@ -115,22 +113,23 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
     return tree
 
 
-def _checksum(content: bytes | memoryview) -> bytes:
+def _checksum(content: bytes) -> bytes:
     return _MARK + hashlib.sha256(content).hexdigest().encode()
 
 
-def _check_unchanged(written: bytes) -> None:
+def _check_unchanged(path: Path) -> None:
     """Compare the checksum; files of earlier versions, or that HDF5 changed since, have none."""
-    stored = written[-_CHECKSUM_LENGTH:]
-    if stored.startswith(_MARK) and stored != _checksum(memoryview(written)[:-_CHECKSUM_LENGTH]):
+    written = path.read_bytes()
+    content, stored = written[:-_CHECKSUM_LENGTH], written[-_CHECKSUM_LENGTH:]
+    if stored.startswith(_MARK) and stored != _checksum(content):
         raise ValueError("its checksum is another one: the file was damaged")
 
 
-def _check_layout(content: bytes) -> None:
+def _check_layout(path: Path) -> None:
     """Check that groups hold variables alone: a group within may lead round in a circle."""
     import h5py
 
-    with h5py.File(io.BytesIO(content), "r") as file:
+    with h5py.File(path, "r") as file:
         for name, child in _members(file):
             inner = _members(child) if isinstance(child, h5py.Group) else ()
             if any(isinstance(one, h5py.Group) for _, one in inner):
