@@ -20,15 +20,15 @@ BUDGET = {
     "quantities/credal": 6531,
     "quantities/ece": 3148,
     "quantities/pu_ece": 6184,
-    "quantities/ssme": 5672,
+    "quantities/ssme": 5673,
     "quantities/temperature": 5016,
     "report": 3072,
-    "results": 6353,
+    "results": 6352,
     "workflow": 2733,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_541
+TEST_LINES = 50_551
 
 
 def lines(path: Path) -> int:

@@ -177,8 +177,9 @@ class MixtureModel(BaseModel):
             "row_power": pad(np.full(len(chosen), self.power * stands_for), ROWS),
             "location_prior": np.asarray(self.prior.location),
             "scale_prior": np.asarray(self.prior.scale),
-            "power": np.asarray(self.power),
         }
+        if self.problem.labeling == "one-per-class":
+            found["power"] = np.asarray(self.power)
         if self._degrees is not None:
             found["degrees"] = np.asarray(self._degrees)
         return found

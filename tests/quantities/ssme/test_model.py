@@ -53,6 +53,15 @@ def test_mixtures_have_shares_and_components(label):
     assert names(model.free_RVs) == {"class_share", "location", "log_width"}
 
 
+@pytest.mark.mcmc
+@pytest.mark.parametrize("labeling", ["random", "one-per-class"])
+def test_a_mixture_is_sampled_with_all_its_data(labeling):
+    priors = bc.ssme.Priors(label=bc.ssme.GaussianMixture())
+    few = {"draws": 20, "tune": 100, "chains": 2, "seed": 1}
+    found = bc.fit(bc.ssme, binary(n=60)[0], priors=priors, labeling=labeling, **few)
+    assert np.isfinite(found["posterior"]["accuracy"]).all()
+
+
 KINDS = {"normal": GaussianMixture(1.5, 0.7), "student": StudentTMixture(1.5, 0.7, degrees=5)}
 MADE = {"binary": lambda: problem(n=60), "classes": lambda: many_classes(n=60, m=2, k=3)}
 

@@ -7,6 +7,7 @@ from scipy.stats import beta
 
 import bayescal as bc
 from bayescal.curves.average import POWER, Average, in_chains
+from bayescal.curves.posterior import CurvePosterior
 from bayescal.quantities.credal.models.averaged import MOST, NODES, Averaged, Nodes
 from bayescal.quantities.credal.priors import ROW_DESCRIPTIONS, AveragedCurve, Priors
 from tests.quantities.credal.made import binary, multiclass, problem
@@ -116,7 +117,7 @@ def test_smooth_and_rough_are_those_of_the_other_quantities():
 
 def test_draws_before_the_data_have_their_prior_weights_and_no_curve_is_calibrated():
     curve = curve_of(binary(50))
-    found = curve.prior(40, np.random.default_rng(1))
+    found = curve.kept(CurvePosterior.prior(curve.average, 40, np.random.default_rng(1)))
     shares = np.bincount(found["description"].ravel()) / 40
     np.testing.assert_allclose(shares, np.array([4, 3, 3, 3]) / 13, atol=1.5 / 40)
     inside = (curve.nodes.score > 0) & (curve.nodes.score < 1)
