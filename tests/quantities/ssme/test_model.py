@@ -54,6 +54,7 @@ def test_mixtures_have_shares_and_components(label):
 
 
 @pytest.mark.mcmc
+@pytest.mark.filterwarnings("ignore::bayescal.ConvergenceWarning")
 @pytest.mark.parametrize("labeling", ["random", "one-per-class"])
 def test_a_mixture_is_sampled_with_all_its_data(labeling):
     priors = bc.ssme.Priors(label=bc.ssme.GaussianMixture())
