@@ -8,6 +8,7 @@ whatever computed the result.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from math import isnan, nan
 from typing import Any, Final
@@ -197,6 +198,16 @@ OK: Final = "ok"
 NOT_CONVERGED: Final = "NOT CONVERGED"
 NO_LABELS: Final = "NO LABELS"
 
+# Root attributes that hold JSON, where a result has them.
+JSON_ATTRS: Final = (
+    "classifiers",
+    "groups",
+    "classes",
+    "variables",
+    "references",
+    "priors",
+    "warnings",
+)
 _REMAKE = "Pass what bayescal.fit or bayescal.load returned."
 
 
@@ -216,6 +227,13 @@ def check_result(tree: object) -> None:
             f"schema_version must be {SCHEMA_VERSION}; got {version}. The result was written by "
             f"bayescal {tree.attrs['bayescal_version']}: read it with that version, or fit again."
         )
+    for name in JSON_ATTRS:
+        try:
+            json.loads(str(tree.attrs.get(name, "null")))
+        except ValueError:
+            raise InputError(
+                f"root attribute {name!r} must hold JSON; got {tree.attrs[name]!r}. {_REMAKE}"
+            ) from None
     posterior = tree.children[POSTERIOR].dataset
     # A selection of one chain, or draw, keeps its coordinate.
     held = {*posterior.dims, *posterior.coords}

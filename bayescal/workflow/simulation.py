@@ -289,9 +289,10 @@ def _ranks(
 
 SIZES: Final = (100, 300, 1000, 3000, 10_000)
 _MOST_LABELS: Final = 10_000_000
-# Of each of four chains. Ends of intervals vary over simulated samples ten times as much as over
-# draws that few.
+# Draws of each of four chains: ends of 90% intervals vary over simulated samples ten times as much
+# as over draws that few. Others have as many draws beyond their ends, up to the most.
 _DRAWS: Final = 150
+_MOST_DRAWS: Final = 500
 
 
 def plan_labels(
@@ -392,6 +393,7 @@ def plan_labels(
     case = _case(tree, quantity, classifier, class_, group)
     truth = _Truth.of(tree, case)
     options = _options(tree, case, quantity)
+    draws = int(np.clip(round(0.1 * _DRAWS / (1 - prob)), _DRAWS, _MOST_DRAWS))
     found = np.empty((len(sizes), replications, 2))
     total = len(sizes) * replications
     with progress_bar("Planning", progress) as update:
@@ -402,7 +404,7 @@ def plan_labels(
                     update(counted(size, "label"), k * len(sizes) + place, total)
                 rows = truth.rows(draw, size, rng)
                 fit_seed = int(rng.integers(2**31))
-                again = _fitted(quantity, rows, seed=fit_seed, draws=_DRAWS, **options)
+                again = _fitted(quantity, rows, seed=fit_seed, draws=draws, **options)
                 found[place, k] = _ends(again, var, prob, size)
         if update is not None:
             update("", total, total)

@@ -60,6 +60,14 @@ def test_check_names_all_that_is_missing_at_once() -> None:
         schema.check_result(tree)
 
 
+@pytest.mark.parametrize("name", ["classifiers", "groups", "priors", "warnings"])
+def test_check_refuses_attributes_that_are_no_json(name: str) -> None:
+    tree = make_result(("a",), draws=20)
+    tree.attrs[name] = "flat"
+    with pytest.raises(InputError, match=f"{name!r} must hold JSON; got 'flat'. Pass what"):
+        bc.summary(tree)
+
+
 def test_check_refuses_another_type() -> None:
     with pytest.raises(InputError, match=r"must be an xarray\.DataTree; got dict"):
         schema.check_result({})

@@ -259,7 +259,13 @@ type Part = tuple[AgnosticCase, SharedRows, CaseArrays]
 def correlations(
     cases: Sequence[AgnosticCase], rows: Sequence[SharedRows], found: Sequence[CaseArrays]
 ) -> dict[str, Floats]:
-    """Correlation of each metric over shared rows, ([class,] classifier, classifier)."""
+    """Correlation of each metric over shared rows, ([class,] classifier, classifier).
+
+    Labels matter through the rates, which labelled rows alone show, and scores of all rows. So a
+    covariance is the mean of L_i M_i over the n labelled rows, over n, L and M being the
+    classifiers' influences of the label times ``y - rate``, and that of the influences of the score
+    over all N rows, over N. Of unlabelled rows only the labels are uncertain.
+    """
     by_class: dict[str, list[Part]] = {}
     for part in zip(cases, rows, found, strict=True):
         by_class.setdefault(part[0].coords.get("class", ""), []).append(part)
@@ -292,8 +298,6 @@ def _of_one(parts: Sequence[Part]) -> dict[str, Floats]:
                 for own, *both in zip(by_case, places, rest, strict=True)
             ]
         )
-        # Labels matter through the rates, which the n labelled rows show, and scores of all N rows.
-        # Of unlabelled rows only the labels are uncertain.
         of_labels = by_label @ by_label.T / by_label.shape[1] / n_labeled
         of_scores = np.atleast_2d(np.cov(by_score, bias=True)) / n_all
         found[name] = _normed(of_labels + of_scores)

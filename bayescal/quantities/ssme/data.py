@@ -143,7 +143,11 @@ def weighted_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """The rows that a model sees, and how many each stands for; made by `Problem.of`."""
+    """The rows that a model sees, and how many each stands for; made by `Problem.of`.
+
+    All labelled rows, and at most 5,000 of those without label; of many rows with groups an equal
+    share of every group, at least 500.
+    """
 
     matrix: ScoreMatrix
     weight: Floats  # (obs,): 1 for labelled rows, times the sample weights

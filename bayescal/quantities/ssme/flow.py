@@ -288,11 +288,15 @@ _PACKAGES = ("jax", "jax.numpy", "equinox", "optax", "paramax", "flowjax.bijecti
 def latent_points(
     points: Floats, base: FixedBase | JointBase, settings: FlowSettings, seed: int
 ) -> Floats:
-    """Train a RealNVP flow (Dinh et al. 2017); where it takes each row, (obs, coordinate)."""
+    """Train a RealNVP flow (Dinh et al. 2017); where it takes each row, (obs, coordinate).
+
+    T maximises the sum over rows of ``log p(T(s_i)) + log |det T'(s_i)|``, p the base's density;
+    what the base has to be trained is trained with it. T starts as the identity: a base that is
+    fixed where the classes are would else have to find other classes there.
+    """
     jax, jnp, eqx, optax, paramax, bijections = _packages()
     x = jnp.asarray(points)
     key_flow, key_batch = jax.random.split(jax.random.key(seed))
-    # A base that is fixed where the classes are would find other classes behind any other flow.
     flow = _real_nvp(eqx, jax, jnp, bijections, key_flow, points.shape[1], settings)
     started = jax.tree.map(jnp.asarray, base.start())
     moving, still = eqx.partition((flow, started), eqx.is_inexact_array)
