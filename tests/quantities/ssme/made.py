@@ -107,7 +107,7 @@ def result_of(keep_labels: bool = True, **given) -> tuple[xr.DataTree, Problem]:
     arrays = own.arrays(in_chains(own.model.prior_draws(200, rng)), None, rng)
     # A sampler's figures, of which there are none.
     arrays = replace(arrays, diagnostics={"divergences": 0})
-    attrs = dict.fromkeys(schema.REQUIRED_ATTRS, "") | {
+    attrs = dict.fromkeys(schema.REQUIRED_ATTRS, "[]") | {
         "schema_version": schema.SCHEMA_VERSION,
         "priors": Priors().to_json(),
         "n_labeled": made.matrix.n_labeled,
