@@ -253,7 +253,8 @@ def test_a_smooth_curve_alone_is_the_average_of_one() -> None:
         bc.fit(bc.pu_ece, data, priors=bc.pu_ece.Priors(0.5, rate), seed=1, method="direct")
         for rate in (curve, CurveAverage(curve=curve, rough=0, segments=0))
     )
-    np.testing.assert_array_equal(one["posterior"]["tce"], other["posterior"]["tce"])
+    for group in ("prior", "posterior"):
+        np.testing.assert_array_equal(one[group]["tce"], other[group]["tce"])
     assert one["model_average"]["weight"].to_numpy()[2:].tolist() == [0, 0]
 
 
