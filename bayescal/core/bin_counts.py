@@ -135,8 +135,8 @@ class BinCounts:
     mass: Floats | None = None
     rows: Whole | None = None
     positive_rows: NDArray[Any] | None = None
-    # Of evened bins, whose counts no longer tell the squares of the weights.
-    _ratio_before: tuple[Floats, Floats] | None = field(default=None, init=False, repr=False)
+    # Of evened bins, whose counts no longer tell the squares of the weights; `replace` keeps it.
+    _ratio_before: tuple[Floats, Floats] | None = field(default=None, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         check_choice(self.closed, CLOSED, "closed")
@@ -146,6 +146,8 @@ class BinCounts:
         count = number(self.count, "count", len(edges) - 1)
         positives = number(self.positives, "positives", len(edges) - 1)
         sums = self._check_weights(count, positives)
+        if self._ratio_before is not None:
+            _check_shape(self._ratio_before[0], "the ratio of evened bins", len(count))
         if (positives > count).any():
             place = int((positives > count).argmax())
             raise InputError(
@@ -312,9 +314,7 @@ class BinCounts:
         return self._replaced(count=count, positives=count * share)
 
     def _replaced(self, **fields: Any) -> BinCounts:
-        changed = replace(self, **fields)
-        object.__setattr__(changed, "_ratio_before", self.label_ratio)
-        return changed
+        return replace(self, _ratio_before=self.label_ratio, **fields)
 
     @property
     def rate_count(self) -> NDArray[Any]:

@@ -16,6 +16,7 @@ from bayescal.core.checks import (
     check_columns,
     check_flag,
     check_known,
+    check_rows,
     check_unique,
     check_whole,
     checked_scores,
@@ -135,6 +136,7 @@ def count_rows(
         rows, names, others, partial(_counts, group=group, weight=weight, **how)
     ).items():
         found.setdefault(name, {})[part] = counts
+    check_rows(len(found), f"the column {label!r}")
     for parts in found.values():
         check_labeled(joined(parts.values(), Counts.plus), label, weight)
     if pairs:
@@ -174,7 +176,13 @@ def _counts(
             heavy = None if weight is None else columns[weight]
             for name in scores:
                 one = sums[name] if group is None else CountedColumns(pos_label, weighted)
-                one.add(columns[label], columns[name], heavy, from_logits)
+                try:
+                    one.add(columns[label], columns[name], heavy, from_logits)
+                except InputError:
+                    # The row's number is that among all rows, not among its group's.
+                    every = None if weight is None else batch.column(weight)
+                    one.add(batch.column(label), batch.column(name), every, from_logits)
+                    raise
                 if group is not None:
                     found = found.plus(Several({(name, part): Counts(*one.fields())}))
     if group is not None:
@@ -192,13 +200,7 @@ def _by_group(batch: Batch, group: str | None) -> Iterator[tuple[str, dict[str, 
     codes, groups = code_groups(values, name, len(values), name)
     for place, part in enumerate(groups):
         rows = np.flatnonzero(codes == place)
-        yield (
-            part,
-            {
-                key: Column(f"{own.name}, rows of group {part!r}", own.values[rows])
-                for key, own in columns.items()
-            },
-        )
+        yield part, {key: own._replace(values=own.values[rows]) for key, own in columns.items()}
 
 
 def _together(

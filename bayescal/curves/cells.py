@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_counts import BinCounts, counts_of_sums
 from bayescal.core.bin_edges import PARTS
 from bayescal.core.columns import Floats
 from bayescal.core.functionals import (
@@ -65,11 +65,33 @@ def draw_positives(cells: BinCounts, rates: Floats, rng: np.random.Generator) ->
 
     Of weighted rows these are effective ones, of which the last may be a part of one.
     """
-    whole = np.floor(cells.count).astype(np.int64)
+    return _draw_events(cells.count, rates, rng)
+
+
+def _draw_events(count: NDArray[Any], rates: Floats, rng: np.random.Generator) -> NDArray[Any]:
+    whole = np.floor(count).astype(np.int64)
     drawn = rng.binomial(whole, rates)
-    if cells.weighted:
-        drawn = drawn + (cells.count - whole) * (rng.random(drawn.shape) < rates)
+    if count.dtype.kind == "f":
+        drawn = drawn + (count - whole) * (rng.random(drawn.shape) < rates)
     return np.asarray(drawn)
+
+
+def relabelled(cells: BinCounts, rates: Floats, rng: np.random.Generator) -> BinCounts:
+    """The rows of evened cells with labels drawn anew; of weighted rows it tells their sums.
+
+    Rows of a label keep their weight, so that at a rate of the population, (cell,), a share of the
+    rows has the event, and a cell weighs what its labels make of it.
+    """
+    if cells.rows is None:
+        return replace(cells, positives=draw_positives(cells, rates, rng))
+    unit, n = cells.unit, cells.mass_count
+    chance = np.stack([1 - rates, rates]) / np.where(unit > 0, unit, 1)
+    events = _draw_events(n, chance[1] / chance.sum(axis=0), rng)
+    each = np.stack([n - events, events])
+    positive_rows = cells.rows * events / np.where(n > 0, n, 1)
+    weight, squares = (unit * each).sum(axis=0), (unit**2 * each).sum(axis=0)
+    sums = np.stack([cells.rows, positive_rows, weight, squares, unit[1] * events])
+    return counts_of_sums(cells.edges, sums, cells.mean_score, cells.closed, cells.strategy)
 
 
 def error_draws(problem: Problem, rates: Floats, mass: Floats) -> dict[str, Floats]:

@@ -269,9 +269,14 @@ def _value(table: pd.DataFrame) -> str:
             "its classifiers share."
         )
     most: Any = table.loc[evpi.idxmax()]
+    worth = text.fixed(float(most["evpi"]), 4)
+    if not float(worth):
+        return (
+            "Knowing the best strategy would add less than 0.0001 of net benefit at each "
+            "threshold: more rows would hardly change the choice."
+        )
     return (
-        "Knowing the best strategy would add "
-        f"{text.in_words(text.fixed(float(most['evpi']), 4))} of net benefit at most, at "
+        f"Knowing the best strategy would add {worth} of net benefit at most, at "
         f"{_at(most['threshold'])}."
     )
 

@@ -37,9 +37,19 @@ def test_groups(source, weight, tmp_path):
             assert found.n_read == expected.n_read
 
 
-def test_a_row_that_cannot_be_used_is_named_with_its_group(tmp_path):
-    data = SOURCES[0](tmp_path, COLUMNS | {"p": np.where(COLUMNS["g"] == "b", 2.0, 0.5)}, (1000,))
-    with pytest.raises(InputError, match=r"p.*, rows of group 'b' must lie in \[0, 1\]"):
-        bc.count_rows(data, label="y", score="p", group="g")
+def test_a_row_that_cannot_be_used_is_named_by_its_place_among_all_rows(tmp_path):
+    score = COLUMNS["p"].copy()
+    score[1234] = 2.0
+    data = SOURCES[0](tmp_path, COLUMNS | {"p": score}, (1000,))
+    place = r"p \(rows counted from row 1000\) must lie in \[0, 1\]; got 2 at row 234\."
+    with pytest.raises(InputError, match=place):
+        bc.count_rows(data, label="y", score="p", group="g", weight="w")
     with pytest.raises(InputError, match="group must be"):
         bc.count_rows(data, label="y", score="q", group=3)
+
+
+def test_no_rows_of_any_group_are_refused_by_the_label(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("y,p,g\n")
+    with pytest.raises(InputError, match="the column 'y' must have at least one row"):
+        bc.count_rows(path, label="y", score="p", group="g")

@@ -17,6 +17,7 @@ from bayescal.curves.cells import (
     pad,
     padded_size,
     rate_logit,
+    relabelled,
 )
 from bayescal.quantities.ece.data import problem_of
 from tests.quantities.ece.made import problem
@@ -54,6 +55,28 @@ def test_bins_that_ties_leave_empty_change_no_error(closed: str) -> None:
     # Each of the two distinct scores is a bin, so binned and unbinned error are one number.
     np.testing.assert_allclose(found["ece"], found["tce"], rtol=1e-12)
     assert (found["mce"] >= found["ece"]).all()
+
+
+def test_labels_drawn_anew_have_the_weights_of_their_rows():
+    # Rows with the event weigh three times as much: a third of them were kept.
+    rows, events = np.array([4000, 6000]), np.array([400, 2000])
+    mass, squares = rows + 2.0 * events, rows + 8.0 * events
+    count = mass**2 / squares
+    positives = count * 3 * events / mass
+    cells = BinCounts(
+        [0, 0.5, 1], count, positives, [0.3, 0.8], "right", "edges", mass, rows, events
+    )
+    rates = np.array([0.2, 0.7])
+    found = relabelled(cells.evened(), rates, np.random.default_rng(6))
+    selected = rates / 3 / (rates / 3 + 1 - rates)
+    spread = np.sqrt(selected * (1 - selected) * rows)
+    # Four standard errors.
+    assert (abs(found.positive_rows - rows * selected) < 4 * spread).all()
+    np.testing.assert_allclose(found.mass, rows + 2 * found.positive_rows)
+    np.testing.assert_allclose(found.positives / found.count, 3 * found.positive_rows / found.mass)
+    for bins in (found, found.evened(), found.merge([0, 1])):
+        np.testing.assert_allclose(bins.label_ratio[0], 3)
+    np.testing.assert_allclose(found.sums[3], rows + 8 * found.positive_rows)
 
 
 def test_a_bin_of_far_less_than_one_effective_row_has_a_rate():

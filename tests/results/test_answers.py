@@ -115,7 +115,9 @@ def test_weights_count_as_rows_do() -> None:
 
 def test_who_treats_all_or_none_ties_with_that(two: xr.DataTree) -> None:
     low, high = 0.001, 0.999
-    table = bc.decision_curve(two, [low, high]).table.set_index(["threshold", "classifier"])
+    found = bc.decision_curve(two, [low, high])
+    assert found.text.endswith("at each threshold: more rows would hardly change the choice.")
+    table = found.table.set_index(["threshold", "classifier"])
     np.testing.assert_allclose(table["p_useful"], 0)
     np.testing.assert_allclose(table.loc[low, ["p_best", "p_best_all"]], 1 / 3)
     np.testing.assert_allclose(table.loc[high, ["p_best", "p_best_none"]], 1 / 3)

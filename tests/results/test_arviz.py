@@ -137,6 +137,9 @@ OF_OTHER_MODELS = {
     *("bayesian_r2", "residual_r2", "plot_lm", "plot_ppc_pava_residuals", "kaplan_meier"),
     *("generate_survival_curves", "lfo_cv", "loo_kfold", "loo_moment_match", "reloo"),
 }
+THERE = {name for name in dir(az) if inspect.isfunction(getattr(az, name))}
+# Which ArviZ 1.2 has not.
+SINCE_1_3 = {"hexbin", "histogram2d", "lfo_cv", "plot_loo_pava"}
 
 
 def section(heading: str) -> str:
@@ -145,8 +148,7 @@ def section(heading: str) -> str:
 
 
 def test_no_function_is_left_out() -> None:
-    there = {name for name in dir(az) if inspect.isfunction(getattr(az, name))}
-    assert there == {*CALLS, *OTHERS, *OF_OTHER_MODELS}
+    assert {*CALLS, *OTHERS, *OF_OTHER_MODELS} ^ THERE in (set(), SINCE_1_3)
     assert set(re.findall(r"`(\w+)`", section("Of other models"))) == OF_OTHER_MODELS
 
 
@@ -158,7 +160,7 @@ def excused(heading: str, quantity: str) -> set[str]:
             names, quantities = line.split("|")[1:3]
             if "all" in quantities or f"`{quantity}`" in quantities:
                 found |= set(re.findall(r"`(\w+)`", names))
-    return found
+    return found & THERE
 
 
 def _first(tree: xr.DataTree) -> xr.DataTree:
@@ -183,7 +185,7 @@ def failing(tree: xr.DataTree, names: Iterable[str]) -> dict[str, str]:
 
     var = access.main(tree).name
     found = {}
-    for name in names:
+    for name in THERE.intersection(names):
         try:
             # Without a backend all is computed and nothing drawn; intervals fail where it draws.
             backend = "matplotlib" if name.endswith("_interval") else "none"

@@ -32,6 +32,7 @@ from bayescal.curves.cells import (
     kept_rates,
     nonempty_cells,
     off_boundary,
+    relabelled,
     score_logit,
 )
 from bayescal.curves.posterior import CurvePosterior
@@ -323,12 +324,12 @@ def _theory(bins: BinCounts) -> Bounds:
 
 def simulated(problem: Problem, rates: Floats, rng: np.random.Generator) -> tuple[Problem, Values]:
     """Labels of one problem for one draw of its cells' rates, and the quantities behind them."""
-    cells = replace(problem.cells, positives=draw_positives(problem.cells, rates[0], rng))
+    cells = relabelled(problem.cells, rates[0], rng)
     fine = problem.bins is not problem.cells
     bins = cells.merge(problem.bins.edges, problem.bins.strategy) if fine else cells
     share = draw_masses(problem.cells.mass_count, (1, len(rates)), rng)
     drawn = error_draws(problem, rates[None], share)
-    again = Problem(problem.coords, cells, bins)
+    again = Problem(problem.coords, cells.evened(), bins)
     return again, {name: value[0, 0] for name, value in drawn.items()}
 
 

@@ -263,7 +263,7 @@ def subgroup_metrics(
             f"group must number each row's group from 0 to {n_groups - 1}; got {shown(groups)}. "
             "Pass one a row."
         )
-    measure = by_group(probs, convention, groups, n_groups)
+    measure = in_groups(probs, convention, groups, n_groups)
     return _measured(measure, probs.shape, q, weights, errors_q)
 
 
@@ -334,7 +334,7 @@ class Measurement(NamedTuple):
         return Metrics(accuracy, ece, auc, auprc, mce, log_loss, brier)
 
 
-def by_group(
+def in_groups(
     probs: Floats,
     name: str,
     group: NDArray[np.integer],
@@ -550,7 +550,7 @@ def prepared(matrix: ScoreMatrix, ece: str | None) -> Measure:
     name = convention_name(ece, matrix.n_classes)
     if matrix.group is None:
         return Measurement.of(matrix.probs, name, matrix.weight).of_draws
-    return by_group(matrix.probs, name, matrix.group, len(matrix.groups), matrix.weight)
+    return in_groups(matrix.probs, name, matrix.group, len(matrix.groups), matrix.weight)
 
 
 def measured(
