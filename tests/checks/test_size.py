@@ -18,7 +18,7 @@ BUDGET = {
     "plots": 3315,
     "quantities/agnostic": 3858,
     "quantities/credal": 6531,
-    "quantities/ece": 3148,
+    "quantities/ece": 3154,
     "quantities/pu_ece": 6192,
     "quantities/ssme": 5681,
     "quantities/temperature": 5016,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_588
+TEST_LINES = 50_626
 
 
 def lines(path: Path) -> int:
