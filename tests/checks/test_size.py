@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5681,
     "quantities/temperature": 5016,
     "report": 3072,
-    "results": 6379,
+    "results": 6396,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_626
+TEST_LINES = 50_643
 
 
 def lines(path: Path) -> int:
