@@ -294,12 +294,13 @@ def _together(datasets: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Datase
     """Stack variables of one shape, priors after chain and draw; NaN where a prior lacks one."""
     variables = {}
     for name in dict.fromkeys(name for dataset in datasets for name in dataset.data_vars):
-        held = [dataset[name].variable for dataset in datasets if name in dataset]
+        own = [dataset[name].variable if name in dataset else None for dataset in datasets]
+        held = _of_each_case([array for array in own if array is not None])
         lacking = len(held) < len(datasets) and schema.DESCRIPTION not in held[0].dims
         if lacking or len({(array.dims, array.shape) for array in held}) > 1:
             continue
-        blank = held[0].copy(data=np.full(held[0].shape, np.nan))
-        arrays = [dataset[name].variable if name in dataset else blank for dataset in datasets]
+        blank, rest = held[0].copy(data=np.full(held[0].shape, np.nan)), iter(held)
+        arrays = [blank if array is None else next(rest) for array in own]
         lead = sum(dim in schema.DRAW_DIMS for dim in arrays[0].dims)
         dims = (*arrays[0].dims[:lead], schema.PRIOR_NAME, *arrays[0].dims[lead:])
         values = np.stack([array.values for array in arrays], axis=lead)
@@ -309,6 +310,18 @@ def _together(datasets: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Datase
     stacked = xr.Dataset(variables, coords={schema.PRIOR_NAME: list(names)})
     known = {dim: values for one in reversed(datasets) for dim, values in one.coords.items()}
     return stacked.assign_coords({dim: known[dim] for dim in stacked.dims if dim in known})
+
+
+def _of_each_case(arrays: Sequence[xr.Variable]) -> list[xr.Variable]:
+    """What one model has for all groups, such as diagnostics, as others have it group by group."""
+    most = max(arrays, key=lambda array: array.ndim)
+    least = {*most.dims} - {*schema.CASE_DIMS}
+    return [
+        array.set_dims(most.sizes)  # type: ignore[no-untyped-call]  # xarray's
+        if least <= {*array.dims} <= {*most.dims}
+        else array
+        for array in arrays
+    ]
 
 
 def _attrs(trees: Mapping[str, xr.DataTree]) -> dict[str, Any]:
@@ -324,8 +337,12 @@ def _attrs(trees: Mapping[str, xr.DataTree]) -> dict[str, Any]:
     converged = all(access.is_converged(tree) for tree in trees.values())
     statuses = {prior: str(tree.attrs["status"]) for prior, tree in trees.items()}
     said = {prior: status for prior, status in statuses.items() if status != schema.OK}
+    variables: dict[str, Variable] = {}
+    for tree in trees.values():
+        variables |= {one.name: one for one in access.variables(tree) if one.name not in variables}
     return attrs | {
         schema.KIND: schema.PRIOR_GRID,
+        schema.VARIABLES: to_json(variables.values()),
         "created": max(str(tree.attrs.get("created", "")) for tree in trees.values()),
         "status": access.under_priors(said, len(trees)),
         **_warned(trees),

@@ -30,6 +30,7 @@ from bayescal.results.measure import with_measure
 
 CONSERVATIVE: Final = "conservative"
 EQUAL_TAILED: Final = "eti"
+_UNION: Final = "union"
 
 _WORDS: Final = {
     CONSERVATIVE: (
@@ -37,6 +38,11 @@ _WORDS: Final = {
         "draws are 0 where the classifier is calibrated, to the {high} quantile of the posterior "
         "given miscalibration. It covers at least {percent} of the posterior, and starts at 0 as "
         "soon as perfect calibration has a probability of {low} or more."
+    ),
+    _UNION: (
+        "{percent} conservative credible interval: from the lower one of the {low} quantiles of "
+        "the posterior and of that given miscalibration to the higher one of the {high} "
+        "quantiles. It covers at least {percent} of the posterior."
     ),
     EQUAL_TAILED: "{percent} equal-tailed credible interval: {low} of the posterior lies on either "
     "side.",
@@ -90,8 +96,11 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
         given = access.variable(tree, schema.GIVEN_MISCALIBRATION, var).transpose(*draws.dims)
         own = _quantiles(given.values.reshape(values.shape), (alpha, 1 - alpha))
         bounds = np.stack([np.fmin(bounds[0], own[0]), np.fmax(bounds[1], own[1])])
-    text = in_words(kind, prob)
-    if kind == CONSERVATIVE and (power := average_power(tree)):
+    conservative = kind == CONSERVATIVE
+    # What is no error, such as a slope, is not 0 where the classifier is calibrated.
+    of_error = access.described(tree, var).role == ERROR
+    text = in_words(_UNION if conservative and not of_error else kind, prob)
+    if conservative and (power := average_power(tree)):
         text += f" Components of the curve have weights by their evidence to the power {power}."
     return xr.DataArray(
         np.moveaxis(bounds, 0, -1),

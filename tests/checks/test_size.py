@@ -18,17 +18,17 @@ BUDGET = {
     "plots": 3315,
     "quantities/agnostic": 3858,
     "quantities/credal": 6531,
-    "quantities/ece": 3148,
-    "quantities/pu_ece": 6184,
+    "quantities/ece": 3154,
+    "quantities/pu_ece": 6192,
     "quantities/ssme": 5681,
     "quantities/temperature": 5016,
     "report": 3072,
-    "results": 6370,
+    "results": 6396,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_560
+TEST_LINES = 50_643
 
 
 def lines(path: Path) -> int:

@@ -144,6 +144,17 @@ def test_the_interval_says_in_words_what_it_is() -> None:
     assert "97.5% quantile" in in_words("conservative", 0.95)
 
 
+@pytest.mark.parametrize("var", ["slope", "oe", "calibration_curve"])
+def test_of_what_is_no_error_it_is_not_said_that_it_starts_at_0(var: str) -> None:
+    found = interval(make_result(("vit",), p_calibrated=0.5, shape=(1, 1, 1)), var)
+    words = found.attrs["ci_text"]
+    assert found.attrs["ci_kind"] == "conservative"
+    assert "are 0" not in words
+    assert "starts at 0" not in words
+    assert "lower one of the 5% quantiles" in words
+    assert "higher one of the 95% quantiles" in words
+
+
 @pytest.mark.parametrize("prob", [0, 1, 90, -0.1, float("nan")])
 def test_prob_outside_the_unit_interval(prob: float) -> None:
     with pytest.raises(InputError, match=r"prob must be a number in \(0, 1\)"):

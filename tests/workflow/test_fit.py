@@ -387,6 +387,23 @@ def test_each_prior_is_the_fit_with_the_same_seed(grid):
         assert json.loads(grid.attrs["prior_texts"])[name] == priors.describe()
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_groups_under_bins_stand_beside_those_that_share_a_curve(order):
+    group = np.repeat(["a", "b"], 150)
+    both = bc.Scores(y_true=LABEL[:300], y_prob=SCORE[:300], group=group)
+    pairs = [("curve", bc.ece.Priors()), ("bins", bc.ece.Priors(bc.ece.IndependentBins()))]
+    priors = dict(pairs[::order])
+    grid = bc.prior_sensitivity(bc.ece, both, priors, n_bins=6, **FIT)
+    for name, prior in priors.items():
+        alone = bc.fit(bc.ece, both, priors=prior, n_bins=6, **FIT)
+        own = grid["posterior"]["tce"].sel(prior=name, drop=True)
+        xr.testing.assert_equal(own, alone["posterior"]["tce"])
+        # A model of all groups has one figure of its sampler, bins have one a group.
+        least = grid["diagnostics"]["ess_min"].sel(prior=name, drop=True)
+        np.testing.assert_array_equal(least, alone["diagnostics"]["ess_min"].values)
+    assert len(bc.conclusions(grid)) == 2
+
+
 def test_the_conclusion_is_written_into_the_result(grid):
     (found,) = bc.conclusions(grid)
     assert grid.attrs["conclusion"] == found.text

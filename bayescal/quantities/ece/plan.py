@@ -302,9 +302,10 @@ def plan(
     bins = resolved(Binning.of(binning), rows)
     attrs = _attributes(rows, bins, multiclass) | weighing(priors.label_rate)
     if not isinstance(rows, BinCounts) and rows.groups:
-        found = problems_by_group(rows, priors, bins, multiclass)
-        parts = [case for own in found for case in _of_groups(own, rows.groups, priors)]
-        pooled = any(isinstance(case, GroupedCase) for case in parts)
+        found = [*problems_by_group(rows, priors, bins, multiclass)]
+        # Of classifiers either all have a model of all groups or none: their results are joined.
+        pooled = is_fine(priors) and any(_have_a_curve(own, priors) for own in found)
+        parts = [case for own in found for case in _of_groups(own, rows.groups, priors, pooled)]
         return Plan(parts, attrs, variables=GROUPED_VARIABLES if pooled else ())
     cases = [
         case_of(problem, priors, _notes(rows, problem.coords))
@@ -331,14 +332,16 @@ def _notes(data: Data, coords: Mapping[str, str]) -> Sequence[str]:
     return class_signs(data, coords["classifier"]) if isinstance(data, Scores) else ()
 
 
-def _of_groups(found: Sequence[Problem], groups: Collection[str], priors: Priors) -> Sequence[Case]:
+def _of_groups(
+    found: Sequence[Problem], groups: Collection[str], priors: Priors, pooled: bool
+) -> Sequence[Case]:
     """One model for all groups that share a curve; independent ones otherwise."""
     check_rows(len(found), "the labelled rows")
     held = {problem.coords["group"] for problem in found}
     notes = [
         f"group {name} has no labelled row and is left out." for name in groups if name not in held
     ]
-    if is_fine(priors) and _have_a_curve(found, priors):
+    if pooled:
         return [GroupedCase.of(found, priors, notes)]
     return [case_of(problem, priors, notes) for problem in found]
 

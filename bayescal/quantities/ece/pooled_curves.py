@@ -169,6 +169,9 @@ class PooledCurves(BaseModel):
         """Basis over the cells of all groups."""
         score = np.concatenate([problem.cells.mean_score for problem in self.problems])
         count = np.concatenate([problem.cells.count for problem in self.problems])
+        if not count.any():
+            count = np.ones_like(count)  # The rows of no group have a say: any places serve.
+        score, count = score[count > 0], count[count > 0]
         # Every tenth of all cells is enough to tie the process down, and much cheaper.
         order = np.argsort(score, kind="stable")[:: max(1, len(score) // 128)]
         return curve_basis(score[order], count[order], self.prior, BASIS)

@@ -56,7 +56,8 @@ def estimate_class_prior(
     Raises
     ------
     InputError
-        If there is more than one classifier, or a number lies outside its range.
+        If there is more than one classifier, a number lies outside its range, or the rows show that
+        the best bin is not pure: `lower` would not be below `upper`.
 
     Notes
     -----
@@ -73,9 +74,10 @@ def estimate_class_prior(
     irreducible upper bound. And ``(U(c) - e_U) / (P(c) + e_P)`` at the best bin is not above pi if
     that bin is pure. Positives and unlabelled rows alone cannot show whether it is: a part of the
     negatives that looks like positives counts as positive. So `lower` is an assumption, to be
-    replaced by what is known from elsewhere. On `bayescal.datasets.pu_ece`, where no score is of
-    positives only, the interval covers in 93 to 98 of 100 samples at a class prior of .5, but in
-    52 to 86 at .2, always failing below: there, set ``pure=False``.
+    replaced by what is known from elsewhere, and `estimate`, which rests on it too, may lie above
+    `upper`. On `bayescal.datasets.pu_ece`, where no score is of positives only, the interval covers
+    in 93 to 98 of 100 samples at a class prior of .5, but in 52 to 86 at .2, always failing below:
+    there, set ``pure=False``.
 
     A classifier that has seen the rows separates them too well, and the estimate comes out low.
 
@@ -117,6 +119,12 @@ def estimate_class_prior(
     lower = max(0.0, float((in_u[best] - e_u) / (in_p[best] + e_p))) if pure else 0.0
     sure = in_p > e_p
     upper = min(1.0, float(((in_u[sure] + e_u) / (in_p[sure] - e_p)).min(initial=1.0)))
+    if lower >= upper:
+        raise InputError(
+            f"scores from {thresholds[best]:.3g} on, the best bin, must be of positives only "
+            f"(pure=True); they would need a class prior from {lower:.3g} on, and other scores "
+            f"allow none above {upper:.3g}. Pass pure=False, or a class prior known otherwise."
+        )
     return ClassPriorEstimate(
         estimate=min(1.0, float(in_u[best] / in_p[best])),
         lower=lower,

@@ -258,3 +258,22 @@ def test_groups_of_scores_0_and_1_alone_have_no_curve_to_share():
     expected = [error[group == name].mean() for name in ("a", "b")]
     # The prior of an error rate, about 0.007, draws to itself as by some rows.
     np.testing.assert_allclose(tce(hard), expected, atol=0.02)
+
+
+def test_a_classifier_of_scores_0_and_1_alone_stands_beside_others_in_groups():
+    rng = np.random.default_rng(4)
+    score = rng.random(300)
+    label = (rng.random(300) < score).astype(int)
+    columns = {"votes": np.round(score), "soft": score}
+    group = np.repeat(["a", "b", "c"], 100)
+
+    def tce(*names):
+        stack = {name: columns[name] for name in names}
+        scores = bc.Scores.stack(stack, y_true=label, group=group)
+        tree = bc.fit(bc.ece, scores, method="direct", draws=250, seed=1)
+        return tree["posterior"]["tce"].mean(("chain", "draw"))
+
+    both = tce("votes", "soft")
+    # 1000 draws of a standard deviation of .04 have means whose difference has one of .002.
+    np.testing.assert_allclose(both.sel(classifier="votes"), tce("votes"), atol=0.01)
+    np.testing.assert_array_equal(both.sel(classifier="soft"), tce("soft"))

@@ -10,12 +10,21 @@ from scipy.stats import binom, lognorm, norm
 
 import bayescal as bc
 from bayescal.core.functionals import log_binomial_coefficient
+from bayescal.core.priors import LogNormal
 from bayescal.curves.cells import draw_masses, error_draws
+from bayescal.curves.priors import SmoothCurve
 from bayescal.inference.direct import variational_gaussian
 from bayescal.inference.sampler import compile_model
 from bayescal.quantities.ece import pooled_curves
-from bayescal.quantities.ece.plan import plan
-from bayescal.quantities.ece.pooled_curves import BASIS, WIGGLE, GroupedRegression, arrow_gaussian
+from bayescal.quantities.ece.plan import plan, without_ends
+from bayescal.quantities.ece.pooled_curves import (
+    BASIS,
+    WIGGLE,
+    GroupedRegression,
+    PooledCurves,
+    arrow_gaussian,
+)
+from tests.quantities.ece.made import of_counts
 from tests.regressions import binomial_regression
 
 
@@ -350,3 +359,13 @@ def test_the_curve_at_the_cells_is_their_rates(three):
         np.testing.assert_allclose(at(score), three.model.cell_rates(draws, group), rtol=1e-12)
         logit = three.model.regression.logit(draws["common"], draws["deviation"])
         np.testing.assert_allclose(at(score), expit(logit[..., group, : len(score)]), rtol=1e-9)
+
+
+def test_one_cell_on_a_curve_among_many_groups_of_votes():
+    """Where every third cell is taken for places, that with the only score on a curve is too."""
+    votes = [of_counts([5, 5], [1, 4], [0.0, 1.0]) for _ in range(201)]
+    one = of_counts([5, 3, 5], [1, 2, 4], [0.0, 0.5, 1.0])
+    found = PooledCurves(
+        list(map(without_ends, [*votes, one])), SmoothCurve(), LogNormal(-0.9, 0.4)
+    )
+    np.testing.assert_allclose(found.basis.places, [0.0], atol=1e-12)  # logit of .5

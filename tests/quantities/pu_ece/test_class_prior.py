@@ -133,6 +133,23 @@ def test_without_a_pure_bin_only_the_upper_end_is_left():
         assert without.prior.quantile(0.05) == pytest.approx(0.05 * with_bin.upper, abs=1e-6)
 
 
+def test_a_best_bin_that_other_bins_show_to_be_impure_is_refused():
+    # n rows know a share to .01. From .6 on, where Algorithm 1 looks, a pure bin needs .29 / 1.01
+    # at least; from .95 on (.014 + .01) / (.1 - .01) are allowed at most.
+    n = 18_444
+    parts = np.array([n - round(0.1 * n), round(0.1 * n)])
+    rows = np.array([n - round(0.3 * n), round(0.286 * n), round(0.014 * n)])
+    data = PUScores(
+        positive=np.repeat([0.6, 0.95], parts), unlabeled=np.repeat([0.1, 0.6, 0.95], rows)
+    )
+    with pytest.raises(
+        InputError, match=r"from 0\.6 on, .* from 0\.287 .* 0\.267\. Pass pure=False"
+    ):
+        estimate_class_prior(data)
+    found = estimate_class_prior(data, pure=False)
+    assert (found.lower, found.upper) == (0.0, pytest.approx(0.0240 / 0.0900, abs=1e-3))
+
+
 def test_several_classifiers_are_refused():
     both = PUScores.stack({"a": ([0.7], [0.1]), "b": ([0.8], [0.2])})
     with pytest.raises(InputError, match=r"one classifier; got 2. Take one of them with select"):
