@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2225,
-    "core": 9370,
-    "curves": 2451,
+    "core": 9372,
+    "curves": 2473,
     "inference": 1775,
     "measures": 891,
     "plots": 3315,
     "quantities/agnostic": 3858,
     "quantities/credal": 6531,
-    "quantities/ece": 3154,
+    "quantities/ece": 3155,
     "quantities/pu_ece": 6192,
     "quantities/ssme": 5681,
-    "quantities/temperature": 5016,
+    "quantities/temperature": 5034,
     "report": 3072,
-    "results": 6396,
+    "results": 6401,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_643
+TEST_LINES = 50_716
 
 
 def lines(path: Path) -> int:

@@ -39,6 +39,26 @@ def test_numbers_and_errors_are_those_of_the_calibrators():
     assert found.accuracy == before.accuracy
 
 
+@pytest.mark.parametrize("from_logits", [False, True])
+def test_confidences_on_an_edge_are_in_the_bin_that_it_closes(from_logits):
+    # Votes of thirty trees, in fifteen bins: bin k is of 2 k - 1 and 2 k votes, in whole numbers.
+    rng = np.random.default_rng(0)
+    votes = rng.multinomial(30, rng.dirichlet(np.ones(4), 800))
+    # Without ties for the most, whose class rounding would choose.
+    votes = votes[(np.sort(votes)[:, -2] < votes.max(axis=1)) & (votes.min(axis=1) > 0)]
+    most, best = votes.max(axis=1), votes.argmax(axis=1)
+    # Rights and wrongs in turn by votes: a row in the next bin changes the sum.
+    right = most % 4 < 2
+    label = np.where(right, best, (best + 1) % 4)
+    bins = (-(-most // 2) == k for k in range(16))
+    gaps = [abs(30 * right[rows].sum() - most[rows].sum()) for rows in bins]
+    prob = np.log(votes / 30) if from_logits else votes / 30
+    scores = bc.Scores(y_true=label, y_prob=prob, from_logits=from_logits)
+    expected = pytest.approx(sum(gaps) / 30 / len(votes), abs=1e-12)
+    assert bc.temperature.estimate(scores).ece_uncalibrated == expected
+    assert bc.temperature.calibration_errors(scores).ece == expected
+
+
 def test_one_classifier_at_a_time():
     data = bc.Scores.stack({"a": [0.2, 0.7], "b": [0.3, 0.6]}, y_true=[0, 1])
     with pytest.raises(bc.InputError, match="estimate takes one classifier; got 2"):
