@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_716
+TEST_LINES = 50_721
 
 
 def lines(path: Path) -> int:
