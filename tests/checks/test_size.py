@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2225,
-    "core": 9370,
-    "curves": 2451,
+    "core": 9374,
+    "curves": 2473,
     "inference": 1775,
     "measures": 891,
     "plots": 3315,
     "quantities/agnostic": 3858,
     "quantities/credal": 6531,
-    "quantities/ece": 3148,
+    "quantities/ece": 3149,
     "quantities/pu_ece": 6184,
     "quantities/ssme": 5681,
     "quantities/temperature": 5016,
     "report": 3072,
-    "results": 6370,
+    "results": 6375,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_560
+TEST_LINES = 50_612
 
 
 def lines(path: Path) -> int:
