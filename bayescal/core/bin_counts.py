@@ -103,9 +103,6 @@ class BinCounts:
         Numbers of weighted rows.
     positive_rows : array-like of shape (bin,), optional
         Those of `rows` where the event happened; by default as if weights did not depend on it.
-    ratio_before : tuple of two ndarray of shape (bin,), optional
-        Of evened bins, whose counts no longer tell the squares of the weights, what `label_ratio`
-        was: set by `evened`.
 
     Raises
     ------
@@ -138,7 +135,8 @@ class BinCounts:
     mass: Floats | None = None
     rows: Whole | None = None
     positive_rows: NDArray[Any] | None = None
-    ratio_before: tuple[Floats, Floats] | None = field(default=None, repr=False, kw_only=True)
+    # Of evened bins, whose counts no longer tell the squares of the weights.
+    _ratio_before: tuple[Floats, Floats] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_choice(self.closed, CLOSED, "closed")
@@ -148,8 +146,6 @@ class BinCounts:
         count = number(self.count, "count", len(edges) - 1)
         positives = number(self.positives, "positives", len(edges) - 1)
         sums = self._check_weights(count, positives)
-        if self.ratio_before is not None:
-            _check_shape(self.ratio_before[0], "the ratio of evened bins", len(count))
         if (positives > count).any():
             place = int((positives > count).argmax())
             raise InputError(
@@ -316,7 +312,9 @@ class BinCounts:
         return self._replaced(count=count, positives=count * share)
 
     def _replaced(self, **fields: Any) -> BinCounts:
-        return replace(self, ratio_before=self.label_ratio, **fields)
+        changed = replace(self, **fields)
+        object.__setattr__(changed, "_ratio_before", self.label_ratio)
+        return changed
 
     @property
     def rate_count(self) -> NDArray[Any]:
@@ -354,8 +352,8 @@ class BinCounts:
     @property
     def label_ratio(self) -> tuple[Floats, Floats]:
         """How many times as much rows with the event weigh, and their rate, by block, (bin,)."""
-        if self.ratio_before is not None:
-            return self.ratio_before
+        if self._ratio_before is not None:
+            return self._ratio_before
         block = blocks_of(self.sums[0].astype(np.int64))
         sums = np.stack([np.bincount(block, one) for one in self.sums])
         ratio, (*_, weight, _, own) = weight_ratio(sums[..., None]), sums

@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2225,
-    "core": 9374,
+    "core": 9372,
     "curves": 2473,
     "inference": 1775,
     "measures": 891,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_716
+TEST_LINES = 50_701
 
 
 def lines(path: Path) -> int:

@@ -1,7 +1,5 @@
 """Counts add up, merge, and refuse what cannot be."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,7 +15,6 @@ from bayescal.core.scores import Task
 SCORES = st.lists(
     st.sampled_from([0.0, 0.1, 0.25, 0.3, 0.5, 0.75, 0.9, 1.0]), min_size=1, max_size=40
 )
-OF_WEIGHTED = ("count", "positives", "mass", "rows", "positive_rows")
 CLOSED = st.sampled_from(["right", "left"])
 
 
@@ -144,12 +141,11 @@ def test_bins_are_not_cut():
         left.merge([0, 1, 1])
 
 
-@pytest.fixture
-def evened() -> BinCounts:
-    """Sixty rows, those with the event three times as heavy: a unit is the weight of a row."""
+def test_bins_left_out_hold_nothing_and_the_others_keep_their_units():
+    # Sixty rows, those with the event three times as heavy: a unit is the weight of a row.
     rows, positive = np.array([20, 20, 20]), np.array([1, 2, 5])
     mass, squares = rows + 2.0 * positive, rows + 8.0 * positive
-    return BinCounts(
+    bins = BinCounts(
         edges=[0, 0, 0.5, 1],
         count=mass**2 / squares,
         positives=mass**2 / squares * 3 * positive / mass,
@@ -157,20 +153,9 @@ def evened() -> BinCounts:
         mass=mass,
         rows=rows,
         positive_rows=positive,
-    ).evened()
-
-
-def test_bins_left_out_hold_nothing_and_the_others_keep_their_units(evened):
-    left = without(evened, np.array([True, False, False]))
+    )
+    left = without(bins.evened(), np.array([True, False, False]))
     np.testing.assert_allclose(left.unit[:, 1:], [[1, 1], [3, 3]])
     np.testing.assert_allclose(left.mass_count, [0, 20, 20])
     assert left.positive_rows.tolist() == [0, 2, 5]
     assert left.weight_by_label[:, 0].tolist() == [0, 0]
-
-
-def test_evened_bins_keep_what_is_known_of_their_weights(evened):
-    changed = replace(evened, positives=evened.positives / 2)
-    assert changed.label_ratio is evened.label_ratio
-    np.testing.assert_allclose(changed.unit, evened.unit)
-    with pytest.raises(InputError, match="ratio of evened bins must have one value a bin, 1 in"):
-        replace(evened, edges=[0, 1], mean_score=[1], **{key: [1] for key in OF_WEIGHTED})
