@@ -362,6 +362,15 @@ class Average:
             found[int(one.score)] = weights[[not state.errs[column] for state in self.states]].sum()
         return found
 
+    def weighed(self, evidence: Mapping[str, float]) -> dict[str, Any]:
+        """What a result holds of the weights; a component that is left out has none."""
+        weights = self.weights(evidence)
+        return {
+            "p_calibrated": self.p_calibrated(evidence),
+            "weight": np.array([weights.get(name, 0.0) for name in COMPONENTS]),
+            "boundary_calibrated": self.boundary_calibrated(evidence),
+        }
+
     def rates(self, name: str, draws: Draws, errs: NDArray[np.bool_]) -> Floats:
         """Label rates of all cells under one component, (..., cell)."""
         found = np.empty((*errs.shape[:-1], len(self.score)))
@@ -419,6 +428,13 @@ class Average:
     def build(self, member: str = "") -> pm.Model:
         """Build the model of one member, the last by default."""
         return member_model(self.members, member)
+
+
+def with_evidence(direct: DirectDraws | None) -> DirectDraws:
+    """The direct draws that the `evidence_draws` of a case have made sure of."""
+    if direct is None:
+        raise TypeError("an average needs direct draws, for the evidence of its components")
+    return direct
 
 
 def that_matter(weights: Mapping[str, float], members: Iterable[str]) -> tuple[str, ...]:

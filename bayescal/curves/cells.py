@@ -220,14 +220,34 @@ def kept_parts(problem: Problem, n_cells: int) -> dict[str, NDArray[Any]]:
     return {name: nonempty_cells(values, parts.count, size) for name, values in held.items()}
 
 
+def kept_cells(cells: BinCounts, size: int) -> dict[str, NDArray[Any]]:
+    """What a result keeps of the cells with rows."""
+    held = {
+        "cell_count": cells.count,
+        "cell_score": cells.mean_score,
+        "cell_low": cells.edges[:-1],
+        "cell_high": cells.edges[1:],
+    }
+    return {name: nonempty_cells(values, cells.count, size) for name, values in held.items()}
+
+
 def kept_curve(
-    rows: NDArray[Any], rates: Floats, mass: Floats, component: NDArray[Any], size: int
+    rows: NDArray[Any],
+    rates: Floats,
+    given: Floats,
+    mass: Floats,
+    component: NDArray[Any],
+    size: int,
 ) -> dict[str, NDArray[Any]]:
-    """What a result keeps of the curve: rates and masses of cells with rows, component of draws."""
+    """What a result keeps of the curve: rates and masses of cells with rows, component of draws.
+
+    `given` are the rates given that some score is not calibrated.
+    """
     return {
         "rate": kept_rates(rows, rates, size),
         "mass": kept_rates(rows, mass, size),
         "component": component.astype(np.int8),
+        "given_rate": kept_rates(rows, given, size),
     }
 
 

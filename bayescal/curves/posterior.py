@@ -19,7 +19,8 @@ from bayescal.curves.average import (
     State,
     in_chains,
 )
-from bayescal.curves.priors import CALIBRATED, SEGMENTS
+from bayescal.curves.cells import ERRORS
+from bayescal.curves.priors import CALIBRATED, COMPONENTS, SEGMENTS
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +214,21 @@ class CurvePosterior:
         for own, values in zip(rows.values(), parts, strict=True):
             found[own] = values
         return found.reshape(*self.place.shape, *found.shape[1:])
+
+
+def mean_curves(curves: Mapping[str, CurvePosterior], score: Floats) -> Floats:
+    """Mean curve of each component, (description, point); of one left out the scores."""
+    means = {name: one.at(score).mean(axis=(0, 1)) for name, one in curves.items()}
+    return np.stack([means.get(name, score) for name in COMPONENTS])
+
+
+def by_component(found: Mapping[str, Mapping[str, Floats]]) -> dict[str, Floats]:
+    """Errors of each component joined, (..., description).
+
+    One that is left out has no weight; calibration stands in for it.
+    """
+    each = [found.get(name, found[CALIBRATED]) for name in COMPONENTS]
+    return {error: np.stack([one[error] for one in each], axis=-1) for error in ERRORS}
 
 
 def _rows(values: Floats) -> Floats:

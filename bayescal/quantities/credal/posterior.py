@@ -353,7 +353,7 @@ class CredalCase:
         return {
             "model_average": {"weight": weights[0] if self.is_binary else weights},
             "descriptions": by_description,
-            "diagnostics": {"importance_ess": direct.ess, "pareto_k": direct.pareto_k},
+            "diagnostics": direct.figures,
             "warnings": evidence_warnings(direct.ess, "weights of the descriptions rest", _OTHERS),
         }
 
