@@ -15,8 +15,14 @@ from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import sigmoid
 from bayescal.core.quantity import DirectDraws, Draws, LabelModel
-from bayescal.curves.boundary import BoundaryErrors, BoundaryScore
-from bayescal.curves.cells import Problem, in_a_row, padded_size, score_logit
+from bayescal.curves.cells import (
+    BoundaryErrors,
+    BoundaryScore,
+    Problem,
+    in_a_row,
+    padded_size,
+    score_logit,
+)
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, ROUGH, SEGMENTS, SMOOTH, CurveAverage
 from bayescal.curves.rough import Rough, RoughBasis
 from bayescal.curves.segments import Segments

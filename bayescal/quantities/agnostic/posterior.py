@@ -30,18 +30,15 @@ from bayescal.core.quantity import (
 )
 from bayescal.core.scores import Scores, alike_scores
 from bayescal.curves.average import Average, for_nuts, weighing, with_evidence
-from bayescal.curves.cells import (
-    Problem,
-    curve_scores,
-    draw_masses,
+from bayescal.curves.cells import Problem, curve_scores, draw_masses, off_boundary
+from bayescal.curves.posterior import (
+    CurvePosterior,
     evidence_warnings,
     kept_cells,
     kept_curve,
     kept_parts,
     nonempty_cells,
-    off_boundary,
 )
-from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS
 from bayescal.curves.shared_rows import shared_rows
 from bayescal.quantities.agnostic import VARIABLES

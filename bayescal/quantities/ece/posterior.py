@@ -25,17 +25,21 @@ from bayescal.curves.cells import (
     draw_masses,
     draw_positives,
     error_draws,
-    evidence_warnings,
     fingerprint,
+    off_boundary,
+    score_logit,
+)
+from bayescal.curves.posterior import (
+    CurvePosterior,
+    by_component,
+    evidence_warnings,
     kept_cells,
     kept_curve,
     kept_parts,
     kept_rates,
+    mean_curves,
     nonempty_cells,
-    off_boundary,
-    score_logit,
 )
-from bayescal.curves.posterior import CurvePosterior, by_component, mean_curves
 from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS, SMOOTH, CurveAverage
 from bayescal.inference.direct import choose
 from bayescal.quantities.ece.bounds import Bounds, bounds

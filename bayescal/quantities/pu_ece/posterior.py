@@ -27,17 +27,15 @@ from bayescal.core.quantity import (
     bound_words,
 )
 from bayescal.curves.average import weighing, with_evidence
-from bayescal.curves.cells import (
-    ERRORS,
-    curve_scores,
-    error_draws,
+from bayescal.curves.cells import ERRORS, curve_scores, error_draws, fingerprint
+from bayescal.curves.posterior import (
+    by_component,
     evidence_warnings,
-    fingerprint,
     kept_curve,
     kept_rates,
+    mean_curves,
     nonempty_cells,
 )
-from bayescal.curves.posterior import by_component, mean_curves
 from bayescal.curves.priors import AVERAGED_AXES, CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.bounds import Bounds, bounds_or_infinite
 from bayescal.quantities.pu_ece.class_prior import (

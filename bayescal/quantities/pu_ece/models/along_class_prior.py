@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 
 from bayescal.core.quantity import Floats
 from bayescal.curves.average import log_posterior_weights
-from bayescal.curves.boundary import BoundaryErrors
+from bayescal.curves.cells import BoundaryErrors
 from bayescal.curves.priors import ROUGH, SMOOTH
 from bayescal.inference.direct import Gaussian
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
