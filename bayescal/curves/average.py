@@ -420,7 +420,7 @@ class Average:
         As `CurvePosterior.prior`, but that every curve has the parameters of its component alone.
         """
         share = np.where([state.calibrated for state in self.states], 0, self.prior_states)
-        state = choose(share / share.sum(), number, rng)
+        state = choose(share, number, rng)
         scores = [one.prior_draws(number, rng) for one in self.boundary_scores.values()]
         boundary = np.reshape(scores, (-1, number)).T
         component, errs = (np.array(one)[state] for one in zip(*self.states, strict=True))
