@@ -275,6 +275,11 @@ class DirectDraws:
     pareto_k: float = float("nan")
     evidence: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def figures(self) -> dict[str, float]:
+        """Diagnostics of a result: what importance sampling says of itself."""
+        return {"importance_ess": self.ess, "pareto_k": self.pareto_k}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseArrays:

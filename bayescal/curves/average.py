@@ -15,8 +15,14 @@ from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import sigmoid
 from bayescal.core.quantity import DirectDraws, Draws, LabelModel
-from bayescal.curves.boundary import BoundaryErrors, BoundaryScore
-from bayescal.curves.cells import Problem, in_a_row, padded_size, score_logit
+from bayescal.curves.cells import (
+    BoundaryErrors,
+    BoundaryScore,
+    Problem,
+    in_a_row,
+    padded_size,
+    score_logit,
+)
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, ROUGH, SEGMENTS, SMOOTH, CurveAverage
 from bayescal.curves.rough import Rough, RoughBasis
 from bayescal.curves.segments import Segments
@@ -362,6 +368,15 @@ class Average:
             found[int(one.score)] = weights[[not state.errs[column] for state in self.states]].sum()
         return found
 
+    def weighed(self, evidence: Mapping[str, float]) -> dict[str, Any]:
+        """What a result holds of the weights; a component that is left out has none."""
+        weights = self.weights(evidence)
+        return {
+            "p_calibrated": self.p_calibrated(evidence),
+            "weight": np.array([weights.get(name, 0.0) for name in COMPONENTS]),
+            "boundary_calibrated": self.boundary_calibrated(evidence),
+        }
+
     def rates(self, name: str, draws: Draws, errs: NDArray[np.bool_]) -> Floats:
         """Label rates of all cells under one component, (..., cell)."""
         found = np.empty((*errs.shape[:-1], len(self.score)))
@@ -405,7 +420,7 @@ class Average:
         As `CurvePosterior.prior`, but that every curve has the parameters of its component alone.
         """
         share = np.where([state.calibrated for state in self.states], 0, self.prior_states)
-        state = choose(share / share.sum(), number, rng)
+        state = choose(share, number, rng)
         scores = [one.prior_draws(number, rng) for one in self.boundary_scores.values()]
         boundary = np.reshape(scores, (-1, number)).T
         component, errs = (np.array(one)[state] for one in zip(*self.states, strict=True))
@@ -419,6 +434,13 @@ class Average:
     def build(self, member: str = "") -> pm.Model:
         """Build the model of one member, the last by default."""
         return member_model(self.members, member)
+
+
+def with_evidence(direct: DirectDraws | None) -> DirectDraws:
+    """The direct draws that the `evidence_draws` of a case have made sure of."""
+    if direct is None:
+        raise TypeError("an average needs direct draws, for the evidence of its components")
+    return direct
 
 
 def that_matter(weights: Mapping[str, float], members: Iterable[str]) -> tuple[str, ...]:

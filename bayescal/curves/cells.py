@@ -1,4 +1,4 @@
-"""One binary problem as the models see it: cells of scores, and the bins that they make up."""
+"""One binary problem as the models see it: cells, their bins, and the scores of exactly 0 and 1."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit, logit, logsumexp
 
 from bayescal.core.bin_counts import BinCounts, counts_of_sums
-from bayescal.core.bin_edges import PARTS
 from bayescal.core.columns import Floats
 from bayescal.core.functionals import (
     expected_calibration_error,
     log_binomial_coefficient,
     maximum_calibration_error,
 )
-from bayescal.core.text import counted
-from bayescal.inference.direct import BinomialCells
-from bayescal.results.schema import MIN_ESS
+from bayescal.inference.direct import BinomialCells, CellLikelihood
 
 # Scores of exactly 0 or 1 have no logit; beyond this no count of rows separates them.
 EDGE = 1e-9
@@ -202,72 +199,11 @@ def padded_size(n: int, smallest: int) -> int:
     return size
 
 
-def nonempty_cells[Scalar: np.generic](
-    values: NDArray[Scalar], rows: NDArray[Any], size: int
-) -> NDArray[Scalar]:
-    """Values of the cells that hold rows, then padding, (..., size): empty cells stop `loo`."""
-    held = np.flatnonzero(rows)
-    found = np.zeros((*values.shape[:-1], size), values.dtype)
-    found[..., : len(held)] = values[..., in_a_row(held)]
-    return found
-
-
 def in_a_row(places: NDArray[np.int64]) -> slice | NDArray[np.int64]:
     """Places as a slice where each follows the one before: what is taken is then not copied."""
     if len(places) and places[-1] - places[0] + 1 == len(places):
         return slice(int(places[0]), int(places[-1]) + 1)
     return places
-
-
-def kept_parts(problem: Problem, n_cells: int) -> dict[str, NDArray[Any]]:
-    """What a result keeps of the rows in the parts of cells, with the place of the cell."""
-    if (parts := problem.parts) is None:
-        return {}
-    place = np.cumsum(problem.cells.count > 0) - 1
-    number = {"part_count": parts.count, "part_events": parts.positives}
-    if parts.weighted:
-        weight, unit = parts.weight_by_label, parts.unit
-        each = weight / np.where(unit > 0, unit, 1)
-        unit *= weight.sum() / (unit * weight).sum()
-        number = {"part_count": each.sum(axis=0), "part_events": each[1]}
-        number |= dict(zip(("part_weight", "part_event_weight"), unit, strict=True))
-    held = {
-        "part_cell": place[parts.place_in(problem.cells.edges)],
-        "part_score": parts.mean_score,
-        **number,
-        "part_low": parts.edges[:-1],
-        "part_high": parts.edges[1:],
-    }
-    size = n_cells + 2 * (PARTS + 1)
-    return {name: nonempty_cells(values, parts.count, size) for name, values in held.items()}
-
-
-def kept_curve(
-    rows: NDArray[Any], rates: Floats, mass: Floats, component: NDArray[Any], size: int
-) -> dict[str, NDArray[Any]]:
-    """What a result keeps of the curve: rates and masses of cells with rows, component of draws."""
-    return {
-        "rate": kept_rates(rows, rates, size),
-        "mass": kept_rates(rows, mass, size),
-        "component": component.astype(np.int8),
-    }
-
-
-def kept_rates(rows: NDArray[Any], rates: Floats, size: int) -> NDArray[np.float32]:
-    """Label rates, or masses, of cells with rows, as a result keeps them."""
-    return nonempty_cells(rates.astype(np.float32), rows, size)
-
-
-def evidence_warnings(
-    ess: float,
-    what: str = "probability of calibration rests",
-    remedy: str = "Do not rely on it or on the lower ends.",
-) -> list[str]:
-    """Say so where what rests on the evidence is not to be relied on."""
-    if ess >= MIN_ESS:
-        return []
-    draws = counted(round(ess), "effective draw")
-    return [f"the {what} on {draws} (fewer than {MIN_ESS}). {remedy}"]
 
 
 def fingerprint(problem: Problem, positives: NDArray[Any]) -> str:
@@ -326,3 +262,123 @@ def padded_counts(cells: object, size: int) -> dict[str, NDArray[Any]]:
     coefficient = log_binomial_coefficient(count, positives)
     counts = {"count": count, "positives": positives, "log_coefficient": coefficient}
     return {name: pad(values, size) for name, values in counts.items()}
+
+
+# Prior probability, should some score not be calibrated, that only scores of 0 or 1 are not. At
+# 0.05 rows of such a score that are all right hardly move P(calibrated): 100 of them to .55.
+ONLY_BOUNDARY = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class BoundaryErrors:
+    """Prior of the scores 0 and 1, which has one probability for "every score is calibrated".
+
+    Notes
+    -----
+    Should some score not be calibrated, those between 0 and 1 are calibrated with probability
+    `ONLY_BOUNDARY`, and then one of the scores 0 and 1 errs, or both. Otherwise each of the two is
+    calibrated with probability `calibrated`, independently.
+    """
+
+    number: int
+    calibrated: float
+    inside: bool
+
+    @property
+    def only(self) -> float:
+        """Probability that the scores inside are calibrated, given that some score is not."""
+        if not self.inside:
+            return 1.0
+        return ONLY_BOUNDARY if self.number and self.calibrated else 0.0
+
+    @property
+    def interior_calibrated(self) -> float:
+        """Probability that the scores inside are calibrated."""
+        return self.calibrated + (1 - self.calibrated) * self.only
+
+    @cached_property
+    def patterns(self) -> NDArray[np.bool_]:
+        """Which of the scores err, (pattern, boundary); in the first pattern none does."""
+        places = np.arange(2**self.number)[:, None] >> np.arange(self.number)
+        return np.asarray(places & 1 == 1)
+
+    def log_prior(self, interior_calibrated: bool) -> Floats:
+        """Log probabilities of the patterns, given whether the scores inside are calibrated."""
+        apart = np.where(self.patterns, 1 - self.calibrated, self.calibrated).prod(axis=1)
+        if interior_calibrated and self.interior_calibrated:
+            some = (1 - self.calibrated) * self.only * apart / max(1 - apart[0], 1e-300)
+            some[0] = self.calibrated
+            apart = some / self.interior_calibrated
+        with np.errstate(divide="ignore"):
+            return np.log(apart)
+
+
+_GRID_POINTS = 400
+# Reach of the first grid about its centre, in prior standard deviations: as far as the posterior of
+# a hundred million rows, all of them errors or none.
+_REACH = 13.0
+
+
+@dataclass(frozen=True, eq=False)
+class BoundaryScore:
+    """One cell whose score is exactly 0 or 1.
+
+    Notes
+    -----
+    The error is the event at score 0 and its absence at score 1. Calibrated scores never err.
+    """
+
+    score: float
+    cells: CellLikelihood
+    mean: float
+    spread: float
+
+    @property
+    def log_calibrated(self) -> float:
+        """Log-likelihood of a score that never errs."""
+        return float(self.cells.log_likelihood(score_logit(np.array([self.score]))).sum())
+
+    def log_density(self, place: Floats) -> Floats:
+        """Log of likelihood times prior at logits of the error rate, (...)."""
+        sign = 1 if self.score == 0 else -1
+        likelihood = self.cells.log_likelihood(sign * place[..., None]).sum(axis=-1)
+        standard = (place - self.mean) / self.spread
+        return np.asarray(likelihood - standard**2 / 2 - np.log(self.spread * np.sqrt(2 * np.pi)))
+
+    @cached_property
+    def _grid(self) -> tuple[Floats, Floats]:
+        """Grid of the logit of the error rate where the posterior is, with its log density."""
+        grid = self.mean + self.spread * np.linspace(-_REACH, _REACH, _GRID_POINTS)
+        # With many rows the posterior lies between two points of the first grid.
+        for _ in range(3):
+            density = self.log_density(grid)
+            held = np.flatnonzero(density > density.max() - 40)
+            low, high = max(held[0] - 1, 0), min(held[-1] + 1, _GRID_POINTS - 1)
+            grid = np.linspace(grid[low], grid[high], _GRID_POINTS)
+        return grid, self.log_density(grid)
+
+    @property
+    def log_evidence(self) -> float:
+        """Log marginal likelihood of an error rate of its own."""
+        grid, density = self._grid
+        return float(logsumexp(density) + np.log(grid[1] - grid[0]))
+
+    def draws(self, number: int, rng: np.random.Generator) -> Floats:
+        """Draw logits of the error rate, given that there is one, (draw,)."""
+        grid, density = self._grid
+        weight = np.exp(density - density.max())
+        cumulative = np.concatenate([[0], np.cumsum((weight[1:] + weight[:-1]) / 2)])
+        return np.interp(rng.random(number), cumulative / cumulative[-1], grid)
+
+    def prior_draws(self, number: int, rng: np.random.Generator) -> Floats:
+        """Draw logits of the error rate before the data, (draw,)."""
+        return rng.normal(self.mean, self.spread, number)
+
+    def log_prior(self, place: Floats) -> Floats:
+        """Log prior density less its mean, (...)."""
+        return np.asarray((1 - np.square((place - self.mean) / self.spread)) / 2)
+
+    def event_rate(self, place: Floats) -> Floats:
+        """Probability of the event at logits of the error rate."""
+        error: Floats = expit(place)
+        return error if self.score == 0 else 1 - error

@@ -1,17 +1,21 @@
-"""Draws of a calibration curve: each of one component, at the cells or at any score."""
+"""Draws of a calibration curve, each of one component, and what a result keeps of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bin_edges import PARTS
 from bayescal.core.columns import Floats
 from bayescal.core.quantity import Draws
+from bayescal.core.text import counted
 from bayescal.curves.average import (
     BOUNDARY_MEAN,
     BOUNDARY_SPREAD,
@@ -19,7 +23,9 @@ from bayescal.curves.average import (
     State,
     in_chains,
 )
-from bayescal.curves.priors import CALIBRATED, SEGMENTS
+from bayescal.curves.cells import ERRORS, Problem, in_a_row
+from bayescal.curves.priors import CALIBRATED, COMPONENTS, SEGMENTS
+from bayescal.results.schema import MIN_ESS
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +219,102 @@ class CurvePosterior:
         for own, values in zip(rows.values(), parts, strict=True):
             found[own] = values
         return found.reshape(*self.place.shape, *found.shape[1:])
+
+
+def kept_cells(cells: BinCounts, size: int) -> dict[str, NDArray[Any]]:
+    """What a result keeps of the cells with rows."""
+    held = {
+        "cell_count": cells.count,
+        "cell_score": cells.mean_score,
+        "cell_low": cells.edges[:-1],
+        "cell_high": cells.edges[1:],
+    }
+    return {name: nonempty_cells(values, cells.count, size) for name, values in held.items()}
+
+
+def kept_parts(problem: Problem, n_cells: int) -> dict[str, NDArray[Any]]:
+    """What a result keeps of the rows in the parts of cells, with the place of the cell."""
+    if (parts := problem.parts) is None:
+        return {}
+    place = np.cumsum(problem.cells.count > 0) - 1
+    number = {"part_count": parts.count, "part_events": parts.positives}
+    if parts.weighted:
+        weight, unit = parts.weight_by_label, parts.unit
+        each = weight / np.where(unit > 0, unit, 1)
+        unit *= weight.sum() / (unit * weight).sum()
+        number = {"part_count": each.sum(axis=0), "part_events": each[1]}
+        number |= dict(zip(("part_weight", "part_event_weight"), unit, strict=True))
+    held = {
+        "part_cell": place[parts.place_in(problem.cells.edges)],
+        "part_score": parts.mean_score,
+        **number,
+        "part_low": parts.edges[:-1],
+        "part_high": parts.edges[1:],
+    }
+    size = n_cells + 2 * (PARTS + 1)
+    return {name: nonempty_cells(values, parts.count, size) for name, values in held.items()}
+
+
+def kept_curve(
+    rows: NDArray[Any],
+    rates: Floats,
+    given: Floats,
+    mass: Floats,
+    component: NDArray[Any],
+    size: int,
+) -> dict[str, NDArray[Any]]:
+    """What a result keeps of the curve: rates and masses of cells with rows, component of draws.
+
+    `given` are the rates given that some score is not calibrated.
+    """
+    return {
+        "rate": kept_rates(rows, rates, size),
+        "mass": kept_rates(rows, mass, size),
+        "component": component.astype(np.int8),
+        "given_rate": kept_rates(rows, given, size),
+    }
+
+
+def kept_rates(rows: NDArray[Any], rates: Floats, size: int) -> NDArray[np.float32]:
+    """Label rates, or masses, of cells with rows, as a result keeps them."""
+    return nonempty_cells(rates.astype(np.float32), rows, size)
+
+
+def nonempty_cells[Scalar: np.generic](
+    values: NDArray[Scalar], rows: NDArray[Any], size: int
+) -> NDArray[Scalar]:
+    """Values of the cells that hold rows, then padding, (..., size): empty cells stop `loo`."""
+    held = np.flatnonzero(rows)
+    found = np.zeros((*values.shape[:-1], size), values.dtype)
+    found[..., : len(held)] = values[..., in_a_row(held)]
+    return found
+
+
+def evidence_warnings(
+    ess: float,
+    what: str = "probability of calibration rests",
+    remedy: str = "Do not rely on it or on the lower ends.",
+) -> list[str]:
+    """Say so where what rests on the evidence is not to be relied on."""
+    if ess >= MIN_ESS:
+        return []
+    draws = counted(round(ess), "effective draw")
+    return [f"the {what} on {draws} (fewer than {MIN_ESS}). {remedy}"]
+
+
+def mean_curves(curves: Mapping[str, CurvePosterior], score: Floats) -> Floats:
+    """Mean curve of each component, (description, point); of one left out the scores."""
+    means = {name: one.at(score).mean(axis=(0, 1)) for name, one in curves.items()}
+    return np.stack([means.get(name, score) for name in COMPONENTS])
+
+
+def by_component(found: Mapping[str, Mapping[str, Floats]]) -> dict[str, Floats]:
+    """Errors of each component joined, (..., description).
+
+    One that is left out has no weight; calibration stands in for it.
+    """
+    each = [found.get(name, found[CALIBRATED]) for name in COMPONENTS]
+    return {error: np.stack([one[error] for one in each], axis=-1) for error in ERRORS}
 
 
 def _rows(values: Floats) -> Floats:

@@ -370,10 +370,7 @@ class Weighted:
 
     def resampled_places(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Places of proposals in proportion to their weights, in random order, (n,)."""
-        weights = np.exp(self.log_weights - self.log_weights.max())
-        ladder = (np.arange(n) + rng.random()) / n
-        index = np.searchsorted(np.cumsum(weights) / weights.sum(), ladder)
-        return np.asarray(rng.permutation(np.minimum(index, len(weights) - 1)))
+        return choose(np.exp(self.log_weights - self.log_weights.max()), n, rng)
 
 
 def until_effective(
@@ -445,5 +442,5 @@ def _log_density(squared: Floats, size: int, degrees: float) -> Floats:
 def choose(weights: Floats, number: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw places, as many of each as their weights give, in random order, (number,)."""
     ladder = (np.arange(number) + rng.random()) / number
-    places = np.searchsorted(np.cumsum(weights), ladder).clip(0, len(weights) - 1)
-    return np.asarray(rng.permutation(places))
+    places = np.searchsorted(np.cumsum(weights) / weights.sum(), ladder)
+    return np.asarray(rng.permutation(np.minimum(places, len(weights) - 1)))

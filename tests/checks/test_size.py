@@ -11,15 +11,15 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2225,
-    "core": 9372,
-    "curves": 2473,
-    "inference": 1775,
+    "core": 9377,
+    "curves": 2520,
+    "inference": 1772,
     "measures": 891,
     "plots": 3315,
-    "quantities/agnostic": 3858,
-    "quantities/credal": 6531,
-    "quantities/ece": 3155,
-    "quantities/pu_ece": 6192,
+    "quantities/agnostic": 3847,
+    "quantities/credal": 6525,
+    "quantities/ece": 3131,
+    "quantities/pu_ece": 6186,
     "quantities/ssme": 5681,
     "quantities/temperature": 5034,
     "report": 3072,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_701
+TEST_LINES = 50_700
 
 
 def lines(path: Path) -> int:

@@ -7,7 +7,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from bayescal.curves.average import BOUNDARY_MEAN, BOUNDARY_SPREAD
-from bayescal.curves.boundary import BoundaryScore
+from bayescal.curves.cells import BoundaryScore
 from bayescal.inference.direct import BinomialCells
 
 CASES = [

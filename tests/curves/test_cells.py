@@ -12,7 +12,6 @@ from bayescal.curves.cells import (
     Problem,
     draw_masses,
     error_draws,
-    evidence_warnings,
     logit_rate,
     pad,
     padded_size,
@@ -134,13 +133,6 @@ def test_padded_sizes_are_the_least_doublings(n, smallest):
     assert (size // smallest) & (size // smallest - 1) == 0
     assert size % smallest == 0
     assert size == smallest or size // 2 < n
-
-
-@pytest.mark.parametrize(("ess", "said"), [(4000, []), (120, ["120 effective draws"])])
-def test_evidence_that_rests_on_few_draws_is_doubted(ess, said):
-    warnings = evidence_warnings(ess)
-    assert len(warnings) == len(said)
-    assert all(words in warning for words, warning in zip(said, warnings, strict=True))
 
 
 def test_rates_come_back_from_their_logits() -> None:

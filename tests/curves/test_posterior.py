@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from bayescal.curves.average import in_chains, log_posterior_weights
-from bayescal.curves.posterior import CurvePosterior
+from bayescal.curves.posterior import CurvePosterior, evidence_warnings
 from bayescal.curves.priors import COMPONENTS
 from tests.curves.test_average import described
 
@@ -130,3 +130,10 @@ def test_before_the_data_components_come_by_their_prior_weights(made):
     expected = [0.5 + 0.025, *(0.475 * np.array([0.45, 0.30, 0.25]))]
     assert shares == pytest.approx(expected, abs=1 / DRAWS)
     assert curve.calibrated.mean() == pytest.approx(0.5, abs=1 / DRAWS)
+
+
+@pytest.mark.parametrize(("ess", "said"), [(4000, []), (120, ["120 effective draws"])])
+def test_evidence_that_rests_on_few_draws_is_doubted(ess, said):
+    warnings = evidence_warnings(ess)
+    assert len(warnings) == len(said)
+    assert all(words in warning for words, warning in zip(said, warnings, strict=True))

@@ -29,19 +29,16 @@ from bayescal.core.quantity import (
     bound_words,
 )
 from bayescal.core.scores import Scores, alike_scores
-from bayescal.curves.average import Average, for_nuts, weighing
-from bayescal.curves.cells import (
-    Problem,
-    curve_scores,
-    draw_masses,
+from bayescal.curves.average import Average, for_nuts, weighing, with_evidence
+from bayescal.curves.cells import Problem, curve_scores, draw_masses, off_boundary
+from bayescal.curves.posterior import (
+    CurvePosterior,
     evidence_warnings,
+    kept_cells,
     kept_curve,
     kept_parts,
-    kept_rates,
     nonempty_cells,
-    off_boundary,
 )
-from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS
 from bayescal.curves.shared_rows import shared_rows
 from bayescal.quantities.agnostic import VARIABLES
@@ -145,9 +142,8 @@ class AgnosticCase:
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
         """Everything a result holds of this case, but for the sampler's own figures."""
-        if direct is None:
-            raise TypeError("an average needs direct draws, for the evidence of its descriptions")
-        average, evidence = self.model, direct.evidence
+        direct, average = with_evidence(direct), self.model
+        evidence = direct.evidence
         posterior = CurvePosterior.of(average, average.completed(draws, rng), evidence, rng)
         # First, as conditions take their draws from those of components.
         rate_of = {name: self._rate(posterior.given(name)) for name in average.fitted}
@@ -159,7 +155,6 @@ class AgnosticCase:
             log_binomial(cells.positives, cells.count, off_boundary(rate))
             for rate in (rates, posterior.rate)
         )
-        weights = average.weights(evidence)
         given = posterior.miscalibrated
         mass = draw_masses(self.problem.cells.count, posterior.place.shape, rng)
         one = self.problem.all_labeled
@@ -181,8 +176,9 @@ class AgnosticCase:
                 "calibration_curve": given.at(points),
             },
             curve={
-                **kept_curve(cells.count, posterior.rate, cell_mass, posterior.component, size),
-                "given_rate": kept_rates(cells.count, given.rate, size),
+                **kept_curve(
+                    cells.count, posterior.rate, given.rate, cell_mass, posterior.component, size
+                ),
                 "log_likelihood": of_average.sum(axis=-1),
                 "log_prior": posterior.log_prior(),
             },
@@ -194,20 +190,13 @@ class AgnosticCase:
             constant_data={
                 "curve_score": points,
                 **self._thresholds(),
-                "cell_count": nonempty_cells(cells.count, cells.count, size),
-                "cell_score": nonempty_cells(cells.mean_score, cells.count, size),
-                "cell_low": nonempty_cells(cells.edges[:-1], cells.count, size),
-                "cell_high": nonempty_cells(cells.edges[1:], cells.count, size),
+                **kept_cells(cells, size),
                 **kept_parts(self.problem.labeled, size),
             },
             point_estimate=self._point_estimate(),
             descriptions=self._by_component(posterior, inside, mass),
-            model_average={
-                "p_calibrated": average.p_calibrated(evidence),
-                "weight": np.array([weights.get(name, 0.0) for name in COMPONENTS]),
-                "boundary_calibrated": average.boundary_calibrated(evidence),
-            },
-            diagnostics={"importance_ess": direct.ess, "pareto_k": direct.pareto_k},
+            model_average=average.weighed(evidence),
+            diagnostics=direct.figures,
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
             warnings=[*evidence_warnings(direct.ess), *one_label_warnings(*unlabeled)],

@@ -27,12 +27,8 @@ from bayescal.core.quantity import (
 )
 from bayescal.core.scores import check_one_classifier
 from bayescal.curves.average import in_chains, member_model, weighing
-from bayescal.curves.cells import (
-    draw_masses,
-    evidence_warnings,
-    off_boundary,
-    weighted_masses,
-)
+from bayescal.curves.cells import draw_masses, off_boundary, weighted_masses
+from bayescal.curves.posterior import evidence_warnings
 from bayescal.curves.priors import COMPONENTS, SMOOTH
 from bayescal.quantities.credal import VARIABLES
 from bayescal.quantities.credal.data import (
@@ -353,7 +349,7 @@ class CredalCase:
         return {
             "model_average": {"weight": weights[0] if self.is_binary else weights},
             "descriptions": by_description,
-            "diagnostics": {"importance_ess": direct.ess, "pareto_k": direct.pareto_k},
+            "diagnostics": direct.figures,
             "warnings": evidence_warnings(direct.ess, "weights of the descriptions rest", _OTHERS),
         }
 

@@ -18,8 +18,7 @@ from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores
 from bayescal.curves.average import BOUNDARY_MEAN, BOUNDARY_SPREAD
-from bayescal.curves.boundary import BoundaryScore
-from bayescal.curves.cells import logit_rate, rate_logit, score_logit
+from bayescal.curves.cells import BoundaryScore, logit_rate, rate_logit, score_logit
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, SEGMENTS
 from bayescal.inference.direct import BinomialCells
 from bayescal.quantities.credal.data import CalibrationSplit, EmpiricalCDF, Problem, columns_of

@@ -30,7 +30,7 @@ from bayescal.core.quantity import (
     undrawn,
 )
 from bayescal.core.scores import Scores, Task
-from bayescal.curves.average import in_chains, weighing
+from bayescal.curves.average import in_chains, weighing, with_evidence
 from bayescal.curves.cells import Problem, curve_scores
 from bayescal.curves.priors import SMOOTH, CurveAverage, SmoothCurve
 from bayescal.curves.shared_rows import shared_rows
@@ -49,7 +49,6 @@ from bayescal.quantities.ece.posterior import (
     Values,
     average_arrays,
     case_of,
-    evidence_of,
     simulated,
 )
 from bayescal.quantities.ece.priors import Priors
@@ -181,7 +180,7 @@ class GroupedCase:
                 n_cells,
                 rng,
             )
-        own = evidence_of(case.model.direct_draws(EVIDENCE_DRAWS, rng))
+        own = with_evidence(case.model.direct_draws(EVIDENCE_DRAWS, rng))
         rate = self.model.cell_rates(draws, place)
         given = CurveDraws(rate, self.model.curve(draws, place, curve_scores(case.problem)))
         return case.arrays_of(given, self.model.cell_rates(before, place), own, n_cells, rng)

@@ -16,7 +16,7 @@ from bayescal.core.bin_edges import STRATEGIES
 from bayescal.core.functionals import log_binomial
 from bayescal.core.plausibility import contradiction
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
-from bayescal.curves.average import Average
+from bayescal.curves.average import Average, with_evidence
 from bayescal.curves.cells import (
     ERRORS,
     BinnedMass,
@@ -25,17 +25,22 @@ from bayescal.curves.cells import (
     draw_masses,
     draw_positives,
     error_draws,
-    evidence_warnings,
     fingerprint,
-    kept_curve,
-    kept_parts,
-    kept_rates,
-    nonempty_cells,
     off_boundary,
     relabelled,
     score_logit,
 )
-from bayescal.curves.posterior import CurvePosterior
+from bayescal.curves.posterior import (
+    CurvePosterior,
+    by_component,
+    evidence_warnings,
+    kept_cells,
+    kept_curve,
+    kept_parts,
+    kept_rates,
+    mean_curves,
+    nonempty_cells,
+)
 from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS, SMOOTH, CurveAverage
 from bayescal.inference.direct import choose
 from bayescal.quantities.ece.bounds import Bounds, bounds
@@ -126,7 +131,7 @@ class EceCase(ProblemCase):
         rates, cells = self.model.cell_rates(draws, rng), self.problem.cells
         given = CurveDraws(rates, self.model.curve(draws, rates, curve_scores(self.problem)))
         before, n_cells = self.model.prior_rates(PRIOR_DRAWS, rng), np.count_nonzero(cells.count)
-        found = self.arrays_of(given, before, evidence_of(direct), int(n_cells), rng)
+        found = self.arrays_of(given, before, with_evidence(direct), int(n_cells), rng)
         densities: dict[str, Any] = {}
         if self.priors.calibrated:
             # Those of the curve that may be calibrated, which has no parameters then.
@@ -159,21 +164,19 @@ class EceCase(ProblemCase):
         scores = self.problem.cells.mean_score, curve_scores(self.problem)
         both = zip(scores, given, strict=True)
         drawn = CurveDraws(*(np.where(calibrated[..., None], s, v) for s, v in both))
+        component = np.where(calibrated, *map(COMPONENTS.index, (CALIBRATED, SMOOTH)))
         found = collect_arrays(
             self.problem,
-            drawn=drawn,
-            given=given,
-            calibrated=calibrated,
-            component=np.where(calibrated, *map(COMPONENTS.index, (CALIBRATED, SMOOTH))),
-            share=draw_shares(self.problem, shape, rng),
-            prior_rates=prior_rates,
-            p_calibrated=p_calibrated,
-            n_cells=n_cells,
-            rng=rng,
+            MixedDraws(drawn, given, calibrated, component),
+            draw_shares(self.problem, shape, rng),
+            prior_rates,
+            n_cells,
+            rng,
         )
         return replace(
             found,
-            diagnostics=evidence_figures(direct),
+            model_average={"p_calibrated": p_calibrated},
+            diagnostics=direct.figures,
             warnings=[*found.warnings, *evidence_warnings(direct.ess)],
         )
 
@@ -196,18 +199,6 @@ def draw_shares(problem: Problem, shape: tuple[int, ...], rng: np.random.Generat
     return BinnedMass(problem, draw_masses(problem.cells.mass_count, shape, rng))
 
 
-def evidence_of(direct: DirectDraws | None) -> DirectDraws:
-    """The direct draws that `EceCase.evidence_draws` has made sure of."""
-    if direct is None:
-        raise TypeError("arrays of an ECE case need direct draws, for the evidence")
-    return direct
-
-
-def evidence_figures(direct: DirectDraws) -> dict[str, float]:
-    """What importance sampling says of itself."""
-    return {"importance_ess": direct.ess, "pareto_k": direct.pareto_k}
-
-
 class CurveDraws(NamedTuple):
     """Draws of a curve: label rates of the cells, and probabilities at `curve_scores`."""
 
@@ -215,25 +206,25 @@ class CurveDraws(NamedTuple):
     curve: Floats  # (chain, draw, point)
 
 
+class MixedDraws(NamedTuple):
+    """Draws of a curve that may be calibrated, and the same given that some score is not."""
+
+    drawn: CurveDraws  # the scores themselves where it is calibrated
+    given: CurveDraws
+    calibrated: NDArray[np.bool_]  # (chain, draw)
+    component: NDArray[np.int64]  # (chain, draw): places in `COMPONENTS`
+
+
 def collect_arrays(
     problem: Problem,
-    *,
-    drawn: CurveDraws,
-    given: CurveDraws,
-    calibrated: NDArray[np.bool_],
-    component: NDArray[np.int64],
+    mixed: MixedDraws,
     share: BinnedMass,
     prior_rates: Floats,
-    p_calibrated: float,
     n_cells: int,
     rng: np.random.Generator,
 ) -> CaseArrays:
-    """Errors, estimates, bounds and averages of one problem, given draws of its label rates.
-
-    `drawn` are those of the average, the scores themselves where it is `calibrated`; `given` are
-    those given that some score is not.
-    """
-    cells, points = problem.cells, curve_scores(problem)
+    """Errors of one problem by draws of its label rates, and what the data alone say."""
+    cells, (drawn, given, calibrated, component) = problem.cells, mixed
     binned, of_given = share.at(drawn.rate), share.at(given.rate)
     posterior = binned.errors(drawn.rate)
     for name in (*ERRORS, "gap"):
@@ -250,42 +241,44 @@ def collect_arrays(
     given_mass = {}
     if cells.weighted:
         given_mass = {"given_mass": kept_rates(cells.count, of_given.mass, n_cells)}
-    theory = _theory(problem.bins)._asdict()
-    return CaseArrays(
-        coords=problem.coords,
-        posterior={**posterior, "calibration_curve": drawn.curve},
+    posterior["calibration_curve"] = drawn.curve
+    found = _of_data(problem, n_cells, posterior)
+    gap_direction = {"gap_direction": nonempty_cells(direction, cells.count, n_cells)}
+    return replace(
+        found,
         prior={name: prior[name] for name in ERRORS},
         log_likelihood={"events": nonempty_cells(log_likelihood, cells.count, n_cells)},
-        observed_data={"events": nonempty_cells(cells.positives, cells.count, n_cells)},
-        constant_data={
-            "curve_score": points,
-            "cell_count": nonempty_cells(cells.count, cells.count, n_cells),
-            "cell_score": nonempty_cells(cells.mean_score, cells.count, n_cells),
-            "cell_low": nonempty_cells(cells.edges[:-1], cells.count, n_cells),
-            "cell_high": nonempty_cells(cells.edges[1:], cells.count, n_cells),
-            **kept_parts(problem, n_cells),
-            "gap_direction": nonempty_cells(direction, cells.count, n_cells),
-        },
+        constant_data={**found.constant_data, **gap_direction},
         posterior_predictive={"events": nonempty_cells(replicated, cells.count, n_cells)},
-        point_estimate={
-            **estimate(problem.bins)._asdict(),
-            "n": problem.bins.n,
-            "prevalence": problem.bins.prevalence,
-            **({"effective_n": problem.bins.effective_n} if problem.bins.weighted else {}),
-        },
-        bounds=bound_values(theory),
-        bounds_attrs=bound_words(theory),
-        model_average={"p_calibrated": p_calibrated},
-        given_miscalibration={
-            **of_given.errors(given.rate),
-            "calibration_curve": given.curve,
-        },
+        given_miscalibration={**of_given.errors(given.rate), "calibration_curve": given.curve},
         curve={
-            **kept_curve(cells.count, drawn.rate, binned.mass, component, n_cells),
-            "given_rate": kept_rates(cells.count, given.rate, n_cells),
+            **kept_curve(cells.count, drawn.rate, given.rate, binned.mass, component, n_cells),
             **given_mass,
         },
         warnings=contradiction_warnings(problem, replicated),
+    )
+
+
+def _of_data(problem: Problem, n_cells: int, posterior: Values) -> CaseArrays:
+    """What a result holds whatever the model: cells, estimate and bounds."""
+    cells, bins, theory = problem.cells, problem.bins, _theory(problem.bins)._asdict()
+    return CaseArrays(
+        coords=problem.coords,
+        posterior=posterior,
+        observed_data={"events": nonempty_cells(cells.positives, cells.count, n_cells)},
+        constant_data={
+            "curve_score": curve_scores(problem),
+            **kept_cells(cells, n_cells),
+            **kept_parts(problem, n_cells),
+        },
+        point_estimate={
+            **estimate(bins)._asdict(),
+            "n": bins.n,
+            "prevalence": bins.prevalence,
+            **({"effective_n": bins.effective_n} if bins.weighted else {}),
+        },
+        bounds=bound_values(theory),
+        bounds_attrs=bound_words(theory),
     )
 
 
@@ -353,7 +346,7 @@ class AveragedCase(ProblemCase):
             self.problem,
             self.model,
             self.model.completed(draws, rng),
-            evidence_of(direct),
+            with_evidence(direct),
             int(np.count_nonzero(self.problem.cells.count)),
             rng,
         )
@@ -386,50 +379,34 @@ def average_arrays(
     posterior = CurvePosterior.of(average, draws, direct.evidence, rng)
     given, points = posterior.miscalibrated, curve_scores(problem)
     # First, as the average takes its draws from theirs.
-    alone = {name: posterior.given(name) for name in (CALIBRATED, *average.fitted)}
+    alone = {name: posterior.given(name) for name in average.possible}
     rates = {name: one.rate for name, one in alone.items()}
-    means = {name: one.at(points).mean(axis=(0, 1)) for name, one in alone.items()}
+    means = mean_curves(alone, points)
     prior_rates = CurvePosterior.prior(average, PRIOR_DRAWS, rng).miscalibrated.rate[0]
     share = draw_shares(problem, posterior.place.shape, rng)
-    found = collect_arrays(
-        problem,
-        drawn=CurveDraws(posterior.rate, posterior.at(points)),
-        given=CurveDraws(given.rate, given.at(points)),
-        calibrated=posterior.calibrated,
-        component=posterior.component,
-        share=share,
-        prior_rates=prior_rates,
-        p_calibrated=average.p_calibrated(direct.evidence),
-        n_cells=n_cells,
-        rng=rng,
+    mixed = MixedDraws(
+        CurveDraws(posterior.rate, posterior.at(points)),
+        CurveDraws(given.rate, given.at(points)),
+        posterior.calibrated,
+        posterior.component,
     )
-    weights = average.weights(direct.evidence)
+    found = collect_arrays(problem, mixed, share, prior_rates, n_cells, rng)
+    weighed = average.weighed(direct.evidence)
     # Where one description has all of the weight, its evidence may be rough.
-    doubts = [] if max(weights.values()) > _CERTAIN else evidence_warnings(direct.ess)
+    doubts = [] if weighed["weight"].max() > _CERTAIN else evidence_warnings(direct.ess)
     return replace(
         found,
         posterior={**found.posterior, "description": posterior.component},
-        descriptions=_errors_by_component(share, rates),
+        # The scores 0 and 1 averaged.
+        descriptions=by_component({n: share.at(r).errors(r) for n, r in rates.items()}),
         log_prior={"curve": posterior.log_prior()},
         model_average={
-            **found.model_average,
-            "weight": np.array([weights.get(name, 0.0) for name in COMPONENTS]),
-            "boundary_calibrated": average.boundary_calibrated(direct.evidence),
-            "description_curve": np.stack([means.get(name, points) for name in COMPONENTS]),
+            **weighed,
+            "description_curve": means,
             "jump_probability": nonempty_cells(
                 average.jump_probability(draws), problem.cells.count, n_cells
             ),
         },
-        diagnostics=evidence_figures(direct),
+        diagnostics=direct.figures,
         warnings=[*found.warnings, *doubts],
     )
-
-
-def _errors_by_component(share: BinnedMass, rates: Mapping[str, Floats]) -> dict[str, Any]:
-    """Errors under each component, the scores 0 and 1 averaged, (chain, draw, description)."""
-    drawn = {name: share.at(rate).errors(rate) for name, rate in rates.items()}
-    # One that is left out has no weight; calibration stands in for it.
-    return {
-        error: np.stack([drawn.get(name, drawn[CALIBRATED])[error] for name in COMPONENTS], -1)
-        for error in ERRORS
-    }

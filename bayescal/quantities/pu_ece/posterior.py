@@ -26,19 +26,17 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
-from bayescal.curves.average import weighing
-from bayescal.curves.cells import (
-    ERRORS,
-    curve_scores,
-    error_draws,
+from bayescal.curves.average import weighing, with_evidence
+from bayescal.curves.cells import ERRORS, curve_scores, error_draws, fingerprint
+from bayescal.curves.posterior import (
+    by_component,
     evidence_warnings,
-    fingerprint,
     kept_curve,
     kept_rates,
+    mean_curves,
     nonempty_cells,
 )
-from bayescal.curves.posterior import CurvePosterior
-from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS, CurveAverage, SmoothCurve
+from bayescal.curves.priors import AVERAGED_AXES, CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.bounds import Bounds, bounds_or_infinite
 from bayescal.quantities.pu_ece.class_prior import (
     check_possible,
@@ -208,10 +206,8 @@ class AveragedCase(ProblemCase):
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
         """Everything a result holds of this case, but for the sampler's own statistics."""
-        if direct is None:
-            raise TypeError("an average needs the evidence of its components")
-        model, points = self.model, curve_scores(self.problem.unlabeled)
-        states, ess = direct.evidence, direct.ess
+        direct, model = with_evidence(direct), self.model
+        states, points = direct.evidence, curve_scores(self.problem.unlabeled)
         every = model.posterior(model.completed(draws, rng), states, rng)
         given, alone = every.miscalibrated, {name: every.given(name) for name in model.possible}
         population, miscalibrated = model.population(every), model.population(given)
@@ -224,8 +220,7 @@ class AveragedCase(ProblemCase):
         posterior = {**errors, "class_prior": population.class_prior}
         replicated = model.draw_positives(population, rng)
         common = self.common_arrays(posterior, rng)
-        weights = model.weights(states)
-        means = {name: one.at(points).mean(axis=(0, 1)) for name, one in alone.items()}
+        means = mean_curves(alone, points)
         given_mass, size = model.masses(miscalibrated, gamma), model.compile_key[-1]
         return replace(
             common,
@@ -240,27 +235,33 @@ class AveragedCase(ProblemCase):
                 "calibration_curve": given.at(points),
             },
             curve={
-                **kept_curve(self.problem.total, population.rates, mass, every.component, size),
-                "given_rate": kept_rates(self.problem.total, miscalibrated.rates, size),
+                **kept_curve(
+                    self.problem.total,
+                    population.rates,
+                    miscalibrated.rates,
+                    mass,
+                    every.component,
+                    size,
+                ),
                 "given_mass": kept_rates(self.problem.total, given_mass, size),
             },
             prior=self._prior(rng),
-            descriptions=self._by_component(alone, gamma),
+            descriptions=by_component(
+                {name: self._errors(model.population(one), gamma) for name, one in alone.items()}
+            ),
             posterior_predictive={"events": self.nonempty(replicated.astype(np.int32))},
             log_likelihood={"events": self.nonempty(model.log_likelihood(population))},
             log_prior=model.log_prior_of(every),
             model_average={
-                "p_calibrated": model.p_calibrated(states),
-                "boundary_calibrated": model.boundary_calibrated(states),
-                "weight": np.array([weights.get(name, 0.0) for name in COMPONENTS]),
-                "description_curve": np.stack([means.get(name, points) for name in COMPONENTS]),
+                **model.weighed(states),
+                "description_curve": means,
                 "jump_probability": self.nonempty(model.jump_probability(every.draws)),
             },
-            diagnostics={"importance_ess": ess, "pareto_k": direct.pareto_k},
+            diagnostics=direct.figures,
             warnings=[
                 *common.warnings,
                 # An error of a log evidence moves the log weights by its power times as much.
-                *evidence_warnings(ess / model.power**2),
+                *evidence_warnings(direct.ess / model.power**2),
                 *moved(self.priors, population.class_prior, model.class_prior_normal(every)),
                 *contradiction(
                     float(self._plug_in(self.problem.positive)), self._plug_in(replicated)
@@ -271,15 +272,6 @@ class AveragedCase(ProblemCase):
     def _errors(self, population: Population, gamma: Floats) -> dict[str, Floats]:
         mass = self.model.masses(population, gamma)
         return error_draws(self.problem.unlabeled, population.rates, mass)
-
-    def _by_component(self, curves: Mapping[str, CurvePosterior], gamma: Floats) -> dict[str, Any]:
-        """Errors under each component, (chain, draw, description)."""
-        found = {n: self._errors(self.model.population(one), gamma) for n, one in curves.items()}
-        # One that is left out has no weight; calibration stands in for it.
-        return {
-            error: np.stack([found.get(n, found[CALIBRATED])[error] for n in COMPONENTS], axis=-1)
-            for error in ERRORS
-        }
 
     def _prior(self, rng: np.random.Generator) -> dict[str, Floats]:
         population = self.model.prior_population(PRIOR_DRAWS, rng)

@@ -264,7 +264,7 @@ class TemperatureAverage(BaseModel):
         """
         shape = draws["mu"].shape
         kept = np.where(weight < NEGLIGIBLE, 0.0, weight)
-        chosen = choose(kept / kept.sum(), int(np.prod(shape)), rng).reshape(shape)
+        chosen = choose(kept, int(np.prod(shape)), rng).reshape(shape)
         found: dict[str, Any] = {
             name: draws[name] for name in (*self.variables, *_OF_VECTOR) if name in draws
         }

@@ -14,7 +14,7 @@ from scipy.special import expit, logit
 from bayescal.core import quantity
 from bayescal.core.columns import Whole
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.curves.average import Average, for_nuts
+from bayescal.curves.average import Average, for_nuts, with_evidence
 from bayescal.curves.cells import EDGE, logit_rate, rate_logit
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED
@@ -250,10 +250,9 @@ class Averaged(RateModel):
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> Draws:
         """Choose a component for each draw; give its rates, and its log prior density."""
-        if direct is None:
-            raise TypeError("an average needs direct draws, for the evidence of its components")
+        evidence = with_evidence(direct).evidence
         found = [
-            curve.posterior(self._of_curve(draws, c, rng), _of(direct.evidence, c), rng)
+            curve.posterior(self._of_curve(draws, c, rng), _of(evidence, c), rng)
             for c, curve in enumerate(self.curves)
         ]
         return {name: np.stack([one[name] for one in found], axis=2) for name in found[0]}

@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 
 from bayescal.core.quantity import Floats
 from bayescal.curves.average import log_posterior_weights
-from bayescal.curves.boundary import BoundaryErrors
+from bayescal.curves.cells import BoundaryErrors
 from bayescal.curves.priors import ROUGH, SMOOTH
 from bayescal.inference.direct import Gaussian
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
@@ -34,6 +34,12 @@ _GRID = np.linspace(-LAST, LAST, 1301)
 _MOST = 30.0
 TEMPERED: Final = 20.0
 """Most that the log density gains, in nats: class priors ruled out by far more stay so."""
+
+
+def tempering(normal: Floats, log_evidence: Floats, power: float) -> Tabulated:
+    """What lets the evidence at class priors' normals, (point,), count to a power."""
+    off = log_evidence - log_evidence[np.argmax(log_evidence - normal**2 / 2)]
+    return Tabulated(normal, np.nan_to_num(np.clip((power - 1) * off, -TEMPERED, TEMPERED)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +103,7 @@ class AlongClassPrior:
         ends = self._on_grid + self.boundary.log_prior(interior_calibrated=False)
         fitted = list(self.evidence.values()) or [np.zeros(len(self.knots))]
         evidence = logsumexp(ends, axis=-1) + self._through(logsumexp(fitted, axis=0))(_GRID)
-        off = evidence - evidence[np.argmax(evidence - _GRID**2 / 2)]
-        return Tabulated(_GRID, np.clip((self.power - 1) * off, -TEMPERED, TEMPERED))
+        return tempering(_GRID, evidence, self.power)
 
     @cached_property
     def _on_grid(self) -> Floats:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from bayescal.core.columns import Floats
-from bayescal.curves.boundary import BoundaryScore
-from bayescal.curves.cells import score_logit
+from bayescal.curves.cells import BoundaryScore, score_logit
 
 LOWEST = -700.0
 """Logits are no lower: the exponential of more than 709 is infinite."""

@@ -12,7 +12,7 @@ import numpy as np
 from bayescal.core.quantity import Draws, Floats
 from bayescal.curves.segments import Segments
 from bayescal.inference.direct import Weighted
-from bayescal.quantities.pu_ece.models.along_class_prior import TEMPERED
+from bayescal.quantities.pu_ece.models.along_class_prior import tempering
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells, SampleSizes
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import Nodes, Tabulated
 from bayescal.quantities.pu_ece.priors import PriorMap
@@ -116,9 +116,7 @@ class SegmentsByClassPrior:
         if self.class_prior.known or self.power == 1:
             return Tabulated(self.normal, np.zeros(len(self.normal)))
         evidence = self._by_cells(0.0) + self._mean_sizes(0.0) + self.ends(self.normal)
-        evidence -= evidence[np.argmax(evidence - self.normal**2 / 2)]
-        tempered = np.clip((self.power - 1) * evidence, -TEMPERED, TEMPERED)
-        return Tabulated(self.normal, np.nan_to_num(tempered))
+        return tempering(self.normal, evidence, self.power)
 
     def _by_cells(self, tilt: float) -> Floats:
         """Log evidence of the cells at the nodes, (node,)."""

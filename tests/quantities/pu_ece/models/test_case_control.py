@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
 import bayescal as bc
-from bayescal.curves.boundary import BoundaryScore
+from bayescal.curves.cells import BoundaryScore
 from bayescal.curves.priors import CurveAverage
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.models.case_control import (
