@@ -1,4 +1,4 @@
-"""Every figure of docs/benchmarks.md, one program after the other; about 33 hours on two cores.
+"""Every figure of docs/benchmarks.md, one program after the other; about 26 hours on two cores.
 
 python benchmarks/all.py --list                    # programs by section, with their hours
 python benchmarks/all.py                           # all; begun again, it goes on where it stopped
@@ -59,7 +59,7 @@ RUNS = {
         ("pu_wide.py", 0.2),
     ],
     "ssme": [
-        ("ssme_bank.py --data {data}", 6.0),
+        ("ssme_bank.py --data {data}", 0.2),
         ("ssme_paper.py --data {data}", 2.0),
     ],
     "credal": [
@@ -73,8 +73,8 @@ RUNS = {
         ("agnostic_paper.py", 0.1),
     ],
     "temperature": [
-        ("temperature_held_out.py --pool 0 --replications 60", 1.0),
-        ("temperature_held_out.py --pool 2000 --replications 60", 1.0),
+        ("temperature_held_out.py --pool 0 --replications 60", 0.3),
+        ("temperature_held_out.py --pool 2000 --replications 60", 0.4),
         ("temperature_default.py", 0.2),
         ("temperature_sweeps.py", 0.5),
         ("temperature_paper.py", 0.2),
@@ -96,7 +96,7 @@ RUNS = {
     ],
     "sbc": [
         ("sbc.py", 0.7),
-        ("pu_sbc.py", 0.7),
+        ("pu_sbc.py", 1.0),
         ("ssme_sbc.py", 0.5),
         ("credal_sbc.py", 0.5),
         ("agnostic_sbc.py --method nuts", 0.3),
