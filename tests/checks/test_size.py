@@ -16,7 +16,7 @@ BUDGET = {
     "inference": 1772,
     "measures": 891,
     "plots": 3315,
-    "quantities/agnostic": 3847,
+    "quantities/agnostic": 3852,
     "quantities/credal": 6525,
     "quantities/ece": 3124,
     "quantities/pu_ece": 6178,
