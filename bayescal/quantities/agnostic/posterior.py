@@ -143,11 +143,10 @@ class AgnosticCase:
     ) -> CaseArrays:
         """Everything a result holds of this case, but for the sampler's own figures."""
         direct, average = with_evidence(direct), self.model
-        evidence = direct.evidence
-        posterior = CurvePosterior.of(average, average.completed(draws, rng), evidence, rng)
+        posterior = CurvePosterior.of(average, average.completed(draws, rng), direct.evidence, rng)
         # First, as conditions take their draws from those of components.
         rate_of = {name: self._rate(posterior.given(name)) for name in average.fitted}
-        drawn = posterior.wide
+        drawn, given = posterior.wide, posterior.miscalibrated
         cells, size = self.problem.labeled.cells, self.model.compile_key[-1]
         rates, points = drawn.rate, curve_scores(self.problem.labeled)
         events = rng.binomial(cells.count, rates).astype(np.int32)
@@ -155,22 +154,19 @@ class AgnosticCase:
             log_binomial(cells.positives, cells.count, off_boundary(rate))
             for rate in (rates, posterior.rate)
         )
-        given = posterior.miscalibrated
         mass = draw_masses(self.problem.cells.count, posterior.place.shape, rng)
         one = self.problem.all_labeled
         cell_mass = mass if one else draw_masses(cells.count, mass.shape[:-1], rng)
         inside = self._inside(rate_of, mass)
-        theory = bounds(self.problem.figures.n)._asdict()
         population = self._of_population(drawn, mass, rng)
         unlabeled = population.get("unlabeled_auc"), self.problem.figures.n_unlabeled
-        return CaseArrays(
-            coords=self.coords,
-            posterior={
-                **population,
-                **self._measures(posterior, inside, mass),
-                "calibration_curve": posterior.at(points),
-                "description": posterior.component,
-            },
+        population |= self._measures(posterior, inside, mass)
+        population |= {
+            "calibration_curve": posterior.at(points),
+            "description": posterior.component,
+        }
+        return replace(
+            self._of_data(population),
             given_miscalibration={
                 **self._measures(given, inside, mass),
                 "calibration_curve": given.at(points),
@@ -186,20 +182,29 @@ class AgnosticCase:
             posterior_predictive={"events": nonempty_cells(events, cells.count, size)},
             log_likelihood={"events": nonempty_cells(likelihood, cells.count, size)},
             log_prior={"curve": drawn.log_prior()},
+            descriptions=self._by_component(posterior, inside, mass),
+            model_average=average.weighed(direct.evidence),
+            diagnostics=direct.figures,
+            warnings=[*evidence_warnings(direct.ess), *one_label_warnings(*unlabeled)],
+        )
+
+    def _of_data(self, posterior: Values) -> CaseArrays:
+        """What a result holds whatever the draws: cells, thresholds, estimate and bounds."""
+        problem, size = self.problem.labeled, self.model.compile_key[-1]
+        cells, theory = problem.cells, bounds(self.problem.figures.n)._asdict()
+        return CaseArrays(
+            coords=self.coords,
+            posterior=posterior,
             observed_data={"events": nonempty_cells(cells.positives, cells.count, size)},
             constant_data={
-                "curve_score": points,
+                "curve_score": curve_scores(problem),
                 **self._thresholds(),
                 **kept_cells(cells, size),
-                **kept_parts(self.problem.labeled, size),
+                **kept_parts(problem, size),
             },
             point_estimate=self._point_estimate(),
-            descriptions=self._by_component(posterior, inside, mass),
-            model_average=average.weighed(evidence),
-            diagnostics=direct.figures,
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
-            warnings=[*evidence_warnings(direct.ess), *one_label_warnings(*unlabeled)],
         )
 
     def simulate(self, rng: np.random.Generator) -> tuple[AgnosticCase, Values]:

@@ -212,42 +212,27 @@ class AveragedCase(ProblemCase):
         given, alone = every.miscalibrated, {name: every.given(name) for name in model.possible}
         population, miscalibrated = model.population(every), model.population(given)
         gamma = model.draw_gammas(every.place.shape, rng)
-        mass = model.masses(population, gamma)
-        errors = error_draws(self.problem.unlabeled, population.rates, mass)
+        posterior, mass = self._implied(population, gamma)
         for name in (*ERRORS, "gap"):
             # Exactly, and not up to rounding.
-            errors[name][every.calibrated] = 0.0
-        posterior = {**errors, "class_prior": population.class_prior}
+            posterior[name][every.calibrated] = 0.0
         replicated = model.draw_positives(population, rng)
-        common = self.common_arrays(posterior, rng)
-        means = mean_curves(alone, points)
-        given_mass, size = model.masses(miscalibrated, gamma), model.compile_key[-1]
+        posterior["calibration_curve"] = every.at(points)
+        common, means = self.common_arrays(posterior, rng), mean_curves(alone, points)
+        of_given, given_mass = self._implied(miscalibrated, gamma)
+        _, before = self._before(PRIOR_DRAWS, rng)
+        rates, rows, size = population.rates, self.problem.total, model.compile_key[-1]
         return replace(
             common,
-            posterior={
-                **posterior,
-                "calibration_curve": every.at(points),
-                "description": every.component,
-            },
-            given_miscalibration={
-                **error_draws(self.problem.unlabeled, miscalibrated.rates, given_mass),
-                "class_prior": miscalibrated.class_prior,
-                "calibration_curve": given.at(points),
-            },
+            posterior={**posterior, "description": every.component},
+            given_miscalibration={**of_given, "calibration_curve": given.at(points)},
             curve={
-                **kept_curve(
-                    self.problem.total,
-                    population.rates,
-                    miscalibrated.rates,
-                    mass,
-                    every.component,
-                    size,
-                ),
-                "given_mass": kept_rates(self.problem.total, given_mass, size),
+                **kept_curve(rows, rates, miscalibrated.rates, mass, every.component, size),
+                "given_mass": kept_rates(rows, given_mass, size),
             },
-            prior=self._prior(rng),
+            prior={name: before[name] for name in (*ERRORS, "class_prior")},
             descriptions=by_component(
-                {name: self._errors(model.population(one), gamma) for name, one in alone.items()}
+                {n: self._implied(model.population(one), gamma)[0] for n, one in alone.items()}
             ),
             posterior_predictive={"events": self.nonempty(replicated.astype(np.int32))},
             log_likelihood={"events": self.nonempty(model.log_likelihood(population))},
@@ -269,14 +254,18 @@ class AveragedCase(ProblemCase):
             ],
         )
 
-    def _errors(self, population: Population, gamma: Floats) -> dict[str, Floats]:
+    def _implied(self, population: Population, gamma: Floats) -> tuple[dict[str, Floats], Floats]:
+        """Calibration errors, label rates, gaps and class prior of every draw; and masses."""
         mass = self.model.masses(population, gamma)
-        return error_draws(self.problem.unlabeled, population.rates, mass)
+        errors = error_draws(self.problem.unlabeled, population.rates, mass)
+        return {**errors, "class_prior": population.class_prior}, mass
 
-    def _prior(self, rng: np.random.Generator) -> dict[str, Floats]:
-        population = self.model.prior_population(PRIOR_DRAWS, rng)
-        errors = self._errors(population, self.model.draw_gammas((1, PRIOR_DRAWS), rng))
-        return {**{name: errors[name] for name in ERRORS}, "class_prior": population.class_prior}
+    def _before(
+        self, number: int, rng: np.random.Generator
+    ) -> tuple[Population, dict[str, Floats]]:
+        """Draws before the data, (1, number), and what they imply."""
+        population = self.model.prior_population(number, rng)
+        return population, self._implied(population, self.model.draw_gammas((1, number), rng))[0]
 
     def _plug_in(self, positive: NDArray[Any]) -> Floats:
         """Plug-in estimate if these of the rows in the cells were the positives, (...)."""
@@ -297,9 +286,7 @@ class AveragedCase(ProblemCase):
         The model is conditional on the rows of each cell, positive and unlabelled, and on the
         sizes of both samples: positives are drawn given both.
         """
-        population = self.model.prior_population(1, rng)
-        errors = self._errors(population, self.model.draw_gammas((1, 1), rng))
-        values = {**errors, "class_prior": population.class_prior}
+        population, values = self._before(1, rng)
         positive = self.model.draw_positives(population, rng)[0, 0]
         again = case_of(self.problem.relabelled(positive), self.priors)
         return again, {name: value[0, 0] for name, value in values.items()}
