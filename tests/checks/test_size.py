@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3852,
     "quantities/credal": 6525,
     "quantities/ece": 3124,
-    "quantities/pu_ece": 6165,
+    "quantities/pu_ece": 6175,
     "quantities/ssme": 5681,
     "quantities/temperature": 5016,
     "report": 3072,

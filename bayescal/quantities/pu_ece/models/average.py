@@ -111,7 +111,7 @@ class CaseControlAverage(Average):
         if isinstance(prior, SmoothCurve):
             prior = CurveAverage(curve=prior, rough=0, segments=0)
         found = PriorMap.of(class_prior)
-        log_odds = float(problem.log_ratio - np.log(found(np.zeros(1))[0][0]))
+        log_odds = float(problem.log_ratio - np.log(found(np.zeros(1))[0]))
         return cls(
             problem.cells.mean_score,
             problem.total.astype(float),
@@ -222,12 +222,20 @@ class CaseControlAverage(Average):
 
     def _patterns(self, normal: Floats) -> Floats:
         """Log evidence of each pattern of errors at 0 and 1 at class priors, (..., pattern)."""
-        fits = self._boundary_fits(self.problem.log_ratio - np.log(self.class_prior(normal)[0]))
+        fits = self._boundary_fits(normal)
         return log_density_of_patterns(self.boundary.patterns, fits, normal.shape)
 
-    def _boundary_fits(self, log_odds: Floats) -> list[BoundaryFit]:
-        """The scores 0 and 1 at class priors given by the log odds of a positive."""
-        total, positive = self.problem.total, self.problem.positive
+    def _log_odds(self, normal: Floats) -> Floats:
+        """Log odds that a row with the event is one of the positives."""
+        return np.asarray(self.problem.log_ratio - np.log(self.class_prior(normal)))
+
+    def _boundary_fits(self, normal: Floats) -> list[BoundaryFit]:
+        """The scores 0 and 1 at class priors given by their normals."""
+        total, positive, log_odds = (
+            self.problem.total,
+            self.problem.positive,
+            self._log_odds(normal),
+        )
         return [
             fit_boundary(score, CaseControlCells(total[place], positive[place], log_odds))
             for place, score in self.boundary_scores.items()
@@ -286,7 +294,7 @@ class CaseControlAverage(Average):
     def _sizes_at(self, normal: Floats, logit: Floats, sizes: SampleSizes) -> Floats:
         """The same at logits of the interior cells, (..., interior)."""
         share = self._interior(normal[..., None]).share(logit)
-        return sizes.log_density(share, self.class_prior(normal)[0])
+        return sizes.log_density(share, self.class_prior(normal))
 
     def completed(self, draws: Draws, rng: np.random.Generator) -> Draws:
         """Take apart what NUTS joined and padded, and add what is drawn exactly."""
@@ -417,9 +425,8 @@ class CaseControlAverage(Average):
 
     def _interior(self, normal: Floats) -> CaseControlCells:
         """Likelihood of the interior cells at class priors given by their normals."""
-        log_odds = self.problem.log_ratio - np.log(self.class_prior(normal)[0])
         positive = self.problem.positive.astype(float)
-        return CaseControlCells(self.rows, positive, log_odds).at(self.interior)
+        return CaseControlCells(self.rows, positive, self._log_odds(normal)).at(self.interior)
 
     def rates(self, name: str, draws: Draws, errs: NDArray[np.bool_]) -> Floats:
         """Label rates of all cells; each component has error rates of 0 and 1 of its own."""
@@ -433,8 +440,7 @@ class CaseControlAverage(Average):
         the sample sizes: of several for each draw one is chosen by them.
         """
         normal = draws[f"{name}_normal"]
-        class_prior = self.class_prior(normal)[0]
-        fits = self._boundary_fits(self.problem.log_ratio - np.log(class_prior))
+        class_prior, fits = self.class_prior(normal), self._boundary_fits(normal)
         density = log_density_of_patterns(self.boundary.patterns, fits, normal.shape)
         tempering = self._segments.tempering if name == SEGMENTS else self.along.tempering
         density += tempering(normal)[..., None]
@@ -523,7 +529,7 @@ class CaseControlAverage(Average):
 
     def population(self, curve: CurvePosterior) -> Population:
         """Label rates and class prior of each draw."""
-        return Population(curve.rate, self.class_prior(self.class_prior_normal(curve))[0])
+        return Population(curve.rate, self.class_prior(self.class_prior_normal(curve)))
 
     def class_prior_normal(self, curve: CurvePosterior) -> Floats:
         """Standard normal of the class prior of each draw, under its component."""
@@ -544,7 +550,7 @@ class CaseControlAverage(Average):
         """Draws before the data if some score is not calibrated, the sizes known, (1, draw)."""
         number = max(_PRIOR_PROPOSALS * draws, _FEWEST_PRIOR_PROPOSALS)
         rates = self.prior_rates(number, rng)
-        class_prior = self.class_prior(rng.standard_normal(number))[0]
+        class_prior = self.class_prior(rng.standard_normal(number))
         total, positives = self.problem.total, self.problem.n_positive
         weight = log_sizes_density(rates, class_prior, total, positives)
         place = Weighted(rates, weight).resampled_places(draws, rng)
