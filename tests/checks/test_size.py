@@ -13,13 +13,13 @@ BUDGET = {
     "cli": 2225,
     "core": 9375,
     "curves": 2498,
-    "inference": 1772,
+    "inference": 1794,
     "measures": 891,
     "plots": 3315,
     "quantities/agnostic": 3852,
-    "quantities/credal": 6525,
+    "quantities/credal": 6536,
     "quantities/ece": 3124,
-    "quantities/pu_ece": 6175,
+    "quantities/pu_ece": 6161,
     "quantities/ssme": 5681,
     "quantities/temperature": 5016,
     "report": 3072,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_559
+TEST_LINES = 50_555
 
 
 def lines(path: Path) -> int:

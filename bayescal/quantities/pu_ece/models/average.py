@@ -18,7 +18,15 @@ from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
 from bayescal.curves.rough import Rough
-from bayescal.inference.direct import Gaussian, Joined, Mapped, Weighted, softplus, until_effective
+from bayescal.inference.direct import (
+    Gaussian,
+    Joined,
+    Mapped,
+    Weighted,
+    places_in_chains,
+    softplus,
+    until_effective,
+)
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.along_class_prior import CLASS_PRIOR_POWER, AlongClassPrior
 from bayescal.quantities.pu_ece.models.case_control import (
@@ -278,7 +286,7 @@ class CaseControlAverage(Average):
         """Resample long chains of a member by what they left out."""
         own = self._apart(name, draws)
         known = self._known(name, own)
-        places = resampled_places(known - own[f"{name}_known"], rng, number)
+        places = places_in_chains(known - own[f"{name}_known"], rng, number)
         return {key: values[places] for key, values in (own | {f"{name}_known": known}).items()}
 
     def _known(self, name: str, draws: Draws) -> Floats:
@@ -513,7 +521,7 @@ class CaseControlAverage(Average):
         log_weights = []
         for name, _, joint in self._joint(weights, evidence):
             marginal = logsumexp(joint, axis=-1)
-            places = resampled_places(marginal, rng)
+            places = places_in_chains(marginal, rng)
             for key in (*_VARIABLES[name], f"{name}_normal"):
                 found[key] = draws[key][places]
             found[f"{name}_boundary"] = boundary[name][places]
@@ -581,25 +589,3 @@ class CaseControlAverage(Average):
         """Logit of the probability that a row is one of the positives, (..., cell)."""
         odds = self.problem.log_ratio - np.log(population.class_prior)
         return np.asarray(odds[..., None] + np.log(np.maximum(population.rates, 1e-300)))
-
-
-def resampled_places(
-    log_weight: Floats, rng: np.random.Generator, number: int | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Places of weighted draws, resampled in each chain in its order, (chain, draw) each.
-
-    A chain without weight keeps its draws. By default there are as many as before.
-    """
-    chains, found = log_weight.shape
-    number = number or found
-    if np.isfinite(log_weight.max()):
-        flat = Weighted(np.zeros((log_weight.size, 0)), log_weight.ravel()).smoothed()
-        log_weight = flat.log_weights.reshape(chains, found)
-    top = log_weight.max(axis=1, keepdims=True)
-    weight = np.where(np.isfinite(top), np.exp(log_weight - np.where(np.isfinite(top), top, 0)), 1)
-    ladder = (np.arange(number) + rng.random((chains, 1))) / number
-    total = np.cumsum(weight, axis=1)
-    places = [
-        np.searchsorted(one / one[-1], steps) for one, steps in zip(total, ladder, strict=True)
-    ]
-    return np.arange(chains)[:, None], np.minimum(np.array(places), found - 1)
