@@ -444,3 +444,25 @@ def choose(weights: Floats, number: int, rng: np.random.Generator) -> NDArray[np
     ladder = (np.arange(number) + rng.random()) / number
     places = np.searchsorted(np.cumsum(weights) / weights.sum(), ladder)
     return np.asarray(rng.permutation(np.minimum(places, len(weights) - 1)))
+
+
+def places_in_chains(
+    log_weight: Floats, rng: np.random.Generator, number: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places of weighted draws, resampled in each chain in its order, (chain, draw) each.
+
+    A chain without weight keeps its draws. By default there are as many as before.
+    """
+    chains, found = log_weight.shape
+    number = number or found
+    if np.isfinite(log_weight.max()):
+        flat = Weighted(np.zeros((log_weight.size, 0)), log_weight.ravel()).smoothed()
+        log_weight = flat.log_weights.reshape(chains, found)
+    top = log_weight.max(axis=1, keepdims=True)
+    weight = np.where(np.isfinite(top), np.exp(log_weight - np.where(np.isfinite(top), top, 0)), 1)
+    ladder = (np.arange(number) + rng.random((chains, 1))) / number
+    total = np.cumsum(weight, axis=1)
+    places = [
+        np.searchsorted(one / one[-1], steps) for one, steps in zip(total, ladder, strict=True)
+    ]
+    return np.arange(chains)[:, None], np.minimum(np.array(places), found - 1)

@@ -43,8 +43,9 @@ from bayescal.quantities.credal.data import (
     score_cells,
 )
 from bayescal.quantities.credal.estimator import Estimate, bounds, estimate
-from bayescal.quantities.credal.models import Imprecise, Isotonic, LabelModel, PseudoObservations
+from bayescal.quantities.credal.models import LabelModel, PseudoObservations
 from bayescal.quantities.credal.models.averaged import EVIDENCE_DRAWS, MOST, Averaged
+from bayescal.quantities.credal.models.bins import Imprecise, Isotonic
 from bayescal.quantities.credal.models.rising import CELLS, Monotone
 from bayescal.quantities.credal.priors import (
     MOST_BINS,

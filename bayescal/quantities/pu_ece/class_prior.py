@@ -177,7 +177,7 @@ def excess(problem: PUProblem, class_prior: float) -> Excess:
 
 def check_possible(problem: PUProblem, priors: Priors) -> None:
     """Refuse a class prior that the data rule out altogether."""
-    least = float(PriorMap.of(priors.class_prior)(np.asarray(_LEAST))[0])
+    least = float(PriorMap.of(priors.class_prior)(np.asarray(_LEAST)))
     found = excess(problem, least)
     if found.p_value < IMPOSSIBLE:
         raise InputError(
@@ -263,7 +263,7 @@ def class_prior_curve(
 def _grid(priors: Priors) -> Floats:
     """Class priors to look at, the mean among them."""
     mean = priors.class_prior_mean
-    tails = PriorMap.of(priors.class_prior)(np.array([-_FAR, _FAR]))[0]
+    tails = PriorMap.of(priors.class_prior)(np.array([-_FAR, _FAR]))
     low = min(tails[0], mean * (1 - _OFF))
     high = max(tails[1], mean + _OFF * min(mean, 1 - mean))
     return np.linspace(low, high, POINTS)

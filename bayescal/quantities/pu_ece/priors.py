@@ -360,16 +360,20 @@ class PriorMap(Cubic):
         """Whether the class prior is one number."""
         return not self.slope.any()
 
-    def __call__(self, normal: Floats) -> tuple[Floats, Floats]:
-        """Class prior and its derivative, (...)."""
-        prior = expit(self.at(normal))
-        return prior, prior * (1 - prior) * self.at(normal, 1)
+    def __call__(self, normal: Floats) -> Floats:
+        """Class prior, (...)."""
+        return np.asarray(expit(self.at(normal)))
+
+    def derivative(self, normal: Floats) -> Floats:
+        """Derivative of the class prior, (...)."""
+        prior = self(normal)
+        return np.asarray(prior * (1 - prior) * self.at(normal, 1))
 
     def log_density(self, normal: Floats) -> Floats:
         """Log density of the class prior at a place given by its standard normal, (...)."""
         if self.known:
             return np.zeros(np.shape(normal))
-        return np.asarray(-(normal**2) / 2 - _LOG_ROOT - np.log(self(normal)[1]))
+        return np.asarray(-(normal**2) / 2 - _LOG_ROOT - np.log(self.derivative(normal)))
 
 
 def _of_beta(prior: Beta) -> PriorMap:

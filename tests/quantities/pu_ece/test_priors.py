@@ -54,7 +54,7 @@ AT = np.linspace(-4, 4, 97)
 @pytest.mark.parametrize(("a", "b"), BETAS)
 def test_quantiles_and_density_of_a_beta(a, b) -> None:
     found = PriorMap.of(bc.Beta(a, b))
-    value, slope = found(AT)
+    value, slope = found(AT), found.derivative(AT)
     exact = np.where(AT < 0, beta.ppf(norm.cdf(AT), a, b), beta.isf(norm.sf(AT), a, b))
     # A cubic through knots h = 1/4 apart errs by h^4 / 384 of a fourth derivative of order 1.
     np.testing.assert_allclose(value, exact, rtol=3e-5)
@@ -66,14 +66,14 @@ def test_quantiles_and_density_of_a_beta(a, b) -> None:
 def test_the_slope_is_that_of_the_value(a, b) -> None:
     found, h = PriorMap.of(bc.Beta(a, b)), 1e-5
     inside = AT + 0.013  # off the knots, where the third derivative jumps
-    numeric = (found(inside + h)[0] - found(inside - h)[0]) / (2 * h)
-    np.testing.assert_allclose(found(inside)[1], numeric, rtol=1e-5, atol=1e-11)
+    numeric = (found(inside + h) - found(inside - h)) / (2 * h)
+    np.testing.assert_allclose(found.derivative(inside), numeric, rtol=1e-5, atol=1e-11)
 
 
 def test_a_known_class_prior_does_not_move() -> None:
     found = PriorMap.of(0.3)
     assert found.known
-    value, slope = found(AT)
+    value, slope = found(AT), found.derivative(AT)
     np.testing.assert_allclose(value, 0.3, rtol=1e-14)
     assert not slope.any()
     assert not found.log_density(AT).any()
@@ -85,16 +85,16 @@ def test_draws_keep_their_quantiles() -> None:
     found = PriorMap.of(PriorDraws(draws))
     level = np.linspace(0.05, 0.95, 19)
     # The kernel's width is 0.9 n^-1/5 = 0.17 of the spread, which widens the spread of .11 by 1.5%.
-    np.testing.assert_allclose(found(norm.ppf(level))[0], np.quantile(draws, level), atol=0.006)
-    numeric = np.gradient(found(AT)[0], AT)
-    np.testing.assert_allclose(found(AT)[1][1:-1], numeric[1:-1], rtol=0.05)
+    np.testing.assert_allclose(found(norm.ppf(level)), np.quantile(draws, level), atol=0.006)
+    numeric = np.gradient(found(AT), AT)
+    np.testing.assert_allclose(found.derivative(AT)[1:-1], numeric[1:-1], rtol=0.05)
 
 
 def test_two_humps_of_draws_stay_two() -> None:
     rng = np.random.default_rng(2)
     draws = np.concatenate([rng.beta(200, 800, 2000), rng.beta(600, 400, 2000)])
     found = PriorMap.of(PriorDraws(draws))
-    value = found(np.linspace(-3, 3, 601))[0]
+    value = found(np.linspace(-3, 3, 601))
     density = np.exp(found.log_density(np.linspace(-3, 3, 601)))
     valley = density[(value > 0.35) & (value < 0.45)].min()
     assert valley < density[np.abs(value - 0.2).argmin()] / 10
@@ -112,7 +112,7 @@ def test_the_graph_computes_the_same() -> None:
     logit = cubic_in_graph(normal, pt.constant(found.value), pt.constant(found.slope))
     compute = pytensor.function([normal], [logit, pytensor.grad(logit, normal)], mode=PLAIN)
     for at in (-9.0, KNOTS[0], -2.2, 0.0, 1.7, KNOTS[-1], 9.0):
-        value, slope = found(np.asarray(at))
+        value, slope = found(np.asarray(at)), found.derivative(np.asarray(at))
         logit_value, logit_slope = compute(at)
         assert logit_value == pytest.approx(np.log(value / (1 - value)), abs=1e-12)
         if abs(at) < KNOTS[-1]:

@@ -18,7 +18,15 @@ from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
 from bayescal.curves.rough import Rough
-from bayescal.inference.direct import Gaussian, Joined, Mapped, Weighted, softplus, until_effective
+from bayescal.inference.direct import (
+    Gaussian,
+    Joined,
+    Mapped,
+    Weighted,
+    places_in_chains,
+    softplus,
+    until_effective,
+)
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.along_class_prior import CLASS_PRIOR_POWER, AlongClassPrior
 from bayescal.quantities.pu_ece.models.case_control import (
@@ -111,7 +119,7 @@ class CaseControlAverage(Average):
         if isinstance(prior, SmoothCurve):
             prior = CurveAverage(curve=prior, rough=0, segments=0, steep=0)
         found = PriorMap.of(class_prior)
-        log_odds = float(problem.log_ratio - np.log(found(np.zeros(1))[0][0]))
+        log_odds = float(problem.log_ratio - np.log(found(np.zeros(1))[0]))
         return cls(
             problem.cells.mean_score,
             problem.total.astype(float),
@@ -222,12 +230,20 @@ class CaseControlAverage(Average):
 
     def _patterns(self, normal: Floats) -> Floats:
         """Log evidence of each pattern of errors at 0 and 1 at class priors, (..., pattern)."""
-        fits = self._boundary_fits(self.problem.log_ratio - np.log(self.class_prior(normal)[0]))
+        fits = self._boundary_fits(normal)
         return log_density_of_patterns(self.boundary.patterns, fits, normal.shape)
 
-    def _boundary_fits(self, log_odds: Floats) -> list[BoundaryFit]:
-        """The scores 0 and 1 at class priors given by the log odds of a positive."""
-        total, positive = self.problem.total, self.problem.positive
+    def _log_odds(self, normal: Floats) -> Floats:
+        """Log odds that a row with the event is one of the positives."""
+        return np.asarray(self.problem.log_ratio - np.log(self.class_prior(normal)))
+
+    def _boundary_fits(self, normal: Floats) -> list[BoundaryFit]:
+        """The scores 0 and 1 at class priors given by their normals."""
+        total, positive, log_odds = (
+            self.problem.total,
+            self.problem.positive,
+            self._log_odds(normal),
+        )
         return [
             fit_boundary(score, CaseControlCells(total[place], positive[place], log_odds))
             for place, score in self.boundary_scores.items()
@@ -270,7 +286,7 @@ class CaseControlAverage(Average):
         """Resample long chains of a member by what they left out."""
         own = self._apart(name, draws)
         known = self._known(name, own)
-        places = resampled_places(known - own[f"{name}_known"], rng, number)
+        places = places_in_chains(known - own[f"{name}_known"], rng, number)
         return {key: values[places] for key, values in (own | {f"{name}_known": known}).items()}
 
     def _known(self, name: str, draws: Draws) -> Floats:
@@ -286,7 +302,7 @@ class CaseControlAverage(Average):
     def _sizes_at(self, normal: Floats, logit: Floats, sizes: SampleSizes) -> Floats:
         """The same at logits of the interior cells, (..., interior)."""
         share = self._interior(normal[..., None]).share(logit)
-        return sizes.log_density(share, self.class_prior(normal)[0])
+        return sizes.log_density(share, self.class_prior(normal))
 
     def completed(self, draws: Draws, rng: np.random.Generator) -> Draws:
         """Take apart what NUTS joined and padded, and add what is drawn exactly."""
@@ -417,9 +433,8 @@ class CaseControlAverage(Average):
 
     def _interior(self, normal: Floats) -> CaseControlCells:
         """Likelihood of the interior cells at class priors given by their normals."""
-        log_odds = self.problem.log_ratio - np.log(self.class_prior(normal)[0])
         positive = self.problem.positive.astype(float)
-        return CaseControlCells(self.rows, positive, log_odds).at(self.interior)
+        return CaseControlCells(self.rows, positive, self._log_odds(normal)).at(self.interior)
 
     def rates(self, name: str, draws: Draws, errs: NDArray[np.bool_]) -> Floats:
         """Label rates of all cells; each component has error rates of 0 and 1 of its own."""
@@ -433,8 +448,7 @@ class CaseControlAverage(Average):
         the sample sizes: of several for each draw one is chosen by them.
         """
         normal = draws[f"{name}_normal"]
-        class_prior = self.class_prior(normal)[0]
-        fits = self._boundary_fits(self.problem.log_ratio - np.log(class_prior))
+        class_prior, fits = self.class_prior(normal), self._boundary_fits(normal)
         density = log_density_of_patterns(self.boundary.patterns, fits, normal.shape)
         tempering = self._segments.tempering if name == SEGMENTS else self.along.tempering
         density += tempering(normal)[..., None]
@@ -507,7 +521,7 @@ class CaseControlAverage(Average):
         log_weights = []
         for name, _, joint in self._joint(weights, evidence):
             marginal = logsumexp(joint, axis=-1)
-            places = resampled_places(marginal, rng)
+            places = places_in_chains(marginal, rng)
             for key in (*_VARIABLES[name], f"{name}_normal"):
                 found[key] = draws[key][places]
             found[f"{name}_boundary"] = boundary[name][places]
@@ -523,7 +537,7 @@ class CaseControlAverage(Average):
 
     def population(self, curve: CurvePosterior) -> Population:
         """Label rates and class prior of each draw."""
-        return Population(curve.rate, self.class_prior(self.class_prior_normal(curve))[0])
+        return Population(curve.rate, self.class_prior(self.class_prior_normal(curve)))
 
     def class_prior_normal(self, curve: CurvePosterior) -> Floats:
         """Standard normal of the class prior of each draw, under its component."""
@@ -544,7 +558,7 @@ class CaseControlAverage(Average):
         """Draws before the data if some score is not calibrated, the sizes known, (1, draw)."""
         number = max(_PRIOR_PROPOSALS * draws, _FEWEST_PRIOR_PROPOSALS)
         rates = self.prior_rates(number, rng)
-        class_prior = self.class_prior(rng.standard_normal(number))[0]
+        class_prior = self.class_prior(rng.standard_normal(number))
         total, positives = self.problem.total, self.problem.n_positive
         weight = log_sizes_density(rates, class_prior, total, positives)
         place = Weighted(rates, weight).resampled_places(draws, rng)
@@ -575,25 +589,3 @@ class CaseControlAverage(Average):
         """Logit of the probability that a row is one of the positives, (..., cell)."""
         odds = self.problem.log_ratio - np.log(population.class_prior)
         return np.asarray(odds[..., None] + np.log(np.maximum(population.rates, 1e-300)))
-
-
-def resampled_places(
-    log_weight: Floats, rng: np.random.Generator, number: int | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Places of weighted draws, resampled in each chain in its order, (chain, draw) each.
-
-    A chain without weight keeps its draws. By default there are as many as before.
-    """
-    chains, found = log_weight.shape
-    number = number or found
-    if np.isfinite(log_weight.max()):
-        flat = Weighted(np.zeros((log_weight.size, 0)), log_weight.ravel()).smoothed()
-        log_weight = flat.log_weights.reshape(chains, found)
-    top = log_weight.max(axis=1, keepdims=True)
-    weight = np.where(np.isfinite(top), np.exp(log_weight - np.where(np.isfinite(top), top, 0)), 1)
-    ladder = (np.arange(number) + rng.random((chains, 1))) / number
-    total = np.cumsum(weight, axis=1)
-    places = [
-        np.searchsorted(one / one[-1], steps) for one, steps in zip(total, ladder, strict=True)
-    ]
-    return np.arange(chains)[:, None], np.minimum(np.array(places), found - 1)

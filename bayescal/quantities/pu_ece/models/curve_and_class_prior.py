@@ -119,7 +119,7 @@ class CurveAndClassPrior:
 
     def log_likelihood(self, coef: Floats) -> Floats:
         """Log-likelihood of cells, sizes and all beside, (..., draw), at (..., draw, basis + 1)."""
-        class_prior = self.prior(coef[..., -1])[0]
+        class_prior = self.prior(coef[..., -1])
         cells = self._cells(class_prior[..., None])
         odds = cells.positive_odds(self.regression.logit(coef[..., :-1]))
         likelihood = np.log(odds) @ cells.positive - np.log1p(odds) @ cells.total
@@ -135,7 +135,7 @@ class CurveAndClassPrior:
         They tie the curve to the class prior. One that is about known leaves a narrower Gaussian,
         an uncertain one a narrow bent ridge, along which transitions diverge.
         """
-        class_prior, derivative = self.prior(np.zeros(()))
+        class_prior, derivative = self.prior(np.zeros(())), self.prior.derivative(np.zeros(()))
         share = self.cells.positive / self.cells.total
         moved = derivative / class_prior * (self.cells.total * share * (1 - share)).sum()
         return bool(moved < _ABOUT_KNOWN * np.sqrt(self.sizes.spread(share)))
@@ -165,7 +165,7 @@ class CurveAndClassPrior:
         cells, sized = self._given_cells(normal), self._sized(own, normal)
         regression = replace(self.regression, cells=cells)
         share = cells.share(regression.logit(sized.mean[:, None, :]))
-        sizes = self.sizes.log_density(share[:, 0], self.prior(normal)[0])
+        sizes = self.sizes.log_density(share[:, 0], self.prior(normal))
         return sized, laplace_evidence(regression, sized) + sizes
 
     def follow(
@@ -219,7 +219,7 @@ class CurveAndClassPrior:
 
     def _given_cells(self, normal: Floats) -> CaseControlCells:
         """Hold class priors by their normals, (...)."""
-        return self._cells(self.prior(normal)[0][..., None, None])
+        return self._cells(self.prior(normal)[..., None, None])
 
     def _sized(self, own: Gaussian, normal: Floats) -> Gaussian:
         """Take what the sample sizes say into the Gaussian by the cells.

@@ -103,7 +103,7 @@ class Bins(BaseModel):
         r = rng.dirichlet(np.full(bins, self.positive), many)
         t = rng.dirichlet(np.full(bins, self.negative), many)
         normal = rng.standard_normal(many)
-        class_prior = self.prior(normal)[0][:, None]
+        class_prior = self.prior(normal)[:, None]
         q = class_prior * r + (1 - class_prior) * t
         log_weight = self.stretch * np.log1p(-class_prior[:, 0])
         log_weight += self.unlabeled * np.log(q).sum(axis=1)
@@ -113,7 +113,7 @@ class Bins(BaseModel):
 
     def class_prior(self, draws: Draws) -> Floats:
         """Class prior of its normal."""
-        return self.prior(draws["class_prior_normal"])[0]
+        return self.prior(draws["class_prior_normal"])
 
     def cell_rates(self, draws: Draws) -> Floats:
         """``pi r / q``."""

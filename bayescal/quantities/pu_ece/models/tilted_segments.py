@@ -142,7 +142,7 @@ class SegmentsByClassPrior:
         mean, own = drawn.expected.mean(), drawn.expected.var()
         off, variance = mean - tilt * own - self.sizes.n_positive, own + drawn.spread
         density = -(off**2) / (2 * variance) - np.log(variance) / 2
-        class_prior = self.class_prior(np.asarray(normal))[0]
+        class_prior = self.class_prior(np.asarray(normal))
         return float(density + tilt * (tilt * own / 2 - mean) - np.log(class_prior))
 
     def _at(self, normal: float, tilt: float) -> Segments:
@@ -201,6 +201,6 @@ class SegmentsByClassPrior:
                 shift[rows], prior[rows] = drawn.shift, drawn.log_prior
             share = self.cells(np.asarray(at)).share(self.segments.offset + shift[rows])
             expected[rows], variance[rows] = self.sizes.moments(share)
-        weight = self.sizes.log_normal(expected, variance, self.class_prior(normal)[0])
+        weight = self.sizes.log_normal(expected, variance, self.class_prior(normal))
         draws = {"segments_normal": normal, "shift": shift, "shift_log_prior": prior}
         return _Drawn(draws, expected, weight - tilt * expected, float(variance.mean()))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, dirichlet
 
-from bayescal.quantities.credal.models import Imprecise, Isotonic, draw_steps
+from bayescal.quantities.credal.models.bins import Imprecise, Isotonic, draw_steps
 from bayescal.quantities.credal.priors import ImpreciseDirichlet, IncrementIsotonic
 from tests.interpreted import PLAIN
 from tests.quantities.credal.made import binary, problem

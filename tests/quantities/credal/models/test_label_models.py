@@ -6,13 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, binomtest
 
-from bayescal.quantities.credal.models import (
-    Imprecise,
-    Isotonic,
-    add_pseudo_observations,
-    in_columns,
-)
+from bayescal.quantities.credal.models import add_pseudo_observations
 from bayescal.quantities.credal.models.averaged import MOST, Averaged
+from bayescal.quantities.credal.models.bins import Imprecise, Isotonic, in_columns
 from bayescal.quantities.credal.models.rising import CELLS, Monotone
 from bayescal.quantities.credal.posterior import cells_of, label_model
 from bayescal.quantities.credal.priors import (

@@ -43,13 +43,13 @@ NORMAL = np.linspace(-4, 4, 41)
 
 @pytest.fixture(scope="module")
 def evidence() -> np.ndarray:
-    return log_evidence(average(), average().class_prior(NORMAL)[0])
+    return log_evidence(average(), average().class_prior(NORMAL))
 
 
 @pytest.mark.parametrize("power", [0.2, POWER, 1.0])
 def test_the_posterior_is_the_prior_times_the_evidence_to_the_power(power, evidence) -> None:
     model = replace(average(), class_prior_power=power)
-    class_prior = model.class_prior(NORMAL)[0]
+    class_prior = model.class_prior(NORMAL)
     weight = norm.pdf(NORMAL) * np.exp(power * evidence)
     mean = np.average(class_prior, weights=weight)
     spread = np.sqrt(np.average((class_prior - mean) ** 2, weights=weight))
@@ -58,7 +58,7 @@ def test_the_posterior_is_the_prior_times_the_evidence_to_the_power(power, evide
     # Laplace's approximation is off by a tenth of a unit of log evidence; 400 effective draws.
     assert draws.mean() == pytest.approx(mean, abs=0.25 * spread)
     assert draws.std() == pytest.approx(spread, rel=0.15)
-    prior = model.class_prior(np.zeros(1))[0].item()
+    prior = model.class_prior(np.zeros(1)).item()
     # The evidence moves it, the less the lower the power.
     assert mean - prior > 0.1 * power * spread
 
@@ -67,7 +67,7 @@ def test_evidence_is_that_of_brute_force() -> None:
     along = average().along
     inside = np.abs(along.knots) < 3
     found = along.evidence["smooth"][inside]
-    expected = log_evidence(average(), average().class_prior(along.knots[inside])[0])
+    expected = log_evidence(average(), average().class_prior(along.knots[inside]))
     np.testing.assert_allclose(found - found[2], expected - expected[2], atol=0.3)
 
 
@@ -121,7 +121,7 @@ def test_a_flat_class_prior_is_known_near_one() -> None:
     model = average(bc.Beta(1, 1), of_counts([4, 9, 20], [60, 40, 50], [0.2, 0.5, 0.8]))
     # 2 in 100 of the prior are below, and 1 in 1000 above.
     normal = np.linspace(-2, 3, 26)
-    class_prior = model.class_prior(normal)[0]
+    class_prior = model.class_prior(normal)
     expected = log_evidence(model, class_prior, draws=200_000)
     found = np.interp(normal, model.along.knots, model.along.evidence["smooth"])
     near = (class_prior > 0.4) & (class_prior < 0.99)
@@ -141,7 +141,7 @@ def test_few_positives_of_high_scores_leave_a_flat_class_prior_wide() -> None:
     plan = bc.pu_ece.plan(truth.scores((20, 1000), seed=3), bc.pu_ece.Priors(bc.Beta(1, 1)))
     model = plan.cases[0].model
     normal = np.linspace(-1.5, 3, 19)
-    expected = log_evidence(model, model.class_prior(normal)[0], draws=10_000)
+    expected = log_evidence(model, model.class_prior(normal), draws=10_000)
     along = model.along
     through = np.interp(normal, along.knots, along.evidence["smooth"])
     near = normal >= 0
@@ -150,4 +150,4 @@ def test_few_positives_of_high_scores_leave_a_flat_class_prior_wide() -> None:
     weight = norm.pdf(normal) * np.exp(0.2 * expected)
     share = weight[normal > 2].sum() / weight.sum()
     found = model.population(model.direct_posterior(1000, np.random.default_rng(2)))
-    assert (found.class_prior > model.class_prior(np.array([2.0]))[0]).mean() < share + 0.1
+    assert (found.class_prior > model.class_prior(np.array([2.0]))).mean() < share + 0.1

@@ -108,7 +108,7 @@ def test_long_chains_are_shortened_by_what_the_sizes_say(average) -> None:
     assert short["coef"].shape == (2, 2000, size)
     # By the density itself, at the interior cells, which here are all cells with rows.
     normal = long["smooth_normal"][..., 0]
-    class_prior = average.class_prior(normal)[0]
+    class_prior = average.class_prior(normal)
     rate = expit(average.smooth.regression.logit(long["coef"][..., :size]))
     assert len(average.interior) == len(MADE.total)
     log_weight = log_sizes_density(rate, class_prior, MADE.total, MADE.n_positive)
@@ -312,7 +312,7 @@ def values_at(model, point, names):
 
 
 def log_likelihood(average, name, rate, normal) -> float:
-    pi = average.class_prior(np.asarray(normal))[0]
+    pi = average.class_prior(np.asarray(normal))
     odds = MADE.n_positive / MADE.n_unlabeled * rate / pi
     cells = binom.logpmf(MADE.positive, MADE.total, odds / (1 + odds)).sum()
     if not average.class_prior.known:

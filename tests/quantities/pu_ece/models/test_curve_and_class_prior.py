@@ -120,7 +120,7 @@ def test_a_class_prior_that_is_about_known_leaves_a_gaussian_that_knows_the_size
     normal = found.normal.mean.item()
     mean, root = conditional(found, normal)
     coef = mean + rng.standard_normal((4000, len(mean))) @ root.T
-    odds = joint.log_ratio - np.log(joint.prior(np.asarray(normal))[0])
+    odds = joint.log_ratio - np.log(joint.prior(np.asarray(normal)))
     cells = replace(joint.cells, log_odds=odds)
     share = cells.share(joint.regression.logit(coef))
     off = share @ cells.total - joint.sizes.n_positive
