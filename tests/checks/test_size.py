@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2225,
-    "core": 9375,
-    "curves": 2498,
+    "core": 9377,
+    "curves": 2520,
     "inference": 1794,
     "measures": 891,
     "plots": 3315,
     "quantities/agnostic": 3852,
     "quantities/credal": 6536,
-    "quantities/ece": 3124,
-    "quantities/pu_ece": 6161,
+    "quantities/ece": 3131,
+    "quantities/pu_ece": 6169,
     "quantities/ssme": 5681,
-    "quantities/temperature": 5016,
+    "quantities/temperature": 5034,
     "report": 3072,
-    "results": 6370,
+    "results": 6401,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_555
+TEST_LINES = 50_696
 
 
 def lines(path: Path) -> int:
