@@ -506,8 +506,17 @@ def best(
             "together with Scores.stack."
         )
     tree = paired(tree, name)
-    outer, values = _together(tree, name, names)
-    shares = [rank_shares(-one if better == MORE else one) for one in values]
+    source = paired_group(tree, name)
+    draws = access.variable(tree, source or schema.POSTERIOR, name)
+    lead = [str(dim) for dim in draws.dims if dim not in (*schema.DRAW_DIMS, schema.CLASSIFIER)]
+    outer = {dim: [str(value) for value in draws[dim].values] for dim in lead}
+    if source is None:
+        places = (dict(zip(outer, place, strict=True)) for place in product(*outer.values()))
+        badness = [_coupled(tree, name, names, place) for place in places]
+    else:
+        ordered = draws.transpose(*lead, *schema.DRAW_DIMS, schema.CLASSIFIER)
+        badness = [*ordered.values.reshape(-1, math.prod(ordered.shape[-3:-1]), len(names))]
+    shares = [rank_shares(-one if better == MORE else one) for one in badness]
     access.find_case(tree, None, class_, group)
     rank = xr.DataArray(
         np.reshape(shares, (*map(len, outer.values()), len(names), len(names))),
@@ -521,24 +530,6 @@ def best(
     converged = access.is_converged(tree)
     first, title = rank.isel({RANK: 0}, drop=True), access.described(tree, name).title
     return Best(name, first, rank, converged, title)
-
-
-def _together(
-    tree: xr.DataTree, var: str, names: list[str]
-) -> tuple[dict[str, list[str]], list[Floats]]:
-    """Names of classes and groups by dim, and for each place draws that belong together.
-
-    Draws are (draw, classifier).
-    """
-    source = paired_group(tree, var)
-    draws = access.variable(tree, source or schema.POSTERIOR, var)
-    lead = [str(dim) for dim in draws.dims if dim not in (*schema.DRAW_DIMS, schema.CLASSIFIER)]
-    outer = {dim: [str(value) for value in draws[dim].values] for dim in lead}
-    if source is None:
-        places = (dict(zip(outer, place, strict=True)) for place in product(*outer.values()))
-        return outer, [_coupled(tree, var, names, place) for place in places]
-    ordered = draws.transpose(*lead, *schema.DRAW_DIMS, schema.CLASSIFIER)
-    return outer, [*ordered.values.reshape(-1, math.prod(ordered.shape[-3:-1]), len(names))]
 
 
 def rankable(tree: xr.DataTree, one: Variable) -> bool:
