@@ -305,10 +305,10 @@ def plan(
         parts = [case for own in found for case in _of_groups(own, rows.groups, priors)]
         pooled = any(isinstance(case, GroupedCase) for case in parts)
         return Plan(parts, attrs, variables=GROUPED_VARIABLES if pooled else ())
-    cases = [
-        case_of(problem, priors, _notes(rows, problem.coords))
-        for problem in problems(rows, priors, bins, multiclass)
-    ]
+    cases = []
+    for problem in problems(rows, priors, bins, multiclass):
+        notes = class_signs(rows, problem.coords["classifier"]) if isinstance(rows, Scores) else ()
+        cases.append(case_of(problem, priors, notes))
     tasks = _shared_tasks(rows, multiclass)
     if not tasks:
         return Plan(cases, attrs)
@@ -323,11 +323,6 @@ def _shared_tasks(data: Data, multiclass: str) -> Sequence[Task]:
     if isinstance(data, Scores):
         return data.tasks(multiclass) if data.n_classifiers > 1 else ()
     return data.shared_tasks() if isinstance(data, CountTable) else ()
-
-
-def _notes(data: Data, coords: Mapping[str, str]) -> Sequence[str]:
-    """What is said of a classifier's labels of several classes."""
-    return class_signs(data, coords["classifier"]) if isinstance(data, Scores) else ()
 
 
 def _of_groups(found: Sequence[Problem], groups: Collection[str], priors: Priors) -> Sequence[Case]:
