@@ -19,7 +19,7 @@ from bayescal.core.functionals import (
     log_binomial_coefficient,
     maximum_calibration_error,
 )
-from bayescal.inference.direct import BinomialCells, CellLikelihood
+from bayescal.inference.direct import BinomialCells, CellLikelihood, zoomed
 
 # Scores of exactly 0 or 1 have no logit; beyond this no count of rows separates them.
 EDGE = 1e-9
@@ -349,13 +349,7 @@ class BoundaryScore:
     def _grid(self) -> tuple[Floats, Floats]:
         """Grid of the logit of the error rate where the posterior is, with its log density."""
         grid = self.mean + self.spread * np.linspace(-_REACH, _REACH, _GRID_POINTS)
-        # With many rows the posterior lies between two points of the first grid.
-        for _ in range(3):
-            density = self.log_density(grid)
-            held = np.flatnonzero(density > density.max() - 40)
-            low, high = max(held[0] - 1, 0), min(held[-1] + 1, _GRID_POINTS - 1)
-            grid = np.linspace(grid[low], grid[high], _GRID_POINTS)
-        return grid, self.log_density(grid)
+        return zoomed(self.log_density, grid, 40)
 
     @property
     def log_evidence(self) -> float:

@@ -14,7 +14,7 @@ from scipy.special import expit, softmax
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.bin_edges import PARTS
 from bayescal.core.columns import Floats
-from bayescal.core.quantity import Draws
+from bayescal.core.quantity import Bound, CaseArrays, Draws, bound_values, bound_words
 from bayescal.core.text import counted
 from bayescal.curves.average import (
     BOUNDARY_MEAN,
@@ -23,7 +23,7 @@ from bayescal.curves.average import (
     State,
     in_chains,
 )
-from bayescal.curves.cells import ERRORS, Problem, in_a_row
+from bayescal.curves.cells import ERRORS, Problem, curve_scores, in_a_row
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, SEGMENTS
 from bayescal.results.schema import MIN_ESS
 
@@ -219,6 +219,30 @@ class CurvePosterior:
         for own, values in zip(rows.values(), parts, strict=True):
             found[own] = values
         return found.reshape(*self.place.shape, *found.shape[1:])
+
+
+def kept_data(
+    problem: Problem,
+    size: int,
+    posterior: Mapping[str, Floats],
+    estimate: Mapping[str, Any],
+    theory: Mapping[str, Bound],
+) -> CaseArrays:
+    """What a result keeps of a problem whatever its model, with its posterior."""
+    cells = problem.cells
+    return CaseArrays(
+        coords=problem.coords,
+        posterior=posterior,
+        observed_data={"events": nonempty_cells(cells.positives, cells.count, size)},
+        constant_data={
+            "curve_score": curve_scores(problem),
+            **kept_cells(cells, size),
+            **kept_parts(problem, size),
+        },
+        point_estimate=estimate,
+        bounds=bound_values(theory),
+        bounds_attrs=bound_words(theory),
+    )
 
 
 def kept_cells(cells: BinCounts, size: int) -> dict[str, NDArray[Any]]:

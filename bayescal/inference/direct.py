@@ -466,3 +466,22 @@ def places_in_chains(
         np.searchsorted(one / one[-1], steps) for one, steps in zip(total, ladder, strict=True)
     ]
     return np.arange(chains)[:, None], np.minimum(np.array(places), found - 1)
+
+
+def around(log_density: Floats, depth: float) -> tuple[int, int]:
+    """First and last place of what lies at most so far below the largest, and a step beyond."""
+    held = np.flatnonzero(log_density > log_density.max() - depth)
+    return max(int(held[0]) - 1, 0), min(int(held[-1]) + 1, len(log_density) - 1)
+
+
+def zoomed(
+    log_density: Callable[[Floats], Floats], grid: Floats, depth: float, rounds: int = 3
+) -> tuple[Floats, Floats]:
+    """Lay an even grid where the density is, which may be between two points of the first one.
+
+    Returned with the log density there.
+    """
+    for _ in range(rounds):
+        first, last = around(log_density(grid), depth)
+        grid = np.linspace(grid[first], grid[last], len(grid))
+    return grid, log_density(grid)

@@ -25,8 +25,6 @@ from bayescal.core.quantity import (
     Floats,
     Plan,
     Variable,
-    bound_values,
-    bound_words,
 )
 from bayescal.core.scores import Scores, alike_scores
 from bayescal.curves.average import Average, for_nuts, weighing, with_evidence
@@ -34,9 +32,8 @@ from bayescal.curves.cells import Problem, curve_scores, draw_masses, off_bounda
 from bayescal.curves.posterior import (
     CurvePosterior,
     evidence_warnings,
-    kept_cells,
     kept_curve,
-    kept_parts,
+    kept_data,
     nonempty_cells,
 )
 from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS
@@ -189,23 +186,12 @@ class AgnosticCase:
         )
 
     def _of_data(self, posterior: Values) -> CaseArrays:
-        """What a result holds whatever the draws: cells, thresholds, estimate and bounds."""
-        problem, size = self.problem.labeled, self.model.compile_key[-1]
-        cells, theory = problem.cells, bounds(self.problem.figures.n)._asdict()
-        return CaseArrays(
-            coords=self.coords,
-            posterior=posterior,
-            observed_data={"events": nonempty_cells(cells.positives, cells.count, size)},
-            constant_data={
-                "curve_score": curve_scores(problem),
-                **self._thresholds(),
-                **kept_cells(cells, size),
-                **kept_parts(problem, size),
-            },
-            point_estimate=self._point_estimate(),
-            bounds=bound_values(theory),
-            bounds_attrs=bound_words(theory),
-        )
+        """What a result holds whatever the draws, with the thresholds of ROC curves."""
+        problem, theory = self.problem.labeled, bounds(self.problem.figures.n)._asdict()
+        size, estimate = self.model.compile_key[-1], self._point_estimate()
+        found = kept_data(problem, size, posterior, estimate, theory)
+        scores = {"curve_score": found.constant_data["curve_score"], **self._thresholds()}
+        return replace(found, constant_data={**scores, **found.constant_data})
 
     def simulate(self, rng: np.random.Generator) -> tuple[AgnosticCase, Values]:
         """Draw a curve from the prior and labels given it, for the scores of this case."""

@@ -265,21 +265,6 @@ class CredalCase:
         curve = self._curve_of_cells(draws, rates, rng.spawn(1)[0])
         point = estimate(self.data)
         theory, words = self._bounds(point)
-        (score,), label, weight = labeled_rows(self.data.calibration)
-        constant = {
-            "cell_count": problem.count,
-            "cell_rank": problem.place,
-            "cell_score": problem.cell_score(),
-            "target_score": columns_of(self.data.target.y_prob[0][self.rows]),
-            # What bounds of any other row take besides the draws.
-            "calibration_score": columns_of(score),
-            "all_target_scores": columns_of(self.data.target.y_prob[0]),
-        }
-        rows = {"target_row": self.rows, "calibration_label": label}
-        if self.data.rows is not None:
-            rows["calibration_rows"] = self.data.rows
-        if weight is not None:
-            rows["calibration_weight"] = weight
         kept = {name: draws[name] for name in self.model.variables}
         return CaseArrays(
             coords=self.coords,
@@ -289,7 +274,7 @@ class CredalCase:
             log_prior=self._log_prior(draws),
             posterior_predictive=self._squeezed({"events": replicated}),
             observed_data=self._squeezed({"events": problem.positives}),
-            constant_data=self._squeezed(constant) | rows,
+            constant_data=self._constant_data(),
             point_estimate={
                 # Of the rows held, but for the share of improper ones.
                 **{name: value[self.rows] for name, value in point._asdict().items()},
@@ -301,6 +286,25 @@ class CredalCase:
             bounds=theory,
             bounds_attrs=words,
         )
+
+    def _constant_data(self) -> dict[str, Any]:
+        """Cells and rows, with what bounds of any other row take besides the draws."""
+        (score,), label, weight = labeled_rows(self.data.calibration)
+        target = self.data.target.y_prob[0]
+        by_curve = {
+            "cell_count": self.problem.count,
+            "cell_rank": self.problem.place,
+            "cell_score": self.problem.cell_score(),
+            "target_score": columns_of(target[self.rows]),
+            "calibration_score": columns_of(score),
+            "all_target_scores": columns_of(target),
+        }
+        rows = {"target_row": self.rows, "calibration_label": label}
+        if self.data.rows is not None:
+            rows["calibration_rows"] = self.data.rows
+        if weight is not None:
+            rows["calibration_weight"] = weight
+        return self._squeezed(by_curve) | rows
 
     def _curve_of_cells(
         self, draws: Draws, rates: Floats, rng: np.random.Generator

@@ -306,10 +306,10 @@ def plan(
         pooled = is_fine(priors) and any(_have_a_curve(own, priors) for own in found)
         parts = [case for own in found for case in _of_groups(own, rows.groups, priors, pooled)]
         return Plan(parts, attrs, variables=GROUPED_VARIABLES if pooled else ())
-    cases = [
-        case_of(problem, priors, _notes(rows, problem.coords))
-        for problem in problems(rows, priors, bins, multiclass)
-    ]
+    cases = []
+    for problem in problems(rows, priors, bins, multiclass):
+        notes = class_signs(rows, problem.coords["classifier"]) if isinstance(rows, Scores) else ()
+        cases.append(case_of(problem, priors, notes))
     tasks = _shared_tasks(rows, multiclass)
     if not tasks:
         return Plan(cases, attrs)
@@ -326,6 +326,7 @@ def _shared_tasks(data: Data, multiclass: str) -> Sequence[Task]:
     return data.shared_tasks() if isinstance(data, CountTable) else ()
 
 
+<<<<<<< HEAD
 def _notes(data: Data, coords: Mapping[str, str]) -> Sequence[str]:
     """What is said of a classifier's labels of several classes."""
     return class_signs(data, coords["classifier"]) if isinstance(data, Scores) else ()
@@ -334,6 +335,9 @@ def _notes(data: Data, coords: Mapping[str, str]) -> Sequence[str]:
 def _of_groups(
     found: Sequence[Problem], groups: Collection[str], priors: Priors, pooled: bool
 ) -> Sequence[Case]:
+=======
+def _of_groups(found: Sequence[Problem], groups: Collection[str], priors: Priors) -> Sequence[Case]:
+>>>>>>> 5de24fa3588871e9266e5f698799044845e12e74
     """One model for all groups that share a curve; independent ones otherwise."""
     check_rows(len(found), "the labelled rows")
     held = {problem.coords["group"] for problem in found}

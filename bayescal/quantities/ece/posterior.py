@@ -15,7 +15,7 @@ from bayescal.core.bin_counts import BinCounts
 from bayescal.core.bin_edges import STRATEGIES
 from bayescal.core.functionals import log_binomial
 from bayescal.core.plausibility import contradiction
-from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats
 from bayescal.curves.average import Average, with_evidence
 from bayescal.curves.cells import (
     ERRORS,
@@ -34,9 +34,8 @@ from bayescal.curves.posterior import (
     CurvePosterior,
     by_component,
     evidence_warnings,
-    kept_cells,
     kept_curve,
-    kept_parts,
+    kept_data,
     kept_rates,
     mean_curves,
     nonempty_cells,
@@ -242,7 +241,11 @@ def collect_arrays(
     if cells.weighted:
         given_mass = {"given_mass": kept_rates(cells.count, of_given.mass, n_cells)}
     posterior["calibration_curve"] = drawn.curve
-    found = _of_data(problem, n_cells, posterior)
+    bins = problem.bins
+    figures = {**estimate(bins)._asdict(), "n": bins.n, "prevalence": bins.prevalence}
+    if bins.weighted:
+        figures["effective_n"] = bins.effective_n
+    found = kept_data(problem, n_cells, posterior, figures, _theory(bins)._asdict())
     gap_direction = {"gap_direction": nonempty_cells(direction, cells.count, n_cells)}
     return replace(
         found,
@@ -256,29 +259,6 @@ def collect_arrays(
             **given_mass,
         },
         warnings=contradiction_warnings(problem, replicated),
-    )
-
-
-def _of_data(problem: Problem, n_cells: int, posterior: Values) -> CaseArrays:
-    """What a result holds whatever the model: cells, estimate and bounds."""
-    cells, bins, theory = problem.cells, problem.bins, _theory(problem.bins)._asdict()
-    return CaseArrays(
-        coords=problem.coords,
-        posterior=posterior,
-        observed_data={"events": nonempty_cells(cells.positives, cells.count, n_cells)},
-        constant_data={
-            "curve_score": curve_scores(problem),
-            **kept_cells(cells, n_cells),
-            **kept_parts(problem, n_cells),
-        },
-        point_estimate={
-            **estimate(bins)._asdict(),
-            "n": bins.n,
-            "prevalence": bins.prevalence,
-            **({"effective_n": bins.effective_n} if bins.weighted else {}),
-        },
-        bounds=bound_values(theory),
-        bounds_attrs=bound_words(theory),
     )
 
 

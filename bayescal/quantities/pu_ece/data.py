@@ -247,10 +247,6 @@ class PUProblem:
         total = positive + unlabeled.cells.count
         return cls(unlabeled, positive, total, int(positive.sum()))
 
-    def relabelled(self, positive: NDArray[np.int64]) -> PUProblem:
-        """Exchange the positives, and keep what the model is conditional on."""
-        return replace(self, positive=positive)
-
     @property
     def cells(self) -> BinCounts:
         """Cells of the unlabelled scores."""

@@ -288,7 +288,7 @@ class AveragedCase(ProblemCase):
         """
         population, values = self._before(1, rng)
         positive = self.model.draw_positives(population, rng)[0, 0]
-        again = case_of(self.problem.relabelled(positive), self.priors)
+        again = case_of(replace(self.problem, positive=positive), self.priors)
         return again, {name: value[0, 0] for name, value in values.items()}
 
 

@@ -21,7 +21,7 @@ from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats, LabelM
 from bayescal.core.scores import Scores
 from bayescal.core.streams import count_not_above
 from bayescal.curves.average import in_chains
-from bayescal.inference.direct import choose
+from bayescal.inference.direct import around, choose, zoomed
 from bayescal.quantities.temperature.data import Rows, only_problem
 from bayescal.quantities.temperature.logits import LOW, NODES, STEP, derivatives, look_up, quintic
 from bayescal.quantities.temperature.priors import CLASS_WISE, MODELS, SHARED, VECTOR, Priors
@@ -312,7 +312,7 @@ _SHARED_PLACES: Final = 401
 # Standard deviations of the prior on either side; natural logarithm below the largest density.
 _SHARED_REACH: Final = 7.0
 _SHARED_DEPTH: Final = 20.0
-_SHARED_ROUNDS: Final = 3
+_SHARED_ROUNDS: Final = 2
 
 
 def draw_shared(
@@ -321,14 +321,14 @@ def draw_shared(
     """Draw the log alpha of all classes, (draw,), and compute the log evidence."""
     reach = _SHARED_REACH * priors.mu.sigma
     place = np.linspace(priors.mu.mu - reach, priors.mu.mu + reach, _SHARED_PLACES)
-    for _ in range(_SHARED_ROUNDS):
-        density = norm.logpdf(place, priors.mu.mu, priors.mu.sigma)
-        density += look_up(table, place[:, None]).sum(axis=1)
-        step, found = place[1] - place[0], place
-        low, high = _around(density, place, _SHARED_DEPTH)
-        place = np.linspace(low, high, _SHARED_PLACES)
-    share = np.exp(density - logsumexp(density))
-    at = rng.choice(found, draws, p=share) + rng.uniform(-step / 2, step / 2, draws)
+
+    def log_density(log_alpha: Floats) -> Floats:
+        prior = norm.logpdf(log_alpha, priors.mu.mu, priors.mu.sigma)
+        return np.asarray(prior + look_up(table, log_alpha[:, None]).sum(axis=1))
+
+    place, density = zoomed(log_density, place, _SHARED_DEPTH, _SHARED_ROUNDS)
+    step, share = place[1] - place[0], np.exp(density - logsumexp(density))
+    at = rng.choice(place, draws, p=share) + rng.uniform(-step / 2, step / 2, draws)
     return at, float(logsumexp(density) + np.log(step))
 
 
@@ -388,16 +388,10 @@ def posterior_grid(table: Floats, priors: Priors) -> Grid:
     log_tau = np.linspace(np.log(priors.tau.sigma / 3e4), np.log(5 * priors.tau.sigma), _COARSE)
     ends = priors.mu.mu + 5 * priors.mu.sigma * np.array([[-1.0], [1.0]])
     found = _grid(table, priors, np.broadcast_to(ends, (2, _COARSE)), log_tau)
-    kept = _around(logsumexp(found.log_mass, axis=0), log_tau)
-    fine = np.linspace(kept[0], kept[1], _FINE)
+    first, last = around(logsumexp(found.log_mass, axis=0), _DEPTH)
+    fine = np.linspace(log_tau[first], log_tau[last], _FINE)
     ends = np.array([np.interp(fine, log_tau, end) for end in found.mu[[0, -1]]])
     return _grid(table, priors, ends, fine)
-
-
-def _around(density: Floats, places: Floats, depth: float = _DEPTH) -> Floats:
-    """Ends of what has density, and a step beyond, (2,)."""
-    kept = np.flatnonzero(density > density.max() - depth)
-    return places[[max(kept[0] - 1, 0), min(kept[-1] + 1, len(places) - 1)]]
 
 
 def _grid(table: Floats, priors: Priors, ends: Floats, log_tau: Floats) -> Grid:
@@ -407,7 +401,8 @@ def _grid(table: Floats, priors: Priors, ends: Floats, log_tau: Floats) -> Grid:
         density = _log_posterior(table, priors, mu, log_tau)
         if (density > density.max(axis=0) - _DEPTH).sum(axis=0).min() >= _ENOUGH:
             break
-        ends = np.stack([_around(*one) for one in zip(density.T, mu.T, strict=True)], axis=1)
+        kept = np.transpose([around(column, _DEPTH) for column in density.T])
+        ends = np.take_along_axis(mu, kept, axis=0)
     cell = (mu[1] - mu[0]) * (log_tau[1] - log_tau[0])
     return Grid(mu, log_tau, density + np.log(cell))
 

@@ -332,6 +332,31 @@ def _temperatures(base: TemperatureScaling, parts: Sequence[Part], gamma: float)
     return with_number(found.shared), [with_number(alpha) for alpha in found.alpha]
 
 
+class _Near(NamedTuple):
+    """The constraint on parameters of slices; a flat point has the shared ones, then theirs."""
+
+    whole: Floats  # from the parameters sought to those whose distance counts
+    gamma: float
+
+    def apart(self, flat: Floats) -> Floats:
+        """Distances from the shared ones over the largest one allowed, (slice, parameter)."""
+        points = flat.reshape(-1, len(self.whole)) @ self.whole
+        return np.asarray((points[1:] - points[0]) / self.gamma)
+
+    def room(self, flat: Floats) -> Floats:
+        """What is left, at least 0 where a slice is near enough, (slice,)."""
+        return np.asarray(1 - (self.apart(flat) ** 2).sum(axis=1))
+
+    def slope(self, flat: Floats) -> Floats:
+        """Derivative of `room` by the flat point, (slice, (slice + 1) * parameter)."""
+        slope = 2 * self.apart(flat) @ self.whole.T
+        slices = np.arange(len(slope))
+        found = np.zeros((len(slope), len(slope) + 1, slope.shape[1]))
+        found[:, 0] = slope
+        found[slices, slices + 1] = -slope
+        return found.reshape(len(slope), -1)
+
+
 def _parametric(base: ParametricCalibrator, parts: Sequence[Part], gamma: float) -> Near:
     logits, label, weight = map(np.concatenate, zip(*parts, strict=True))
     logits, whole = base.centred(logits)
@@ -355,23 +380,10 @@ def _parametric(base: ParametricCalibrator, parts: Sequence[Part], gamma: float)
         slope = np.vstack([np.zeros(size), mass[:, None] * np.array(slopes)])
         return float(mass @ values), slope.ravel()
 
-    def apart(flat: Floats) -> Floats:
-        points = flat.reshape(-1, size) @ whole
-        return np.asarray((points[1:] - points[0]) / gamma)
-
-    def room(flat: Floats) -> Floats:
-        return np.asarray(1 - (apart(flat) ** 2).sum(axis=1))
-
-    def room_slope(flat: Floats) -> Floats:
-        slope = 2 * apart(flat) @ whole.T
-        found = np.zeros((n_slices, n_slices + 1, size))
-        found[:, 0] = slope
-        found[np.arange(n_slices), np.arange(n_slices) + 1] = -slope
-        return found.reshape(n_slices, -1)
-
     points = np.tile(start, n_slices + 1)
     if gamma > 0:
-        within = {"type": "ineq", "fun": room, "jac": room_slope}
+        near = _Near(whole, gamma)
+        within = {"type": "ineq", "fun": near.room, "jac": near.slope}
         points = minimize(
             loss,
             points,

@@ -26,6 +26,7 @@ from bayescal.inference.direct import (
     places_in_chains,
     softplus,
     until_effective,
+    zoomed,
 )
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.along_class_prior import CLASS_PRIOR_POWER, AlongClassPrior
@@ -51,7 +52,6 @@ from bayescal.quantities.pu_ece.priors import LAST, ClassPrior, PriorMap
 
 _LOG_ROOT = np.log(2 * np.pi) / 2
 _FINE = 201
-_ZOOMS = 4
 # Log densities below the largest by this much do not matter.
 _NEGLIGIBLE = 30.0
 # Where the segments' evidence is looked at, in standard deviations about two centres.
@@ -379,14 +379,14 @@ class CaseControlAverage(Average):
         if self.class_prior.known:
             known = self._interior(np.zeros((1, 1))).log_likelihood(offset)
             return Nodes(np.zeros(1), known.sum(axis=-1))
-        grid = np.linspace(-LAST, LAST, _FINE)
-        for zoom in range(_ZOOMS):
-            likelihood = self._interior(grid[:, None]).log_likelihood(offset).sum(axis=-1)
-            density = likelihood - grid**2 / 2 - _LOG_ROOT + self._calibrated_known(grid)
-            kept = np.flatnonzero(density > density.max() - _NEGLIGIBLE)
-            low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, _FINE - 1)]
-            if zoom < _ZOOMS - 1:
-                grid = np.linspace(low, high, _FINE)
+
+        def log_density(normal: Floats) -> Floats:
+            likelihood = self._interior(normal[:, None]).log_likelihood(offset).sum(axis=-1)
+            return np.asarray(likelihood - normal**2 / 2 - _LOG_ROOT) + self._calibrated_known(
+                normal
+            )
+
+        grid, density = zoomed(log_density, np.linspace(-LAST, LAST, _FINE), _NEGLIGIBLE)
         return Nodes(grid, density + np.log(grid[1] - grid[0]))
 
     def _calibrated_known(self, normal: Floats) -> Floats:

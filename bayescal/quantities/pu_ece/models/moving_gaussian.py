@@ -14,7 +14,7 @@ from scipy.linalg import block_diag
 from scipy.special import ndtri
 
 from bayescal.core.quantity import Floats
-from bayescal.inference.direct import Gaussian
+from bayescal.inference.direct import Gaussian, around
 
 _MOST = 24
 # Where knots are sought, and how many there are at first.
@@ -126,8 +126,7 @@ class MovingGaussian:
         off = np.full(_FIRST - 1, np.inf)
         while True:
             density = found[1]
-            kept = np.flatnonzero(density > density.max() - negligible)
-            first, last = max(kept[0] - 1, 0), min(kept[-1] + 1, len(density) - 1)
+            first, last = around(density, negligible)
             wide = np.diff(found[0])[first:last] > _NARROWEST
             place = first + np.flatnonzero(wide & (off[first:last] > _OFF))
             left = _MOST - (last - first + 1)
