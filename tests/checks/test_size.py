@@ -18,7 +18,7 @@ BUDGET = {
     "plots": 3315,
     "quantities/agnostic": 3838,
     "quantities/credal": 6540,
-    "quantities/ece": 3115,
+    "quantities/ece": 3106,
     "quantities/pu_ece": 6164,
     "quantities/ssme": 5681,
     "quantities/temperature": 5041,

@@ -326,18 +326,9 @@ def _shared_tasks(data: Data, multiclass: str) -> Sequence[Task]:
     return data.shared_tasks() if isinstance(data, CountTable) else ()
 
 
-<<<<<<< HEAD
-def _notes(data: Data, coords: Mapping[str, str]) -> Sequence[str]:
-    """What is said of a classifier's labels of several classes."""
-    return class_signs(data, coords["classifier"]) if isinstance(data, Scores) else ()
-
-
 def _of_groups(
     found: Sequence[Problem], groups: Collection[str], priors: Priors, pooled: bool
 ) -> Sequence[Case]:
-=======
-def _of_groups(found: Sequence[Problem], groups: Collection[str], priors: Priors) -> Sequence[Case]:
->>>>>>> 5de24fa3588871e9266e5f698799044845e12e74
     """One model for all groups that share a curve; independent ones otherwise."""
     check_rows(len(found), "the labelled rows")
     held = {problem.coords["group"] for problem in found}
