@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3148,
     "quantities/pu_ece": 6184,
     "quantities/ssme": 5681,
-    "quantities/temperature": 5016,
+    "quantities/temperature": 5034,
     "report": 3072,
     "results": 6370,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_560
+TEST_LINES = 50_583
 
 
 def lines(path: Path) -> int:

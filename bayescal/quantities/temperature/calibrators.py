@@ -23,6 +23,7 @@ from bayescal.core.classifiers import (
 )
 from bayescal.core.columns import Label, column_names, factorize
 from bayescal.core.errors import InputError
+from bayescal.core.intake import round_scores
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.estimator import binned_error, top_class
 from bayescal.quantities.temperature.logits import (
@@ -354,7 +355,8 @@ class TemperatureScaling(LogitCalibrator):
     def _least_error(self, logits: Floats, label: Integers, weight: Floats | None) -> float:
         def error(log_alpha: float) -> float:
             score, predicted = top_class(np.exp(log_alpha) * logits)
-            return binned_error(score, predicted == label, Binning(self.n_bins, "uniform"), weight)
+            right, bins = predicted == label, Binning(self.n_bins, "uniform")
+            return binned_error(round_scores(score), right, bins, weight)
 
         grid = np.linspace(np.log(self.alpha_min), np.log(self.alpha_max), _GRID)
         values = [error(place) for place in grid]

@@ -10,12 +10,13 @@ from operator import add
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from bayescal.core.bin_counts import weight_ratio
 from bayescal.core.checks import check_data
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
+from bayescal.core.intake import round_scores
 from bayescal.core.plausibility import below_chance
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, check_one_classifier, check_ungrouped
@@ -159,6 +160,7 @@ class Problem:
     label: Integers  # (obs,); -1 where it is missing
     predicted: Integers  # (obs,)
     weight: Floats | None = None  # (obs,)
+    dtype: DTypeLike = np.float64  # that scores or logits had
 
     @classmethod
     def of(cls, data: Scores, classifier: str, first: int = 0, of: str = "") -> Problem:
@@ -185,7 +187,9 @@ class Problem:
                 f"{classifier} at row {first + place}{of}. Divide all logits by one number."
             )
         names = tuple(str(name) for name in data.classes)
-        return cls(classifier, names, logits, label, predicted_class(logits), data.sample_weight)
+        dtype = (data.y_prob if data.logits is None else data.logits).dtype
+        rows_of = logits, label, predicted_class(logits), data.sample_weight
+        return cls(classifier, names, *rows_of, dtype)
 
     @property
     def n_classes(self) -> int:
@@ -272,7 +276,11 @@ class Problem:
         """Take some rows."""
         weight = None if self.weight is None else self.weight[rows]
         some = self.logits[rows], self.label[rows], self.predicted[rows], weight
-        return Problem(self.classifier, self.classes, *some)
+        return Problem(self.classifier, self.classes, *some, self.dtype)
+
+    def near(self, confidence: Floats) -> NDArray[np.floating]:
+        """Confidences as `Scores` holds scores, so that one of .6 meets the edge .6, (obs,)."""
+        return round_scores(confidence.astype(self.dtype))
 
     def plus(self, other: Problem) -> Problem:
         """Join with other rows of the same classifier."""
@@ -283,6 +291,7 @@ class Problem:
             np.append(self.label, other.label),
             np.append(self.predicted, other.predicted),
             joined(self.weight, other.weight),
+            self.dtype,
         )
 
     def labeled(self) -> LabeledRows:

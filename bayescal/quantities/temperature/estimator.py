@@ -169,9 +169,15 @@ def binned_error(
     return float(expected_calibration_error(bins.share, rate, bins.mean_score))
 
 
+# Scores of 12 decimals sum to 1 but for so much.
+_OFF: Final = 1e-11
+
+
 def top_class(logits: Floats) -> tuple[Floats, Integers]:
     """Probability of the largest logit's class, and which that is, (obs,)."""
-    return np.exp(logits.max(axis=1) - logsumexp(logits, axis=1)), predicted_class(logits)
+    total = logsumexp(logits, axis=1)
+    total[np.abs(total) < _OFF] = 0
+    return np.exp(logits.max(axis=1) - total), predicted_class(logits)
 
 
 # Accuracies nearer to 0 or 1 are taken as this.
@@ -573,7 +579,8 @@ def estimate_of(problem: Rows, numbers: ClassWise, binning: Binning = BINNING) -
 def _sums(problem: Problem, alphas: Sequence[Floats], binning: Binning) -> Several[CellSums]:
     """Sums of the labelled rows when each predicted class is multiplied by its number."""
     rows = problem.take(problem.known)
-    scores = (top_class(alpha[rows.predicted][:, None] * rows.logits)[0] for alpha in alphas)
+    moved = (alpha[rows.predicted][:, None] * rows.logits for alpha in alphas)
+    scores = (rows.near(top_class(each)[0]) for each in moved)
     of = partial(CellSums.of, n_classes=rows.n_classes, binning=binning, weight=rows.weight)
     return Several(dict(enumerate(of(score, rows.predicted, rows.label) for score in scores)))
 

@@ -49,6 +49,7 @@ from bayescal.quantities.temperature.estimator import (
     reliability,
     rows_to_add,
     smoothed_rows,
+    top_class,
 )
 from bayescal.quantities.temperature.logits import (
     INPUTS,
@@ -252,9 +253,7 @@ def _confidence_sums(
     ratio: Floats,
 ) -> Several[Any]:
     """Cells of rows before calibration, and after, and log likelihood under vector scaling."""
-    # Log alphas of 0 are those of no calibration.
-    found = confidences(part.logits, part.predicted, np.vstack([places, 0 * places[:1]]))
-    at, before = found[:-1], found[-1]
+    at, before = confidences(part.logits, part.predicted, places), top_class(part.logits)[0]
     after, values, fit = at[1:-1].mean(axis=0), [at], np.zeros((0, part.n_classes))
     if scalings is not None:
         scaled, fit = scaled_confidences(part, scalings, per_weight)
@@ -262,7 +261,8 @@ def _confidence_sums(
         after = (1 - share) * after + share * scaled.mean(axis=0)
         values.append(scaled)
     rows = part.predicted, part.label, part.n_classes, binning, values, part.weight, ratio
-    cells = {name: CellSums.of(x, *rows) for name, x in (("before", before), ("after", after))}
+    stages = {"before": before, "after": after}
+    cells = {name: CellSums.of(part.near(x), *rows) for name, x in stages.items()}
     return Several({**cells, "fit": Total(fit)})
 
 
