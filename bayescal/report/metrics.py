@@ -92,7 +92,9 @@ def _alone(view: View, group: str | None) -> Markup:
     for case in (one for one in view.cases if group in (None, one.group)):
         values = ((heading(var), _value(view, var.name, case)) for var in shown)
         listed = Markup(", ").join(Markup("{} <b>{}</b>").format(*pair) for pair in values)
-        said.append(Markup("{}{}: {}.").format(named(case.classifier), _inside(group), listed))
+        class_ = "" if case.class_ is None else Markup(", class {}").format(named(case.class_))
+        who = Markup("{}{}{}").format(named(case.classifier), class_, _inside(group))
+        said.append(Markup("{}: {}.").format(who, listed))
     return Markup(" ").join(said)
 
 

@@ -131,6 +131,14 @@ def test_groups_one_classifier_and_missing_labels() -> None:
     assert "NO LABELS" in page.section("table").text
 
 
+def test_values_of_several_classes_name_these() -> None:
+    prob = np.random.default_rng(0).dirichlet(np.ones(3), size=60)
+    data = bc.Scores(y_true=prob.argmax(axis=1), y_prob=prob, classifier="vit")
+    kind = {"multiclass": "class-wise", "method": "direct", "draws": 250, "seed": 1}
+    said = answer(bc.fit(bc.agnostic, data, **kind))
+    assert [f"vit, class {k}: AUC" in said for k in range(3)] == [True] * 3
+
+
 def test_undefined_metrics_are_left_out() -> None:
     tree = make_panel_result(draws=60)
     tree["posterior"]["auc"] = tree["posterior"]["auc"] * np.nan
