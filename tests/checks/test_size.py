@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6184,
     "quantities/ssme": 5681,
     "quantities/temperature": 5034,
-    "report": 3078,
+    "report": 3108,
     "results": 6370,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_605
+TEST_LINES = 50_612
 
 
 def lines(path: Path) -> int:
