@@ -15,20 +15,20 @@ BUDGET = {
     "curves": 2451,
     "inference": 1775,
     "measures": 891,
-    "plots": 3315,
+    "plots": 3321,
     "quantities/agnostic": 3858,
-    "quantities/credal": 6531,
+    "quantities/credal": 6533,
     "quantities/ece": 3148,
     "quantities/pu_ece": 6184,
     "quantities/ssme": 5681,
-    "quantities/temperature": 5034,
-    "report": 3108,
-    "results": 6370,
+    "quantities/temperature": 5035,
+    "report": 3111,
+    "results": 6384,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_612
+TEST_LINES = 50_640
 
 
 def lines(path: Path) -> int:
