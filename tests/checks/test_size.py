@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6533,
     "quantities/ece": 3148,
     "quantities/pu_ece": 6184,
-    "quantities/ssme": 5681,
+    "quantities/ssme": 5682,
     "quantities/temperature": 5035,
     "report": 3111,
     "results": 6384,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_640
+TEST_LINES = 50_652
 
 
 def lines(path: Path) -> int:
