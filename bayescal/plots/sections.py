@@ -177,7 +177,7 @@ def plot_class_reliability(
 
 def _shown(tree: xr.DataTree, case: ResultSlice, classes: Sequence[str] | None) -> list[str]:
     """Choose what to draw: the classes given, or those with the most rows."""
-    held = access.variable(tree, schema.POINT_ESTIMATE, "bin_rows", case).isel(stage=0)
+    held = _by_class(tree, schema.POINT_ESTIMATE, "bin_rows", case).isel(stage=0)
     known = [str(name) for name in held[_CLASS].values]
     if classes is not None:
         names = checked_words(classes, "classes")
@@ -187,6 +187,12 @@ def _shown(tree: xr.DataTree, case: ResultSlice, classes: Sequence[str] | None) 
     count = held.sum(schema.BIN).values
     most = np.argsort(-count, kind="stable")[:MOST_PANELS]
     return [known[k] for k in sorted(most) if count[k] > 0]
+
+
+def _by_class(tree: xr.DataTree, group: str, name: str, case: ResultSlice) -> xr.DataArray:
+    """A variable of each class, of which there is one where it was selected."""
+    found = access.variable(tree, group, name, case)
+    return found if _CLASS in found.dims else found.expand_dims(_CLASS)
 
 
 def _draw_class(
@@ -202,7 +208,7 @@ def _draw_class(
     errors = []
     for stage, (marker, edge) in _STAGES.items():
         face = edge if stage == "after" else style.paper()
-        held = [access.variable(tree, schema.POINT_ESTIMATE, var, case) for var in _CLASS_BINS]
+        held = [_by_class(tree, schema.POINT_ESTIMATE, var, case) for var in _CLASS_BINS]
         own = np.array([one.sel({"stage": stage, _CLASS: name}).values for one in held], np.float64)
         # Bins of the class that have labelled rows.
         confidence, accuracy, rows = own[:, own[2] > 0]
@@ -216,7 +222,7 @@ def _draw_class(
         words = f"{stage} calibration, {percent(prob)} interval"
         entries[words] = style.mark(marker=marker, color=face, mec=edge)
         var = "class_ece_uncalibrated" if stage == "before" else "class_ece"
-        draws = access.variable(tree, schema.POSTERIOR, var, case).sel({_CLASS: name})
+        draws = _by_class(tree, schema.POSTERIOR, var, case).sel({_CLASS: name})
         errors.append(fixed(float(draws.mean()), 3).lstrip("0"))
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -27,7 +28,7 @@ BOUNDS_OF = "the metrics on the labelled rows alone"
 ROWS_WARN = False
 MOST_SHOWN = 3
 """Metrics that are said of a single classifier."""
-MOST_GROUPS = 6
+MOST_PLACES = 6
 
 _COMPARED = {
     "independent": "Classifiers are fitted apart: their differences are those of independent "
@@ -51,22 +52,52 @@ _METHODS = {
 }
 
 
+class Place(NamedTuple):
+    """The class and the group that something is said of; None where there is but one."""
+
+    class_: str | None
+    group: str | None
+
+    @property
+    def words(self) -> Markup:
+        """Words for it, after a name."""
+        where = {" of class {}": self.class_, " in group {}": self.group}
+        held = (
+            Markup(word).format(named(name)) for word, name in where.items() if name is not None
+        )
+        return Markup("").join(held)
+
+
+def _places(view: View) -> list[Place]:
+    """Each class and group of a result."""
+    dims = view.dims_of_cases
+    found = (
+        Place(
+            one.class_ if schema.CLASS in dims else None,
+            one.group if schema.GROUP in dims else None,
+        )
+        for one in view.cases
+    )
+    return [*dict.fromkeys(found)]
+
+
 def answer(view: View) -> Answer:
     """Which classifier is best by the main metric, or the values of the only one."""
-    every = access.group_names(view.tree) if schema.GROUP in view.dims_of_cases else []
-    groups: list[str | None] = [*every[:MOST_GROUPS]] or [None]
+    every = _places(view)
+    places = every[:MOST_PLACES]
     ranked = [one for one in view.answers if rankable(view.tree, one)]
     rankings = {one.name: best(view.tree, one.name) for one in ranked}
     lead: list[str] = [f"Data: {view.data}."]
-    for group in groups:
+    for place in places:
         main = next(iter(rankings.values()), None)
-        lead += [_alone(view, group)] if main is None else _of_group(view, main, group)
+        lead += [_alone(view, place)] if main is None else _at(view, main, place)
     notes = []
-    if (left := len(every) - MOST_GROUPS) > 0:
-        notes.append(f"The first groups; the other {left} are in the table below.")
+    if len(every) > MOST_PLACES:
+        what = "groups" if every[0].class_ is None else "classes"
+        notes.append(f"The first {MOST_PLACES} {what}; all {len(every)} are in the table below.")
     rests_on = [_LABELING.get(view.text("labeling"), ""), *_model(view, compared=bool(ranked))]
     notes.append(" ".join(filter(None, rests_on)))
-    return Answer(lead, _best_table(view, rankings, groups), list(filter(None, notes)))
+    return Answer(lead, _best_table(view, rankings, places), list(filter(None, notes)))
 
 
 def _model(view: View, *, compared: bool) -> list[str]:
@@ -85,32 +116,34 @@ def _model(view: View, *, compared: bool) -> list[str]:
     return said
 
 
-def _alone(view: View, group: str | None) -> Markup:
+def _alone(view: View, place: Place) -> Markup:
     """The values of each classifier that is not ranked, by the first metrics."""
     shown = view.answers[:MOST_SHOWN]
     said = []
-    for case in (one for one in view.cases if group in (None, one.group)):
-        values = ((heading(var), _value(view, var.name, case)) for var in shown)
-        listed = Markup(", ").join(Markup("{} <b>{}</b>").format(*pair) for pair in values)
-        said.append(Markup("{}{}: {}.").format(named(case.classifier), _inside(group), listed))
+    for case in view.cases:
+        if place.class_ in (None, case.class_) and place.group in (None, case.group):
+            values = ((heading(var), _value(view, var.name, case)) for var in shown)
+            listed = Markup(", ").join(Markup("{} <b>{}</b>").format(*pair) for pair in values)
+            said.append(Markup("{}{}: {}.").format(named(case.classifier), place.words, listed))
     return Markup(" ").join(said)
 
 
-def _of_group(view: View, ranking: Best, group: str | None) -> list[Markup]:
+def _at(view: View, ranking: Best, place: Place) -> list[Markup]:
     """Which classifier is best, its value, and by how much it differs from the second."""
-    shares = _shares(ranking, group)
+    shares = _shares(ranking, place)
     if shares is None:
         return []
     title = access.described(view.tree, ranking.var).title
     (first, chance), (second, _) = shares[:2]
     said = best_sentence(leaders(dict(shares)), chance, "best", "no")
-    case = access.find_case(view.tree, first, group=group)
+    case = access.find_case(view.tree, first, *place)
+    where = {"class_": place.class_, "group": place.group}
     return [
-        Markup("By {}{}, {}").format(title, _inside(group), said),
+        Markup("By {}{}, {}").format(title, place.words, said),
         Markup("The {} of {} is <b>{}</b> (mean, {} credible interval).").format(
             title, named(first), _value(view, ranking.var, case), percent(view.prob)
         ),
-        _gap(difference(view.tree, first, second, ranking.var, view.prob, group=group)),
+        _gap(difference(view.tree, first, second, ranking.var, view.prob, **where)),
     ]
 
 
@@ -128,26 +161,23 @@ def _gap(gap: Difference) -> Markup:
     )
 
 
-def _inside(group: str | None) -> Markup:
-    return Markup("") if group is None else Markup(" in group {}").format(named(group))
-
-
-def _shares(ranking: Best, group: str | None) -> list[tuple[str, float]] | None:
+def _shares(ranking: Best, place: Place) -> list[tuple[str, float]] | None:
     """Classifiers with their probability of being best, in order; None if it is undefined."""
-    held = ranking.prob_best if group is None else ranking.prob_best.sel({schema.GROUP: group})
+    where = {schema.CLASS: place.class_, schema.GROUP: place.group}
+    held = ranking.prob_best.sel({dim: name for dim, name in where.items() if name is not None})
     found = {str(name): held.sel(classifier=name).item() for name in held[schema.CLASSIFIER].values}
     if any(math.isnan(chance) for chance in found.values()):
         return None
     return sorted(found.items(), key=lambda item: -item[1])
 
 
-def _best_table(view: View, rankings: dict[str, Best], groups: list[str | None]) -> Markup:
+def _best_table(view: View, rankings: dict[str, Best], places: list[Place]) -> Markup:
     """The two most probably best by each metric."""
     found = [
-        (var, group, shares)
+        (var, place, shares)
         for var, ranking in rankings.items()
-        for group in groups
-        if (shares := _shares(ranking, group)) is not None
+        for place in places
+        if (shares := _shares(ranking, place)) is not None
     ]
     if not found:
         return Markup("")
@@ -158,12 +188,14 @@ def _best_table(view: View, rankings: dict[str, Best], groups: list[str | None])
     ]
     best_two = list(zip(*(shares[:2] for *_, shares in found), strict=True))
     values = [
-        _value(view, var, access.find_case(view.tree, first, group=group))
-        for var, group, ((first, _), *_) in found
+        _value(view, var, access.find_case(view.tree, first, *place))
+        for var, place, ((first, _), *_) in found
     ]
     columns = [Column("Metric", titles, words=True)]
-    if groups != [None]:
-        columns.append(Column("Group", [plain(str(group)) for _, group, _ in found], words=True))
+    for k, title in enumerate(("Class", "Group")):
+        if places[0][k] is not None:
+            names = [plain(str(place[k])) for _, place, _ in found]
+            columns.append(Column(title, names, words=True))
     for title, both in zip(("Best", "Second"), best_two, strict=True):
         columns.append(Column(title, [plain(name) for name, _ in both], words=True))
         columns.append(Column("P(best)", [probability(chance) for _, chance in both]))

@@ -400,7 +400,9 @@ def _of_others(view: View) -> Shown:
     failed = [k for k, one in enumerate(view.cases) if not access.case_converged(view.tree, one)]
     left = len(found.rows) - _MOST_ROWS
     notes = [f"{left} more are in bayescal.summary(result)."] if left > 0 else []
-    kept = [k for k, column in enumerate(zip(*found.rows, strict=True)) if {*column} != {schema.OK}]
+    # Which fits have not converged is said of each row already.
+    said = {schema.OK, schema.NOT_CONVERGED}
+    kept = [k for k, column in enumerate(zip(*found.rows, strict=True)) if not {*column} <= said]
     heads = [(view.case_word, *found.columns[1:])[k] for k in kept]
     rows = [[row[k] for k in kept] for row in found.rows[:_MOST_ROWS]]
     # What is best is in the sentences above.

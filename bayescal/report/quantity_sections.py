@@ -9,6 +9,7 @@ from functools import partial
 from itertools import product
 from typing import Final
 
+import numpy as np
 from markupsafe import Markup
 
 from bayescal.core.text import MISSING, capital, fixed, percent, probability, with_ends
@@ -73,12 +74,14 @@ def by_class(view: View) -> Markup | None:
 
 
 def _of_case(view: View, case: ResultSlice, shown: list[str]) -> Markup:
-    classes = [str(name) for name in view.tree[schema.POSTERIOR].dataset["label_class"].values]
+    # One where it was selected.
+    held = np.ravel(view.tree[schema.POSTERIOR].dataset["label_class"].values)
+    classes = [str(name) for name in held]
     columns = [Column("Class", names(classes), words=True)]
     for name in shown:
         means = access.variable(view.tree, schema.POSTERIOR, name, case).mean(schema.DRAW_DIMS)
         bounds = access.at(interval(view.tree, name, view.prob), case)
-        both = zip(means.values, bounds.values, strict=True)
+        both = zip(np.ravel(means.values), np.atleast_2d(bounds.values), strict=True)
         cells = [with_ends(mean, *bounds) for mean, bounds in both]
         columns.append(Column(capital(access.described(view.tree, name).title), cells))
     caption = f"{case.title}: posterior means with {percent(view.prob)} intervals."

@@ -87,6 +87,8 @@ def _decided(view: View, case: ResultSlice, rows: Rows) -> Markup:
         for k in most
         if by_class[k]
     )
+    if rest := sum(by_class) - sum(by_class[k] for k in most):
+        each += Markup(", {} for others").format(count(rest))
     n_open = int((~alone).sum())
     n_decided = len(alone) - n_open
     which = named(case.label) + "'s" if len(view.cases) > 1 else "these"

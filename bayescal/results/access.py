@@ -18,7 +18,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_is
+from bayescal.core.checks import check_is, listing
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CURVE, ERROR, METRIC, ROW, Variable, from_json
 from bayescal.core.streams import stream
@@ -370,6 +370,19 @@ def of_prior(tree: xr.DataTree, name: str) -> str:
 def json_attribute(tree: xr.DataTree, name: str) -> Any:
     """Decode a root attribute that is kept as JSON (lists and dicts; netCDF holds neither)."""
     return json.loads(str(tree.attrs[name]))
+
+
+def check_every_class(tree: xr.DataTree) -> None:
+    """Refuse a selection of the classes of rows, whose probabilities belong together."""
+    held = tree[schema.POSTERIOR].coords.get("label_class")
+    names = [str(name) for name in json_attribute(tree, "classes")]
+    kept = names if held is None else [str(name) for name in np.ravel(held)]
+    if kept != names:
+        raise InputError(
+            f"probabilities of rows need all classes, {listing(names)}, in that order; got a "
+            f"result of {listing(kept)}. Pass what bayescal.fit returned, and select classes of "
+            "what comes out."
+        )
 
 
 def measure_names(tree: xr.DataTree) -> list[str]:

@@ -80,6 +80,7 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
     def plain(group: str, name: str) -> Floats:
         return _columns(held(group, name).values)
 
+    access.check_every_class(tree)
     binary = tree.attrs["multiclass"] == "binary"
     classes = tuple(map(str, access.json_attribute(tree, "classes")))
     lower = _columns(np.quantile(draws(schema.PROB_LOWER), alpha, axis=0))

@@ -15,20 +15,20 @@ BUDGET = {
     "curves": 2538,
     "inference": 1813,
     "measures": 891,
-    "plots": 3315,
+    "plots": 3321,
     "quantities/agnostic": 3838,
-    "quantities/credal": 6540,
+    "quantities/credal": 6542,
     "quantities/ece": 3106,
     "quantities/pu_ece": 6164,
-    "quantities/ssme": 5681,
-    "quantities/temperature": 5041,
-    "report": 3072,
-    "results": 6401,
+    "quantities/ssme": 5682,
+    "quantities/temperature": 5042,
+    "report": 3111,
+    "results": 6415,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_696
+TEST_LINES = 50_786
 
 
 def lines(path: Path) -> int:

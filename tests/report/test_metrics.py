@@ -131,6 +131,21 @@ def test_groups_one_classifier_and_missing_labels() -> None:
     assert "NO LABELS" in page.section("table").text
 
 
+@pytest.mark.parametrize("names", [("vit",), ("vit", "gbm")])
+def test_values_and_ranks_of_several_classes_name_these(names: tuple[str, ...]) -> None:
+    prob = np.random.default_rng(0).dirichlet(np.ones(7), size=60)
+    data = bc.Scores.stack(dict.fromkeys(names, prob), y_true=prob.argmax(axis=1))
+    kind = {"multiclass": "class-wise", "method": "direct", "draws": 250, "seed": 1}
+    result = bc.fit(bc.agnostic, data, **kind)
+    said = answer(result)
+    head = "vit of class {}: AUC" if len(names) == 1 else "By AUC of class {}, vit and gbm tie"
+    assert [head.format(k) in said for k in range(6)] == [True] * 6
+    assert head.format(6) not in said
+    assert "The first 6 classes; all 7 are in the table below." in said
+    assert ("Class" in said) == (len(names) == 2)
+    assert str(bc.show(result)).startswith("Data: 60 labelled rows.")
+
+
 def test_undefined_metrics_are_left_out() -> None:
     tree = make_panel_result(draws=60)
     tree["posterior"]["auc"] = tree["posterior"]["auc"] * np.nan

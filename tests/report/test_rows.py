@@ -1,5 +1,7 @@
 """The report on class probabilities of rows: words, rows, refits, and hostile names."""
 
+import re
+
 import pytest
 import xarray as xr
 
@@ -43,6 +45,17 @@ def test_how_many_rows_are_decided_comes_first(binary: xr.DataTree, parsed: Page
         assert f"{alone} for {name}" in said
     width = (frame["upper"] - frame["lower"]).mean()
     assert f"The 80% bounds are {width:.3f} wide on average." in said
+
+
+def test_decided_rows_add_up_whatever_the_number_of_classes() -> None:
+    tree = make_credal_result(
+        classes=("cat", "dog", "eel", "fox", "gnu"), calibration=400, target=60
+    )
+    said = words(read(tree).section("answer").text)
+    listed = re.search(r"(\d+) are decided \((.*?)\)", said)
+    assert listed is not None
+    assert listed[2].endswith(" for others")
+    assert sum(map(int, re.findall(r"\d+", listed[2]))) == int(listed[1])
 
 
 def test_one_target_row_is_said_in_the_singular() -> None:

@@ -27,6 +27,15 @@ def three() -> xr.DataTree:
     return make_credal_result(classes=("cat", "dog", "eel"))
 
 
+@pytest.mark.parametrize("kept", ["dog", ["cat", "dog"], ["eel", "dog", "cat"]])
+def test_a_selection_of_classes_does_not_decide(three: xr.DataTree, kept: str | list[str]) -> None:
+    # Of two classes of three the sets, discounted, decided as if there were no third.
+    some = three.sel(label_class=kept)
+    for take in (bc.row_table, bc.summary, bc.show, bc.credal.credible_sets, bc.credal.bounds_for):
+        with pytest.raises(InputError, match="need all classes, 'cat', 'dog', 'eel', in that"):
+            take(some)
+
+
 def test_bounds_are_the_quantiles_of_credible_sets(binary: xr.DataTree, three: xr.DataTree) -> None:
     for tree in (binary, three):
         rows = read_rows(tree, access.cases(tree)[0], 0.8)

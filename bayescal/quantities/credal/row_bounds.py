@@ -155,6 +155,7 @@ def credible_sets(result: DataTree, prob: float = 0.9) -> CredibleSets:
     (5, 2)
     """
     schema.check_result_of(result, "credal")
+    access.check_every_class(result)
     alpha = tail(prob)
     draws = schema.DRAW_DIMS
     held = (access.variable(result, schema.POSTERIOR, f"prob_{end}") for end in ("lower", "upper"))
@@ -179,6 +180,7 @@ def lookups(result: DataTree, scores: Any, prob: float) -> list[Lookup]:
         )
     if result.attrs["quantity"] != "credal":
         return _of_stored_curves(result, scores, alpha)
+    access.check_every_class(result)
     split = _split(result, scores)
     prior = priors_from_json(access.of_prior(result, "priors")).label_rate
     return [

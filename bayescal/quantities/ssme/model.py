@@ -43,7 +43,7 @@ def build_model(
     -------
     pm.Model
         Observed ``label`` (label_row), padded; Deterministics ``intercept``, ``slope`` (class),
-        ``log_slope``, ``weight``, ``own_bend`` (classifier), ``bend``, and by group
+        ``log_slope``, ``weight``, ``own_bend`` (classifier), ``bend``, and of several groups
         ``group_intercept``, ``group_slope``; data as pm.Data. Metrics are computed from draws of
         these: no gradient touches the rows without label.
 

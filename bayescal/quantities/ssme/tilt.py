@@ -86,7 +86,8 @@ class TiltModel(BaseModel):
 
     @property
     def _grouped(self) -> Mapping[str, tuple[str, ...]]:
-        return _GROUPED if self.problem.matrix.groups else {}
+        # A single one has nothing to deviate from.
+        return _GROUPED if len(self.problem.matrix.groups) > 1 else {}
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Features and labels of the labelled rows, scales of the priors, and the power."""
@@ -122,8 +123,8 @@ class TiltModel(BaseModel):
             f"{what}_bend": pad(bend[rows], size, k),
             f"{what}_own_bend": pad(own_bend[rows], size, k, m),
         }
-        if matrix.group is not None:
-            found[f"{what}_group"] = pad(matrix.group[rows].astype(np.int64), size)
+        if (of_row := matrix.group) is not None and self._grouped:
+            found[f"{what}_group"] = pad(of_row[rows].astype(np.int64), size)
         return found
 
     def add_to_model(self) -> None:
@@ -231,8 +232,8 @@ class TiltModel(BaseModel):
             design = np.concatenate([*columns, np.ones((1, len(log_pool)))])
             found.append(coefficients @ design)
         eta = np.stack(found)
-        if self.problem.matrix.group is not None:
-            group = self.problem.matrix.group[rows]
+        if (of_row := self.problem.matrix.group) is not None and self._grouped:
+            group = of_row[rows]
             eta *= np.exp(draws["group_slope"])[..., group]
             eta += np.moveaxis(draws["group_intercept"][..., group, :], -1, 0)
         return np.moveaxis(eta, 0, -1)

@@ -169,13 +169,13 @@ def binned_error(
     return float(expected_calibration_error(bins.share, rate, bins.mean_score))
 
 
+# Scores of 12 decimals sum to 1 but for so much.
 _OFF: Final = 1e-11
 
 
 def top_class(logits: Floats) -> tuple[Floats, Integers]:
     """Probability of the largest logit's class, and which that is, (obs,)."""
     total = logsumexp(logits, axis=1)
-    # Rounded probabilities, which sum to 1 but for that, are taken as they are.
     total[np.abs(total) < _OFF] = 0
     return np.exp(logits.max(axis=1) - total), predicted_class(logits)
 

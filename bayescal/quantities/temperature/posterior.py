@@ -134,6 +134,7 @@ def calibrate(
     (1, 10)
     """
     schema.check_result_of(result, "temperature")
+    access.check_every_class(result)
     case = access.named_case(result, classifier)
     fitted = _scale(result, scale)
     if fitted == "logits":

@@ -352,6 +352,18 @@ def test_without_labels_the_answer_is_the_prior_and_says_so():
     assert found.bounds["labeled_accuracy"] == 1
 
 
+def test_a_group_of_all_rows_is_no_group(scores, tiny):
+    rows = dict(zip(scores.classifiers, scores.y_prob, strict=True))
+    label = [None if code < 0 else scores.classes[code] for code in scores.y_true]
+    whole = bc.Scores.stack(rows, y_true=label, group=["all"] * scores.n_obs)
+    found = bc.fit(bc.ssme, whole, **TINY)
+    for name in ("accuracy", "ece", "mce", "auc"):
+        held = found["posterior"][name].squeeze("group").transpose(*tiny["posterior"][name].dims)
+        # Sums of rows taken by their places round in another order.
+        np.testing.assert_allclose(held, tiny["posterior"][name], rtol=1e-12, err_msg=name)
+    assert "group_slope" not in found["posterior"]
+
+
 def test_a_group_without_label_is_named():
     made = grouped()
     matrix = made.matrix

@@ -20,7 +20,7 @@ from bayescal.quantities.temperature.estimator import (
     smoothed_rows,
     top_class,
 )
-from bayescal.quantities.temperature.logits import log_probabilities
+from bayescal.quantities.temperature.logits import log_probabilities, predicted_class
 from tests.quantities.temperature.made import rows
 
 
@@ -39,8 +39,30 @@ def test_numbers_and_errors_are_those_of_the_calibrators():
     assert found.accuracy == before.accuracy
 
 
-@pytest.mark.parametrize("from_logits", [False, True])
-def test_confidences_on_an_edge_are_in_the_bin_that_it_closes(from_logits):
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_scores_at_edges_are_binned_as_they_are_given(n_classes, dtype):
+    # Shares of 15 votes lie at the edges of 15 bins; their softmax may lie beside them.
+    rng = np.random.default_rng(n_classes)
+    votes = rng.multinomial(15, np.full(n_classes, 1 / n_classes), 200)
+    label = (rng.random((200, n_classes)) * votes).argmax(axis=1)
+    prob = (votes / 15).astype(dtype)
+    data = bc.Scores(y_true=label, y_prob=prob[:, 1] if n_classes == 2 else prob)
+    found, before = estimate(data), calibration_errors(data)
+    fit = bc.fit(bc.temperature, data, method="direct", draws=250, seed=1)
+    rows = fit["point_estimate"]["bin_rows"].sel(stage="before").values.squeeze()
+    # By whole numbers: a row of v of 15 votes is in the right-closed bin v.
+    most = votes.max(axis=1)
+    for k in range(n_classes):
+        mine = most[predicted_class(prob) == k]
+        np.testing.assert_array_equal(rows[k], np.bincount(mine - 1, minlength=15))
+    for name in ("ece", "max_ece", "avg_ece"):
+        assert getattr(found, f"{name}_uncalibrated") == pytest.approx(
+            getattr(before, name), abs=1e-6 if dtype == np.float32 else 1e-11
+        )
+
+
+def test_logits_of_confidences_on_an_edge_are_in_the_bin_that_it_closes():
     # Votes of thirty trees, in fifteen bins: bin k is of 2 k - 1 and 2 k votes, in whole numbers.
     rng = np.random.default_rng(0)
     votes = rng.multinomial(30, rng.dirichlet(np.ones(4), 800))
@@ -52,8 +74,7 @@ def test_confidences_on_an_edge_are_in_the_bin_that_it_closes(from_logits):
     label = np.where(right, best, (best + 1) % 4)
     bins = (-(-most // 2) == k for k in range(16))
     gaps = [abs(30 * right[rows].sum() - most[rows].sum()) for rows in bins]
-    prob = np.log(votes / 30) if from_logits else votes / 30
-    scores = bc.Scores(y_true=label, y_prob=prob, from_logits=from_logits)
+    scores = bc.Scores(y_true=label, y_prob=np.log(votes / 30), from_logits=True)
     expected = pytest.approx(sum(gaps) / 30 / len(votes), abs=1e-12)
     assert bc.temperature.estimate(scores).ece_uncalibrated == expected
     assert bc.temperature.calibration_errors(scores).ece == expected

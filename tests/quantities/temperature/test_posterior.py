@@ -461,3 +461,22 @@ def test_the_rows_are_left_as_they_are():
     before = logits.copy()
     confidences(logits, logits.argmax(axis=1), np.zeros((10, 3)))
     np.testing.assert_array_equal(logits, before)
+
+
+@pytest.mark.parametrize("chosen", ["3", ["3"], ["2", "3"]])
+def test_a_selection_of_classes_is_reported_but_does_not_calibrate(result, chosen, tmp_path):
+    some = result.sel(label_class=chosen)
+    page = bc.report(some, tmp_path / "some.html").read_text()
+    whole = bc.report(result, tmp_path / "whole.html").read_text()
+    names = [chosen] if isinstance(chosen, str) else chosen
+    mean = result["posterior"]["alpha"].sel(label_class=names[0]).values.mean()
+    assert f"{mean:.3f} (" in page
+    assert f"{mean:.3f} (" in whole
+    with pytest.raises(bc.InputError, match="probabilities of rows need all classes, '0', '1'"):
+        bc.temperature.calibrate(some, np.zeros((1, 10)))
+
+
+def test_classes_in_another_order_do_not_calibrate(result):
+    names = result["posterior"]["label_class"].values[::-1]
+    with pytest.raises(bc.InputError, match=r"in that order; got a result of '9', '8'"):
+        bc.temperature.calibrate(result.sel(label_class=names), np.zeros((1, 10)))
