@@ -124,9 +124,10 @@ def main() -> None:
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
     settings = {name: vars(given)[name] for name in ("draws", "tune", "chains")}
+    models: dict[str, Any] = {}
     for name in [] if given.render else given.models:
         for found in run(name, given):
-            models = {one["model"]: one for one in read("credal_sbc")["models"]} | {name: found}
+            models[name] = found
             write("credal_sbc", **settings, seed=given.seed, models=list(models.values()))
             print(found, flush=True)
     render()
