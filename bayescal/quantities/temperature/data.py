@@ -37,7 +37,7 @@ from bayescal.quantities.temperature.logits import (
     predicted_class,
     tabulated,
 )
-from bayescal.quantities.temperature.vector_scaling import CentredRows, joined
+from bayescal.quantities.temperature.vector_scaling import CentredRows
 
 if TYPE_CHECKING:
     from bayescal.quantities.temperature.many_rows import CountedRows
@@ -284,14 +284,15 @@ class Problem:
 
     def plus(self, other: Problem) -> Problem:
         """Join with other rows of the same classifier."""
-        return Problem(
-            self.classifier,
-            self.classes,
-            np.concatenate([self.logits, other.logits]),
-            np.append(self.label, other.label),
-            np.append(self.predicted, other.predicted),
-            joined(self.weight, other.weight),
-            self.dtype,
+        weight = None
+        if self.weight is not None and other.weight is not None:
+            weight = np.append(self.weight, other.weight)
+        return replace(
+            self,
+            logits=np.concatenate([self.logits, other.logits]),
+            label=np.append(self.label, other.label),
+            predicted=np.append(self.predicted, other.predicted),
+            weight=weight,
         )
 
     def labeled(self) -> LabeledRows:

@@ -8,7 +8,7 @@ from scipy.stats import beta, binomtest
 
 from bayescal.quantities.credal.models import add_pseudo_observations
 from bayescal.quantities.credal.models.averaged import MOST, Averaged
-from bayescal.quantities.credal.models.bins import Imprecise, Isotonic, in_columns
+from bayescal.quantities.credal.models.bins import Imprecise, Isotonic
 from bayescal.quantities.credal.models.rising import CELLS, Monotone
 from bayescal.quantities.credal.posterior import cells_of, label_model
 from bayescal.quantities.credal.priors import (
@@ -52,12 +52,6 @@ def test_direct_draws_have_the_shapes_of_the_priors(prior):
     before = rates.prior_draws(6, np.random.default_rng(1))
     assert {k: v.shape for k, v in direct.draws.items()} == {k: v.shape for k, v in before.items()}
     assert direct.ess == 6
-
-
-def test_rows_take_the_value_of_their_cell():
-    per_cell = np.arange(12).reshape(1, 2, 6).astype(float)
-    cell = np.array([[0, 5], [3, 1]])
-    assert in_columns(per_cell, cell)[0].tolist() == [[0, 11], [3, 7]]
 
 
 @pytest.mark.parametrize(
