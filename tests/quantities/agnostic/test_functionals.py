@@ -375,12 +375,9 @@ def test_bad_input(call, message):
         call()
 
 
-OF_COSTS = {"bayes": bc.agnostic.bayes_rule(COSTS), "made": RULE}
-
-
 @pytest.fixture(scope="module")
 def result():
-    return bc.fit(bc.agnostic, rows(), decision=OF_COSTS, method="direct", draws=300, seed=20)
+    return bc.fit(bc.agnostic, rows(), decision=RULES, method="direct", draws=300, seed=20)
 
 
 @pytest.fixture(scope="module")

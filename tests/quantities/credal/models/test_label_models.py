@@ -63,21 +63,6 @@ def test_the_optimal_number_of_bins_follows_the_rows_within_its_range(prior, row
     assert "n^(1/3) bins" in prior.describe()
 
 
-@pytest.mark.parametrize("kind", [IncrementIsotonic, ImpreciseDirichlet])
-def test_the_optimal_number_is_that_number(kind):
-    data = binary()
-    (number,) = cells_of(kind(bins="optimal"), data.n_calibration).args
-    assert (number - 1) ** 3 < data.n_calibration <= number**3
-    asked, told = (
-        label_model(problem(data, prior), prior)
-        for prior in (kind(bins="optimal"), kind(bins=number))
-    )
-    assert asked.compile_key == told.compile_key
-    draws = [m.direct_draws(50, np.random.default_rng(1)).draws for m in (asked, told)]
-    for name, values in draws[0].items():
-        np.testing.assert_array_equal(values, draws[1][name])
-
-
 @pytest.mark.parametrize(("k", "n"), [(1, 10), (3, 10), (5, 10), (30, 40), (99, 100)])
 def test_one_bin_and_s_1_is_clopper_pearson(k, n):
     # Under the improper prior 1 / (g (1 - g)) the posterior is Beta(k, n - k).
