@@ -15,6 +15,7 @@ from bayescal.quantities.credal.venn_abers import (
     venn_abers_steps,
 )
 from tests.conftest import oracle
+from tests.quantities.credal.made import random_classes
 
 KINDS = ("smooth", "ties", "extremes", "constant", "perfect", "one row")
 
@@ -197,13 +198,6 @@ def test_rates_that_barely_differ_are_told_apart():
     expected = with_one_more(count, positive)
     found = [spread(steps, 2) for steps in venn_abers_steps(count, positive)]
     assert np.array_equal(found, expected)
-
-
-def random_classes(n, n_classes, seed):
-    rng = np.random.default_rng(seed)
-    score = rng.dirichlet(np.ones(n_classes), n)
-    label = (score.cumsum(axis=1) < rng.random(n)[:, None]).sum(axis=1).clip(max=n_classes - 1)
-    return score, label
 
 
 def test_each_class_is_calibrated_against_the_rest():

@@ -22,12 +22,14 @@ from tests.quantities.temperature.made import rows
 QUICK = {"method": "direct", "draws": 250, "seed": 1}
 
 
+def two_classifiers(n):
+    logits = np.random.default_rng(0).normal(size=(n, 3))
+    both = {"a": logits, "b": 5 * logits}
+    return logits, bc.Scores.stack(both, y_true=logits.argmax(axis=1), from_logits=True)
+
+
 def test_one_case_a_classifier():
-    logits = np.random.default_rng(0).normal(size=(30, 3))
-    data = bc.Scores.stack(
-        {"a": logits, "b": 2 * logits}, y_true=logits.argmax(axis=1), from_logits=True
-    )
-    found = plan(data, Priors())
+    found = plan(two_classifiers(30)[1], Priors())
     assert [case.coords for case in found.cases] == [{"classifier": "a"}, {"classifier": "b"}]
     assert found.attrs["n_labeled"] == 30
 
@@ -401,10 +403,7 @@ def test_columns_are_taken_by_the_names_of_the_classes(frame):
 
 
 def test_one_of_several_classifiers_is_named():
-    logits = np.random.default_rng(0).normal(size=(60, 3))
-    data = bc.Scores.stack(
-        {"a": logits, "b": 5 * logits}, y_true=logits.argmax(axis=1), from_logits=True
-    )
+    logits, data = two_classifiers(60)
     fitted = bc.fit(bc.temperature, data, method="direct", seed=1, draws=200)
     with pytest.raises(bc.InputError, match="classifier must be one of the result's"):
         bc.temperature.calibrate(fitted, logits)

@@ -207,10 +207,7 @@ SETTINGS = SelfLearningSettings("credal", batch_size=8, seed=3)
 
 
 def started(seed=1):
-    rng = np.random.default_rng(seed)
-    y = np.concatenate([[0, 1], rng.integers(2, size=78)])
-    x = rng.normal(2.0 * y[:, None], 1.0, (80, 2))
-    return SelfLearningRows(x[:10], y[:10], x[10:40], x[60:], x[40:60], y[40:60])
+    return made(seed, unlabeled=30)
 
 
 def assert_same(one, other):
