@@ -12,7 +12,6 @@ import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.results import access
 from bayescal.results.rows import RowConclusion, _against, read_rows, row_conclusions
-from bayescal.results.rows import read_rows as credal_rows
 from tests.synthetic import make_result
 from tests.synthetic_credal import failed, make_credal_grid, make_credal_result, make_split
 
@@ -36,24 +35,20 @@ def test_a_selection_of_classes_does_not_decide(three: xr.DataTree, kept: str | 
             take(some)
 
 
-def test_bounds_are_the_quantiles_of_credible_sets(binary: xr.DataTree, three: xr.DataTree) -> None:
+@pytest.mark.parametrize("prob", [0.5, 0.9, 0.99])
+def test_bounds_and_decisions_are_those_of_credible_sets(
+    binary: xr.DataTree, three: xr.DataTree, prob: float
+) -> None:
     for tree in (binary, three):
-        rows = read_rows(tree, access.cases(tree)[0], 0.8)
-        found = bc.credal.credible_sets(tree, 0.8)
+        rows = read_rows(tree, access.cases(tree)[0], prob)
+        found = bc.credal.credible_sets(tree, prob)
         # Of two classes a row is of the positive one.
         classes = slice(None) if tree is three else 1
         # The same quantiles of the same draws, up to the order of summation.
         assert rows.lower.squeeze() == pytest.approx(found.lower[..., classes], abs=1e-12)
         assert rows.upper.squeeze() == pytest.approx(found.upper[..., classes], abs=1e-12)
-
-
-def test_decisions_are_those_of_credible_sets(binary: xr.DataTree, three: xr.DataTree) -> None:
-    for tree in (binary, three):
-        for prob in (0.5, 0.9, 0.99):
-            rows = read_rows(tree, access.cases(tree)[0], prob)
-            found = bc.credal.credible_sets(tree, prob)
-            assert np.array_equal(rows.is_open, found.admissible)
-            assert np.array_equal(rows.decision, found.decision)
+        assert np.array_equal(rows.is_open, found.admissible)
+        assert np.array_equal(rows.decision, found.decision)
 
 
 def test_a_higher_probability_leaves_more_open(three: xr.DataTree) -> None:
@@ -172,7 +167,7 @@ def test_intervals_are_equal_tailed_and_within_the_bounds(two: xr.DataTree) -> N
     found = bc.interval(two, "prob")
     assert found.attrs["ci_kind"] == "eti"
     for case in access.cases(two):
-        rows = credal_rows(two, case)
+        rows = read_rows(two, case)
         lower, upper = access.at(found, case).values.T
         assert (rows.lower[:, 0] <= lower).all()
         assert (upper <= rows.upper[:, 0]).all()

@@ -119,19 +119,20 @@ def minimise_measure(
     n = int(tied.rows.sum())
     wanted = np.cumsum(tied.positives) / n
     ones, none = np.ones((len(wanted), 1)), np.zeros((len(wanted), 1))
+    # The columns of the coefficients, of xi_1 and of xi_2, and what each row is at most.
     limits = [
-        sparse.hstack([total, none, -ones]),
-        sparse.hstack([-total, -ones, none]),
-        _padded(value),
-        _padded(-value),
+        [total, none, -ones],
+        [-total, -ones, none],
+        [value, None, None],
+        [-value, None, None],
     ]
     ends = [wanted, -wanted, np.ones(len(wanted)), np.zeros(len(wanted))]
     if nondecreasing:
-        limits.append(_padded(value[:-1] - value[1:]))
+        limits.append([value[:-1] - value[1:], None, None])
         ends.append(np.zeros(len(wanted) - 1))
     found = linprog(
         np.append(np.zeros(size), [1.0, 1.0]),
-        A_ub=sparse.vstack(limits).tocsr(),
+        A_ub=sparse.block_array(limits, format="csr"),
         b_ub=np.concatenate(ends),
         bounds=[(None, None)] * size + [(0, None)] * 2,
         method="highs",
@@ -177,11 +178,6 @@ def _combined(
         )
     share = tied.rows / tied.rows.sum()
     return sparse.csr_array(values), sparse.csr_array(np.cumsum(share[:, None] * values, axis=0))
-
-
-def _padded(table: sparse.csr_array) -> sparse.csr_array:
-    """Add the columns of xi_1 and xi_2, which do not enter."""
-    return sparse.hstack([table, sparse.csr_array((table.shape[0], 2))])
 
 
 type Loss = Callable[[Floats], Floats]

@@ -429,18 +429,16 @@ def _of_counts(
 
 def _variables(rules: Mapping[str, DecisionRule]) -> tuple[Variable, ...]:
     """The quantity's variables, with a cost for each rule, by its name where there are several."""
-    return tuple(
-        new for one in VARIABLES for new in (_costs(one, rules) if one.name in _COSTS else (one,))
-    )
-
-
-def _costs(one: Variable, rules: Mapping[str, DecisionRule]) -> list[Variable]:
-    found = []
-    for rule in rules:
-        name, of = one.name.replace("cost", rule), rule.removeprefix("cost").removeprefix("_")
-        title = one.title.replace("cost", f"cost {of}") if of else one.title
-        found.append(one._replace(name=name, title=title, point=name))
-    return found
+    found: list[Variable] = []
+    for one in VARIABLES:
+        if one.name not in _COSTS:
+            found.append(one)
+            continue
+        for rule in rules:
+            name, of = one.name.replace("cost", rule), rule.removeprefix("cost").removeprefix("_")
+            title = one.title.replace("cost", f"cost {of}") if of else one.title
+            found.append(one._replace(name=name, title=title, point=name))
+    return tuple(found)
 
 
 def build_model(

@@ -101,24 +101,22 @@ def _estimates(split: CalibrationSplit, given: Given) -> Estimates:
 
     names = [str(class_) for class_ in split.calibration.classes]
     curves = names[1:] if split.calibration.is_binary else names
-    columns = {"classifier": "", "row": "row", "class": "class", "score": "score"}
-    columns |= {"p0": "p0", "p1": "p1", "merged": "merged", "improper": "improper"}
+    shown = ("row", "class", "score", "p0", "p1", "merged", "improper")
+    columns = {"classifier": "", **{name: name for name in shown}}
     rows: list[Row] = []
     for name in split.calibration.classifiers:
         one = split.select(name)
         found = estimate(one)
         shape = (split.n_target, len(curves))
-        values = (one.target.y_prob[0], found.p0, found.p1, found.prob)
-        score, p0, p1, merged = (each.reshape(shape).tolist() for each in values)
+        values = {"score": one.target.y_prob[0], "p0": found.p0, "p1": found.p1}
+        values["merged"] = found.prob
+        listed = {key: each.reshape(shape).tolist() for key, each in values.items()}
         rows += [
             {
                 "classifier": name,
                 "row": place,
                 "class": class_,
-                "score": score[place][k],
-                "p0": p0[place][k],
-                "p1": p1[place][k],
-                "merged": merged[place][k],
+                **{key: each[place][k] for key, each in listed.items()},
                 "improper": bool(found.improper[place]),
             }
             for place in range(split.n_target)

@@ -209,26 +209,22 @@ def target_like(calibration: Scores, target: Any) -> Scores:
     found: Scores = target
     if not isinstance(target, Scores):
         found = unlabeled_like(target, calibration, "target", "calibration")
-    _check_alike(calibration, found)
-    check_ungrouped(found, "target", _BY_GROUP)
-    check_unweighted(found, "target")
-    return found
-
-
-def _check_alike(calibration: Scores, target: Scores) -> None:
     for what in ("classifiers", "classes"):
-        theirs, ours = getattr(calibration, what), getattr(target, what)
+        theirs, ours = getattr(calibration, what), getattr(found, what)
         if theirs != ours:
             raise InputError(
                 f"calibration and target must have the same {what}; got {listing(theirs)} and "
                 f"{listing(ours)}. Pass the same ones, in the same order."
             )
-    if calibration.y_prob.shape[2:] != target.y_prob.shape[2:]:
+    if calibration.y_prob.shape[2:] != found.y_prob.shape[2:]:
         raise InputError(
             "calibration and target must both hold one score a row, or both a score for each "
-            f"class; got shapes {calibration.y_prob.shape[1:]} and {target.y_prob.shape[1:]}. "
+            f"class; got shapes {calibration.y_prob.shape[1:]} and {found.y_prob.shape[1:]}. "
             "Pass scores of the same kind."
         )
+    check_ungrouped(found, "target", _BY_GROUP)
+    check_unweighted(found, "target")
+    return found
 
 
 type Counts = NDArray[Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from itertools import compress
@@ -217,7 +217,9 @@ def _of_stored_curves(result: DataTree, scores: Any, alpha: float) -> list[Looku
         )
     names = list(dict.fromkeys(case.classifier for case in cases))
     several = (len(classes),) if len(classes) > 2 else ()
-    fitted = _scores(np.full((len(names), 1, *several), 1 / len(classes)), None, names, classes)
+    score = np.full((len(names), 1, *several), 1 / len(classes))
+    words = tuple(map(str, classes))
+    fitted = from_parts(Parts(score, np.array([MISSING], np.int32), tuple(names), words))
     target = target_like(fitted, _with_plain_classes(scores))
     return [
         Lookup.of_stored(
@@ -263,21 +265,11 @@ def _stored(
     """Scores of every classifier that a result holds under a name."""
     cases = access.cases(result)
     values = [access.variable(result, schema.CONSTANT_DATA, name, case) for case in cases]
-    classes = access.json_attribute(result, "classes")
     y_prob = np.stack([value.to_numpy() for value in values])
-    return _scores(y_prob, label, access.classifier_names(result), classes, weight)
-
-
-def _scores(
-    y_prob: Floats,
-    label: NDArray[np.integer] | None,
-    names: Iterable[str],
-    classes: Iterable[Any],
-    weight: Floats | None = None,
-) -> Scores:
     y_true = np.full(y_prob.shape[1], MISSING) if label is None else label
-    words = tuple(map(str, classes))
-    parts = Parts(y_prob, y_true.astype(np.int32), tuple(names), words, sample_weight=weight)
+    names = tuple(access.classifier_names(result))
+    classes = tuple(map(str, access.json_attribute(result, "classes")))
+    parts = Parts(y_prob, y_true.astype(np.int32), names, classes, sample_weight=weight)
     return from_parts(parts)
 
 

@@ -233,56 +233,51 @@ type Place = Callable[[Floats], Floats]
 """From scores to what a curve goes by: their rank, or their logit."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Nodes:
-    """Places to compute of one curve: of all scores between 0 and 1, or a grid over them."""
-
-    place_of: Place
-    place: Floats
-    is_grid: bool
-
-    @classmethod
-    def of(cls, place_of: Place, score: Floats) -> _Nodes:
-        inside = score[(score > 0) & (score < 1)]
-        distinct = np.unique(place_of(inside if len(inside) else np.zeros(1)))
-        if len(distinct) <= _GRID:
-            return cls(place_of, distinct, False)
-        low, high = distinct[[0, -1]]
-        return cls(place_of, low + (high - low) * _GRID_PLACES, True)
+def _nodes(place_of: Place, score: Floats) -> tuple[Floats, bool]:
+    """Places of all scores between 0 and 1, or a grid over them; and whether these are a grid."""
+    inside = score[(score > 0) & (score < 1)]
+    distinct = np.unique(place_of(inside if len(inside) else np.zeros(1)))
+    if len(distinct) <= _GRID:
+        return distinct, False
+    low, high = distinct[[0, -1]]
+    return low + (high - low) * _GRID_PLACES, True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Curve:
     """Mean, lower and upper bound of one curve as functions of the score."""
 
-    nodes: _Nodes
+    place_of: Place
+    node: Floats  # (node,): places
     value: Floats  # at the nodes, (3, node)
     boundary: Floats  # at the scores 0 and 1, where a curve may jump, (3, 2)
-    # Between the nodes, of logits; None where every score is at a node.
-    between: Any
-    error: float
+    is_grid: bool  # else every score is at a node
 
-    @classmethod
-    def of(cls, nodes: _Nodes, value: Floats, boundary: Floats) -> _Curve:
-        if not nodes.is_grid:
-            return cls(nodes, value, boundary, None, 0.0)
-        coarse = logit_rate(_interpolant(nodes.place[::2], value[:, ::2])(nodes.place[1::2]))
-        error = float(np.abs(coarse - value[:, 1::2]).max())
-        return cls(nodes, value, boundary, _interpolant(nodes.place, value), error)
+    @cached_property
+    def error(self) -> float:
+        """Largest error of what lies between, found by leaving out every other node."""
+        if not self.is_grid:
+            return 0.0
+        coarse = logit_rate(_interpolant(self.node[::2], self.value[:, ::2])(self.node[1::2]))
+        return float(np.abs(coarse - self.value[:, 1::2]).max())
+
+    @cached_property
+    def _between(self) -> Any:
+        return _interpolant(self.node, self.value)
 
     def __call__(self, score: Floats) -> Floats:
         """Look up mean, lower and upper bound, (3, obs)."""
-        found = self._inside(self.nodes.place_of(score))
+        found = self._inside(self.place_of(score))
         for end in (0, 1):
             found[:, score == end] = self.boundary[:, end, None]
         return found
 
     def _inside(self, place: Floats) -> Floats:
-        if self.between is None:
+        if not self.is_grid:
             # The nearest one: a place may differ from its node by rounding.
-            middles = (self.nodes.place[1:] + self.nodes.place[:-1]) / 2
+            middles = (self.node[1:] + self.node[:-1]) / 2
             return np.asarray(self.value[:, np.searchsorted(middles, place)])
-        prob, lower, upper = logit_rate(self.between(place))
+        prob, lower, upper = logit_rate(self._between(place))
         return np.stack([prob, np.minimum(lower, prob), np.maximum(upper, prob)])
 
 
@@ -312,22 +307,15 @@ class Lookup:
         calibration, score = split.calibration, split.target.y_prob[0]
         problem = Problem.of(split, np.arange(0), cells_of(prior, split.effective_n))
         model = label_model(problem, prior)
-        nodes = [
-            _Nodes.of(partial(_representative, model, ranks), column)
-            for ranks, column in zip(problem.ranks, columns_of(score).T, strict=True)
-        ]
-        places = [np.append(each.place, each.place_of(np.array([0.0, 1.0]))) for each in nodes]
+        ranks_of = [partial(_representative, model, ranks) for ranks in problem.ranks]
+        nodes, are_grids = zip(*map(_nodes, ranks_of, columns_of(score).T), strict=True)
+        both = np.array([0.0, 1.0])
+        places = [np.append(own, of(both)) for of, own in zip(ranks_of, nodes, strict=True)]
         values = _summaries(model, draws_of(model), places, alpha)
-        return cls(
-            calibration.classifiers[0],
-            tuple(map(str, calibration.classes)),
-            score,
-            tuple(
-                _Curve.of(own, value[:, :-2], value[:, -2:])
-                for own, value in zip(nodes, values, strict=True)
-            ),
-            predictor(split),
-        )
+        at_nodes, boundary = [v[:, :-2] for v in values], [v[:, -2:] for v in values]
+        curves = tuple(map(_Curve, ranks_of, nodes, at_nodes, boundary, are_grids))
+        classes = tuple(map(str, calibration.classes))
+        return cls(calibration.classifiers[0], classes, score, curves, predictor(split))
 
     @classmethod
     def of_stored(cls, target: Scores, stored: Sequence[StoredCurve], alpha: float) -> Lookup:
@@ -335,11 +323,9 @@ class Lookup:
         score = target.y_prob[0]
         curves = []
         for curve, column in zip(stored, columns_of(score).T, strict=True):
-            nodes = _Nodes.of(score_logit, column)
-            boundary = [curve.boundary_bounds(end, alpha) for end in (0, 1)]
-            curves.append(
-                _Curve.of(nodes, curve.bounds(nodes.place, alpha), np.stack(boundary, axis=1))
-            )
+            node, is_grid = _nodes(score_logit, column)
+            ends = np.stack([curve.boundary_bounds(end, alpha) for end in (0, 1)], axis=1)
+            curves.append(_Curve(score_logit, node, curve.bounds(node, alpha), ends, is_grid))
         classes = tuple(map(str, target.classes))
         return cls(target.classifiers[0], classes, score, tuple(curves), None)
 

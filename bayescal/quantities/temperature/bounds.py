@@ -104,7 +104,11 @@ def bounds(
         check_number(p_min, "p_min", "(0, 1]", "Pass the rarest class's share.")
     width = alpha_max - alpha_min
     unit = float(np.sqrt(n)) * logit_norm * lipschitz
-    size = _cover_term(n_classes, min(gamma, width / 2), width, unit)
+    gamma = min(gamma, width / 2)
+    if 8 * gamma * unit <= 1:
+        size = np.log1p(4 * width * unit)
+    else:
+        size = np.log(width / (2 * gamma)) + (n_classes + 1) * np.log(8 * gamma * unit)
     excess = float(8 * np.sqrt(np.log(2 / delta) / n) + 4 * np.sqrt(size / n))
     of_class = _class_excess(n, n_classes, width, unit, p_min, delta)
     surely = f"with probability {1 - delta:g}"
@@ -119,12 +123,6 @@ def bounds(
         Bound(excess / 2, f"{apart}, {surely}", _LOSS),
         Bound(of_class / 2, f"{apart}, in each predicted class, {surely}", shares),
     )
-
-
-def _cover_term(n_classes: int, gamma: float, width: float, unit: float) -> float:
-    if 8 * gamma * unit <= 1:
-        return float(np.log1p(4 * width * unit))
-    return float(np.log(width / (2 * gamma)) + (n_classes + 1) * np.log(8 * gamma * unit))
 
 
 def _class_excess(

@@ -37,7 +37,7 @@ from bayescal.quantities.temperature.logits import (
     predicted_class,
     tabulated,
 )
-from bayescal.quantities.temperature.vector_scaling import CentredRows, joined
+from bayescal.quantities.temperature.vector_scaling import CentredRows
 
 if TYPE_CHECKING:
     from bayescal.quantities.temperature.many_rows import CountedRows
@@ -93,24 +93,20 @@ class Facts(NamedTuple):
         return np.asarray(self.sums[1].sum(axis=1).astype(np.int64))
 
     @property
-    def weight(self) -> Floats:
-        """Their weights, (class,)."""
-        return np.asarray(self.sums[2].sum(axis=1))
-
-    @property
-    def squares(self) -> Floats:
-        """Squares of these, (class,)."""
-        return np.asarray(self.sums[3].sum(axis=1))
+    def weights(self) -> Floats:
+        """Their weights, and squares of these, (2, class)."""
+        return np.asarray(self.sums[2:4].sum(axis=2))
 
     @property
     def effective_n(self) -> float:
         """Effective number of labelled rows, ``(sum w)**2 / sum w**2``."""
-        return float(self.weight.sum() ** 2 / self.squares.sum())
+        weight, squares = self.weights
+        return float(weight.sum() ** 2 / squares.sum())
 
     @property
     def weighted(self) -> bool:
         """Whether rows have weights."""
-        return not np.array_equal(self.weight, self.predicted)
+        return not np.array_equal(self.weights[0], self.predicted)
 
     @property
     def ratio(self) -> Floats:
@@ -124,8 +120,8 @@ class Facts(NamedTuple):
         w and w**2, (2, class): the maximum varies as that of so many rows. Classes of few rows
         follow the others.
         """
-        none = np.ones_like(self.squares)
-        own = np.divide(self.weight, self.squares, out=none, where=self.squares > 0)
+        weight, squares = self.weights
+        own: Floats = np.divide(weight, squares, out=np.ones_like(squares), where=squares > 0)
         each = slopes * [own, own**2]
         if not each.all(axis=1).any():
             return own
@@ -284,14 +280,15 @@ class Problem:
 
     def plus(self, other: Problem) -> Problem:
         """Join with other rows of the same classifier."""
-        return Problem(
-            self.classifier,
-            self.classes,
-            np.concatenate([self.logits, other.logits]),
-            np.append(self.label, other.label),
-            np.append(self.predicted, other.predicted),
-            joined(self.weight, other.weight),
-            self.dtype,
+        weight = None
+        if self.weight is not None and other.weight is not None:
+            weight = np.append(self.weight, other.weight)
+        return replace(
+            self,
+            logits=np.concatenate([self.logits, other.logits]),
+            label=np.append(self.label, other.label),
+            predicted=np.append(self.predicted, other.predicted),
+            weight=weight,
         )
 
     def labeled(self) -> LabeledRows:

@@ -391,13 +391,14 @@ class TemperatureCase:
         errors, log_likelihood, diagrams = self._errors(drawn, weight, rng)
         numbers = self.problem.numbers
         found = estimate_of(self.problem, numbers, self.binning)
-        prior = {name: value[None] for name, value in self._prior_draws(rng).items()}
+        before = self.model.prior_draws(PRIOR_DRAWS, rng)
+        before["alpha"] = np.exp(before["log_alpha"])
         theory, facts = _theory(self.problem), self.problem.facts
         effective = {"effective_n": facts.effective_n} if facts.weighted else {}
         return CaseArrays(
             coords=self.coords,
             posterior={**errors, **drawn, "alpha": np.exp(drawn["log_alpha"])},
-            prior=prior,
+            prior={name: value[None] for name, value in before.items()},
             log_likelihood={"labels": log_likelihood},
             log_prior=self.model.log_prior(drawn),
             observed_data={"labels": self.model.temperatures.count},
@@ -490,10 +491,6 @@ class TemperatureCase:
                 weight=None if problem.weight is None else np.full(more, problem.weight.mean()),
             )
         )
-
-    def _prior_draws(self, rng: np.random.Generator) -> dict[str, Floats]:
-        drawn = self.model.prior_draws(PRIOR_DRAWS, rng)
-        return {**drawn, "alpha": np.exp(drawn["log_alpha"])}
 
 
 def _theory(problem: Rows) -> dict[str, Bound]:

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import softmax
 
 from bayescal.core.bin_edges import place_in
 from bayescal.core.binning import Binning
@@ -122,9 +123,7 @@ class LogitTruth:
                 f"logits must have shape (obs, class) with {self.n_classes} classes; got "
                 f"{found.shape}."
             )
-        moved = self._moved(found)
-        weight = np.exp(moved - moved.max(axis=1, keepdims=True))
-        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+        return np.asarray(softmax(self._moved(found), axis=1))
 
     def scores(self, n: int, seed: Seed = None, *, n_unlabeled: int = 0) -> Scores:
         """Draw rows with labels, and without.

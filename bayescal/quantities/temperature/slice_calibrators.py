@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -41,20 +41,6 @@ from bayescal.quantities.temperature.logits import (
     predicted_class,
     warn_of,
 )
-
-
-class _Slices(NamedTuple):
-    """The slice of each row, as its place among the names."""
-
-    code: Integers  # (obs,)
-    names: Sequence[Hashable]
-
-    def rows(self) -> Iterator[tuple[Hashable, Integers]]:
-        """Rows of each slice that has any."""
-        for place, name in enumerate(self.names):
-            rows = np.flatnonzero(self.code == place)
-            if len(rows):
-                yield name, rows
 
 
 class SliceCalibration(OfLogits):
@@ -171,10 +157,10 @@ class SliceCalibration(OfLogits):
         self.bundle_of_ = self._bundle_of()
         self.by_slices_ = slices is not None
         of = self._of(logits, slices, sample_weight)
-        self.slices_ = frozenset(of.names)
+        self.slices_ = frozenset(of)
         self.shared_ = clone(base)
         warn_of(self.shared_.fit_logits(logits, label, weight))
-        large = {name: rows for name, rows in of.rows() if len(rows) >= self.min_rows}
+        large = {name: rows for name, rows in of.items() if len(rows) >= self.min_rows}
         if np.isfinite(gamma) and large:
             one = np.ones(len(label)) if weight is None else weight
             parts = [Part(logits[rows], label[rows], one[rows]) for rows in large.values()]
@@ -238,21 +224,23 @@ class SliceCalibration(OfLogits):
                 f"{'them' if self.by_slices_ else 'none'}."
             )
         of = self._of(logits, slices)
-        unseen = [name for name in of.names if name not in self.slices_]
+        unseen = [name for name in of if name not in self.slices_]
         if unseen and self.by_slices_:
             warn_of(
                 f"fit had no slices {listing(unseen)}: their rows take the calibrator of all rows."
             )
         found = np.empty_like(logits)
-        for name, rows in of.rows():
-            chosen = self.calibrators_.get(name, self.shared_)
-            found[rows] = chosen.transform_logits(logits[rows])
+        for name, rows in of.items():
+            if len(rows):
+                chosen = self.calibrators_.get(name, self.shared_)
+                found[rows] = chosen.transform_logits(logits[rows])
         return found
 
-    def _of(self, logits: Floats, slices: Any, weight: Any = None) -> _Slices:
-        """The slice of each row whose weight is not 0."""
+    def _of(self, logits: Floats, slices: Any, weight: Any = None) -> dict[Hashable, Integers]:
+        """Rows of each slice, perhaps none, among those whose weight is not 0."""
         if slices is None:
-            return _Slices(self.bundle_of_[predicted_class(logits)], range(logits.shape[1]))
+            bundle = self.bundle_of_[predicted_class(logits)]
+            return {k: np.flatnonzero(bundle == k) for k in range(logits.shape[1])}
         code, names = factorize(slices, "slices")
         kept = np.ones(len(code), np.bool_)
         if weight is not None:
@@ -265,7 +253,7 @@ class SliceCalibration(OfLogits):
                 f"{int((code == MISSING).argmax())}. Give such rows a slice of their own, or leave "
                 "them out."
             )
-        return _Slices(code[kept], names)
+        return {name: np.flatnonzero(code[kept] == k) for k, name in enumerate(names)}
 
     def _bundle_of(self) -> NDArray[np.intp]:
         """The smallest class of the bundle of each class."""

@@ -88,26 +88,10 @@ class CentredRows:
             total += _part(self.logits[at], self.label[at], point, weight)
         return Total(total)
 
-    def every(self, step: int, first: int = 0) -> CentredRows:
+    def every(self, step: int) -> CentredRows:
         """Every so many rows, from the first on."""
-        at = slice(first, None, step)
-        weight = None if self.weight is None else self.weight[at]
-        return CentredRows(self.logits[at], self.label[at], weight)
-
-    def plus(self, other: CentredRows) -> CentredRows:
-        """Join with other rows."""
-        return CentredRows(
-            np.concatenate([self.logits, other.logits]),
-            np.append(self.label, other.label),
-            joined(self.weight, other.weight),
-        )
-
-
-def joined(
-    one: NDArray[np.float64] | None, two: NDArray[np.float64] | None
-) -> NDArray[np.float64] | None:
-    """Put the weights of two parts one behind the other; None where rows have none."""
-    return None if one is None or two is None else np.append(one, two)
+        weight = None if self.weight is None else self.weight[::step]
+        return CentredRows(self.logits[::step], self.label[::step], weight)
 
 
 class Parabola(NamedTuple):

@@ -23,6 +23,7 @@ from bayescal.quantities.agnostic.decisions import (
 )
 from bayescal.quantities.agnostic.estimator import interval_measure
 from bayescal.workflow.fit import fit
+from tests.quantities.agnostic.made import RULE
 
 COSTS = {"keep": (5, 0), "review": (1, 1), "remove": (0, 3)}
 
@@ -104,16 +105,10 @@ def test_bad_actions(actions):
         DecisionRule(actions, {"keep": (0, 1)})
 
 
-RULE = DecisionRule(
-    {"keep": (5, 0), "review": (1, 1.5), "remove": (0, 3)},
-    {"keep": (0, 0.2), "review": (0.2, 0.6), "remove": (0.6, 1)},
-)
-
-
 def row_by_row(score, chance):
     total = 0.0
     for f, p in zip(score, chance, strict=True):
-        a, b = (5, 0) if f <= 0.2 else (1, 1.5) if f <= 0.6 else (0, 3)
+        a, b = (5, 0) if f <= 0.25 else (1, 1.5) if f <= 0.6 else (0, 3)
         total += a * p + b * (1 - p)
     return total / len(score)
 
@@ -224,9 +219,8 @@ def test_set_up_costs_against_every_assignment():
 
 
 def test_without_set_up_it_is_the_bayes_rule():
-    actions = {"keep": (5, 0), "review": (1, 1), "remove": (0, 3)}
     score = np.linspace(0, 1, 50)
-    assert best_rule(actions, score).thresholds == bayes_rule(actions).thresholds
+    assert best_rule(COSTS, score).thresholds == bayes_rule(COSTS).thresholds
 
 
 def test_too_many_actions():

@@ -281,16 +281,6 @@ def test_who_ranks_the_rows_alike_has_no_better_auc():
     assert abs(bc.difference(tree, "steep", "flat", "auc").mean) < 0.002
 
 
-def test_costs_of_two_rules_are_compared_draw_by_draw(result):
-    found = bc.difference(result, "cost_made", "cost_bayes")
-    apart = result["posterior"]["cost_made"] - result["posterior"]["cost_bayes"]
-    assert found.mean == pytest.approx(float(apart.mean()))
-    assert found.lower == pytest.approx(float(apart.quantile(0.05)))
-    assert found.text.startswith("cost_made minus cost_bayes")
-    with pytest.raises(InputError, match="must differ"):
-        bc.difference(result, "cost_made", "cost_made")
-
-
 def test_a_difference_of_rules_is_of_one_classifier(fitted):
     with pytest.raises(InputError, match="is of one classifier; the result has 2"):
         bc.difference(fitted[2], "cost_made", "cost_bayes")
@@ -375,12 +365,9 @@ def test_bad_input(call, message):
         call()
 
 
-OF_COSTS = {"bayes": bc.agnostic.bayes_rule(COSTS), "made": RULE}
-
-
 @pytest.fixture(scope="module")
 def result():
-    return bc.fit(bc.agnostic, rows(), decision=OF_COSTS, method="direct", draws=300, seed=20)
+    return bc.fit(bc.agnostic, rows(), decision=RULES, method="direct", draws=300, seed=20)
 
 
 @pytest.fixture(scope="module")
@@ -433,6 +420,14 @@ def test_rules_are_compared_draw_by_draw(result, unlabeled):
     assert found.prob_first_larger == (one > two).mean()
     other = rule_difference(result, "made", "bayes", unlabeled=unlabeled)
     assert other.mean == pytest.approx(-found.mean)
+    same = bc.difference(result, f"{prefix}cost_bayes", f"{prefix}cost_made")
+    assert (same.mean, same.lower, same.upper) == (found.mean, found.lower, found.upper)
+    assert same.text.startswith(f"{prefix}cost_bayes minus {prefix}cost_made")
+
+
+def test_a_rule_is_not_compared_with_itself(result):
+    with pytest.raises(InputError, match="must differ"):
+        bc.difference(result, "cost_made", "cost_made")
 
 
 def test_a_rule_of_one_price_correlates_with_none():

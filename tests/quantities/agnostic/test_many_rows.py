@@ -7,7 +7,7 @@ import bayescal as bc
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.data import problem_of, problems
-from bayescal.quantities.agnostic.estimator import count_rows, interval_measure_of_rows
+from bayescal.quantities.agnostic.estimator import count_rows, estimate, interval_measure_of_rows
 from tests.row_sources import ODD_CUTS, data_set
 
 RULE = bc.DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.4), "drop": (0.4, 1)})
@@ -111,7 +111,9 @@ def test_the_measure_of_many_rows_is_that_of_all_to_a_small_part_of_its_error(sh
 
 def test_a_fit_is_that_of_rows_in_memory(tmp_path):
     scores, columns = made("three digits")
-    counts = count_rows(data_set(tmp_path, columns, ODD_CUTS), label="y", score="p")
+    path = data_set(tmp_path, columns, ODD_CUTS)
+    counts = count_rows(path, label="y", score="p")
+    assert interval_measure_of_rows(path, label="y", score="p").c == estimate(counts).c
     found, whole = (
         bc.fit(bc.agnostic, data, method="direct", draws=200, seed=1, decision=RULE)
         for data in (counts, scores)
@@ -132,25 +134,3 @@ def test_what_counts_cannot_give_is_refused():
     weighted = Counts.from_arrays(columns["y"], columns["p"], sample_weight=np.ones(1500))
     with pytest.raises(InputError, match="agnostic cannot use sample weights"):
         bc.fit(bc.agnostic, {"p": weighted})
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"y": {1000: 2.0}}, "y must hold two labels"),
-        ({"y": {1000: 0.5}}, r"rows counted from row 950.*got 0.5 at row 50"),
-        ({"p": {1000: np.nan}}, r"p \(rows counted from row 950\) must not be missing.*at row 50"),
-        ({"y": {slice(None): np.nan}}, "y must hold at least one label; got none in 1,500 rows"),
-    ],
-)
-def test_bad_rows_are_named(changes, message, tmp_path):
-    _, columns = made("continuous", missing=0)
-    for name, rows in changes.items():
-        columns[name] = columns[name].copy()
-        for row, value in rows.items():
-            columns[name][row] = value
-    with pytest.raises(InputError, match=message):
-        count_rows(data_set(tmp_path, columns, ODD_CUTS), label="y", score="p")
-    if len(changes) == 1:
-        with pytest.raises(InputError, match=message):
-            interval_measure_of_rows(tmp_path, label="y", score="p")

@@ -161,9 +161,6 @@ def test_nuts_agrees_with_importance_sampling():
         assert one.std() == pytest.approx(two.std(), rel=0.15)
 
 
-DEFAULT = bc.agnostic.Priors()
-
-
 def test_rules_name_their_costs():
     assert named_rules(None) == {}
     assert named_rules(RULE) == {"cost": RULE}
@@ -171,7 +168,7 @@ def test_rules_name_their_costs():
 
 
 def test_attributes_count_all_rows_and_describe_the_rule():
-    found = plan(rows(), DEFAULT, unlabeled=[0.5, 0.6], decision=RULE)
+    found = plan(rows(), PRIORS, unlabeled=[0.5, 0.6], decision=RULE)
     assert (found.attrs["n_obs"], found.attrs["n_labeled"]) == (302, 200)
     assert json.loads(found.attrs["decision"])["cost"] == RULE.describe()
 
@@ -186,12 +183,12 @@ def test_the_fingerprint_is_of_rule_labels_and_unlabelled_rows():
     prints = {
         plan(*given, **options).cases[0].fingerprint()
         for given, options in [
-            ((rows(), DEFAULT), {}),
-            ((rows(), DEFAULT), {"decision": RULE}),
-            *(((rows(), DEFAULT), {"decision": rule}) for rule in dear),
-            ((rows(), DEFAULT), {"unlabeled": [0.5]}),
-            *(((rows(), DEFAULT), {"unlabeled": np.append(many, one)}) for one in (0.5, 0.5001)),
-            *(((data, DEFAULT), {}) for data in (rows(seed=21), *swapped)),
+            ((rows(), PRIORS), {}),
+            ((rows(), PRIORS), {"decision": RULE}),
+            *(((rows(), PRIORS), {"decision": rule}) for rule in dear),
+            ((rows(), PRIORS), {"unlabeled": [0.5]}),
+            *(((rows(), PRIORS), {"unlabeled": np.append(many, one)}) for one in (0.5, 0.5001)),
+            *(((data, PRIORS), {}) for data in (rows(seed=21), *swapped)),
         ]
     }
     assert len(prints) == 10
@@ -200,21 +197,19 @@ def test_the_fingerprint_is_of_rule_labels_and_unlabelled_rows():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: plan(rows(), DEFAULT, decision=[RULE]), "decision must be a DecisionRule"),
-        (lambda: plan(rows(), DEFAULT, decision={"a": 1}), "decision must be a DecisionRule"),
-        (lambda: plan(rows(), DEFAULT, multiclass="marginal"), "multiclass must be one of"),
+        (lambda: plan(rows(), PRIORS, decision=[RULE]), "decision must be a DecisionRule"),
+        (lambda: plan(rows(), PRIORS, decision={"a": 1}), "decision must be a DecisionRule"),
+        (lambda: plan(rows(), PRIORS, multiclass="marginal"), "multiclass must be one of"),
         (
-            lambda: plan(bc.Scores(y_true=[None], y_prob=[0.5], classes=[0, 1]), DEFAULT),
+            lambda: plan(bc.Scores(y_true=[None], y_prob=[0.5], classes=[0, 1]), PRIORS),
             "at least one label",
         ),
         (
-            lambda: plan(
-                bc.Scores(y_true=[0, 1], y_prob=[0.5, 0.6], sample_weight=[1, 2]), DEFAULT
-            ),
+            lambda: plan(bc.Scores(y_true=[0, 1], y_prob=[0.5, 0.6], sample_weight=[1, 2]), PRIORS),
             "cannot use sample weights",
         ),
         (
-            lambda: plan(bc.Scores(y_true=[0, 1], y_prob=[0.5, 0.6], group=["a", "b"]), DEFAULT),
+            lambda: plan(bc.Scores(y_true=[0, 1], y_prob=[0.5, 0.6], group=["a", "b"]), PRIORS),
             "agnostic has no groups",
         ),
         (lambda: bc.agnostic.Priors(label_rate=0.7), "label_rate must be CurveAverage"),

@@ -18,6 +18,14 @@ def multiclass(n=90, target=6, classes=3, seed=1):
     )
 
 
+def random_classes(n, n_classes, seed, concentration=1.0):
+    """Scores of several classes, and labels drawn from them."""
+    rng = np.random.default_rng(seed)
+    score = rng.dirichlet(np.full(n_classes, concentration), n)
+    label = (score.cumsum(axis=1) < rng.random(n)[:, None]).sum(axis=1).clip(max=n_classes - 1)
+    return score, label
+
+
 def problem(data, prior):
     """Problem of all target rows under a prior."""
     from bayescal.quantities.credal.data import Problem

@@ -227,13 +227,6 @@ def test_scores_that_look_reversed_are_reported_under_every_prior():
     assert "the scores look reversed" in sign
 
 
-def test_a_class_never_seen_is_reported():
-    scores = bc.Scores(y_true=[0, 1] * 10, y_prob=np.full((20, 3), 1 / 3), classes=[0, 1, 2])
-    data = bc.CalibrationSplit(calibration=scores, target=np.full((1, 3), 1 / 3))
-    (note,) = bc.credal.plan(data, bc.credal.Priors()).cases[0].warnings
-    assert "no calibration row is of class 2" in note
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_flat_labels_are_hardly_ever_taken_for_falling(seed):
     rng = np.random.default_rng(seed)

@@ -9,25 +9,19 @@ from bayescal.quantities.credal.credal_sets import is_proper
 from bayescal.quantities.credal.data import CalibrationSplit
 from bayescal.quantities.credal.estimator import bounds, estimate
 from bayescal.quantities.credal.venn_abers import fit_ivap, merged
-
-
-def binary(n, seed, classifier="a"):
-    rng = np.random.default_rng(seed)
-    score = rng.random(n)
-    return bc.Scores(y_true=rng.random(n) < score, y_prob=score, classifier=classifier)
+from tests.quantities.credal.made import binary, random_classes
 
 
 def multiclass(n, n_classes, seed):
-    rng = np.random.default_rng(seed)
-    prob = rng.dirichlet(np.full(n_classes, 0.5), n)
-    label = (prob.cumsum(axis=1) < rng.random(n)[:, None]).sum(axis=1).clip(max=n_classes - 1)
-    return bc.Scores(y_true=label, y_prob=prob)
+    score, label = random_classes(n, n_classes, seed, 0.5)
+    return bc.Scores(y_true=label, y_prob=score)
 
 
 def test_binary_scores():
-    calibration, target = binary(200, 0), binary(50, 1)
-    found = estimate(CalibrationSplit(calibration=calibration, target=target))
-    p0, p1 = fit_ivap(calibration.y_prob[0], label=calibration.y_true).predict(target.y_prob[0])
+    data = binary(200, 50)
+    found, calibration = estimate(data), data.calibration
+    fitted = fit_ivap(calibration.y_prob[0], label=calibration.y_true)
+    p0, p1 = fitted.predict(data.target.y_prob[0])
     assert np.array_equal(found.p0, p0)
     assert np.array_equal(found.p1, p1)
     assert np.array_equal(found.prob, merged(p0, p1))

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.core.errors import InputError
 from bayescal.quantities.credal.data import Problem, count_rows
 from bayescal.quantities.credal.posterior import cells_of
 from tests.row_sources import ODD_CUTS, SOURCES, data_set
@@ -81,21 +80,3 @@ def test_a_fit_is_that_of_rows_in_memory_and_so_are_the_bounds_of_other_rows(tmp
     one, two = (bc.credal.bounds_for(result, [0.05, 0.3, 0.9]) for result in (again, whole))
     for a, b in zip(one, two, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"y": {1000: 2.0}}, "y must hold two labels"),
-        ({"p": {1000: 7.0}}, r"p \(rows counted from row 950\) must lie in \[0, 1\].*at row 50"),
-        ({"y": {slice(None): np.nan}}, "y must hold at least one label"),
-    ],
-)
-def test_bad_rows_are_named(changes, message, tmp_path):
-    _, columns = made()
-    for name, rows in changes.items():
-        for row, value in rows.items():
-            columns[name] = columns[name].copy()
-            columns[name][row] = value
-    with pytest.raises(InputError, match=message):
-        counted(data_set(tmp_path, columns, ODD_CUTS))

@@ -15,6 +15,7 @@ from bayescal.quantities.credal.venn_abers import (
     venn_abers_steps,
 )
 from tests.conftest import oracle
+from tests.quantities.credal.made import random_classes
 
 KINDS = ("smooth", "ties", "extremes", "constant", "perfect", "one row")
 
@@ -84,8 +85,6 @@ def test_a_thousand_random_cases_equal_another_program_to_the_last_bit(venn_aber
         assert np.array_equal(p0, pair[:, 0])
         assert np.array_equal(p1, pair[:, 1])
         assert np.array_equal(merged(p0, p1), prob[:, 1])
-
-    # Equal regrets, one falling and one rising in p: the larger of the two is least.
 
 
 @pytest.mark.parametrize("side", [-np.inf, np.inf])
@@ -201,30 +200,16 @@ def test_rates_that_barely_differ_are_told_apart():
     assert np.array_equal(found, expected)
 
 
-def random_classes(n, n_classes, seed):
-    rng = np.random.default_rng(seed)
-    score = rng.dirichlet(np.ones(n_classes), n)
-    label = (score.cumsum(axis=1) < rng.random(n)[:, None]).sum(axis=1).clip(max=n_classes - 1)
-    return score, label
-
-
 def test_each_class_is_calibrated_against_the_rest():
     score, label = random_classes(200, 4, 0)
     new, _ = random_classes(50, 4, 1)
-    lower, upper = fit_one_vs_rest(score, label=label).predict(new)
+    rows = np.random.default_rng(5).integers(1, 4, 200)
+    lower, upper = fit_one_vs_rest(score, label=label, rows=rows).predict(new)
     assert lower.shape == upper.shape == (50, 4)
     for k in range(4):
-        p0, p1 = fit_ivap(score[:, k], label=label == k).predict(new[:, k])
+        p0, p1 = fit_ivap(score[:, k], label=label == k, rows=rows).predict(new[:, k])
         assert np.array_equal(lower[:, k], p0)
         assert np.array_equal(upper[:, k], p1)
-
-
-def test_rows_that_stand_for_several_are_that_often_there():
-    score, label = random_classes(60, 3, 4)
-    rows = np.random.default_rng(5).integers(1, 4, 60)
-    found = fit_one_vs_rest(score, label=label, rows=rows).predict(score)
-    expected = fit_one_vs_rest(np.repeat(score, rows, axis=0), label=np.repeat(label, rows))
-    assert np.array_equal(found, expected.predict(score))
 
 
 def test_each_fold_is_a_predictor_of_its_own():

@@ -387,8 +387,6 @@ def test_separable_classes_stop_at_the_bounds():
 
 
 def test_platt_scaling_is_logistic_regression_of_being_right():
-    from sklearn.linear_model import LogisticRegression
-
     logits, label = rows(500, 4)
     prob = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     top = prob.max(axis=1)

@@ -7,7 +7,6 @@ import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.quantities.temperature.estimator import (
     CellSums,
-    Implied,
     calibration_errors,
     error_draws,
     errors_of,
@@ -89,7 +88,9 @@ def test_one_classifier_at_a_time():
 @pytest.mark.parametrize("take", [estimate, bc.temperature.build_model])
 def test_groups_are_taken_one_by_one(take):
     data = bc.Scores(y_true=[0, 1, 0, 1], y_prob=[0.2, 0.7, 0.4, 0.6], group=list("abba"))
-    with pytest.raises(bc.InputError, match=r"no groups; got 'a', 'b'. Take them .*by_group\(\)"):
+    with pytest.raises(
+        bc.InputError, match=r"no groups; got 'a', 'b'. Take them .*fit_many\(.*by_group\(\)"
+    ):
         take(data)
     found = [take(part) for part in data.by_group().values()]
     assert len(found) == 2
@@ -259,11 +260,6 @@ def test_a_score_of_one_half_predicts_the_positive_class():
 BINNING = bc.Binning(5, "uniform")
 
 
-def implied(cells, accuracy, concentration):
-    """Accuracies of cells, and how they fit the labels."""
-    return Implied(accuracy, relative_fits(cells, accuracy, concentration).sum(axis=1))
-
-
 def cells_of(score, predicted, label):
     return CellSums.of(score, predicted, label, 4, BINNING).cells()
 
@@ -334,7 +330,7 @@ def test_many_labels_give_the_binned_errors():
     cells = cells_of(score, predicted, label)
     accuracy = np.broadcast_to(cells.score, (300, len(cells.of)))
     found = error_draws(
-        cells, implied(cells, accuracy, [1.0]), {1.0: 1.0}, 4, np.random.default_rng(0)
+        cells, implied_by_draws(cells, accuracy, [1.0]), {1.0: 1.0}, 4, np.random.default_rng(0)
     )
     expected = errors_of(score, label == predicted, predicted, 4, BINNING)
     # 13,000 rows a cell: standard errors of .004.
@@ -350,11 +346,19 @@ def test_infinite_concentration_is_the_temperatures_alone():
     cells = cells_of(score, predicted, label)
     accuracy = np.broadcast_to(cells.score, (200, len(cells.of)))
     found = error_draws(
-        cells, implied(cells, accuracy, [np.inf]), {np.inf: 1.0}, 3, np.random.default_rng(0)
+        cells,
+        implied_by_draws(cells, accuracy, [np.inf]),
+        {np.inf: 1.0},
+        3,
+        np.random.default_rng(0),
     )
     assert np.abs(found.ece).max() < 1e-12
     moved = error_draws(
-        cells, implied(cells, accuracy - 0.1, [np.inf]), {np.inf: 1.0}, 3, np.random.default_rng(0)
+        cells,
+        implied_by_draws(cells, accuracy - 0.1, [np.inf]),
+        {np.inf: 1.0},
+        3,
+        np.random.default_rng(0),
     )
     np.testing.assert_allclose(moved.max_ece, 0.1)
     np.testing.assert_allclose(moved.ece, 0.1)
@@ -378,7 +382,7 @@ def test_labels_that_the_temperatures_do_not_explain_give_accuracies_of_their_ow
     accuracy = np.broadcast_to(cells.score, (300, len(cells.of)))
     found = error_draws(
         cells,
-        implied(cells, accuracy, [np.inf, 10.0]),
+        implied_by_draws(cells, accuracy, [np.inf, 10.0]),
         {np.inf: 0.9, 10.0: 0.1},
         4,
         np.random.default_rng(0),

@@ -234,9 +234,7 @@ def test_evidence_and_draws_are_those_of_an_integral(n, n_classes):
 
 
 def average(priors, n=60, n_classes=3):
-    logits, label = rows(n, n_classes)
-    data = bc.Scores(y_true=label, y_prob=logits, from_logits=True, classes=range(n_classes))
-    return TemperatureCase.of(Problem.of(data, "classifier"), priors).model
+    return TemperatureCase.of(problem(n, n_classes), priors).model
 
 
 def test_models_are_weighed_by_prior_and_evidence():

@@ -22,12 +22,14 @@ from tests.quantities.temperature.made import rows
 QUICK = {"method": "direct", "draws": 250, "seed": 1}
 
 
+def two_classifiers(n):
+    logits = np.random.default_rng(0).normal(size=(n, 3))
+    both = {"a": logits, "b": 5 * logits}
+    return logits, bc.Scores.stack(both, y_true=logits.argmax(axis=1), from_logits=True)
+
+
 def test_one_case_a_classifier():
-    logits = np.random.default_rng(0).normal(size=(30, 3))
-    data = bc.Scores.stack(
-        {"a": logits, "b": 2 * logits}, y_true=logits.argmax(axis=1), from_logits=True
-    )
-    found = plan(data, Priors())
+    found = plan(two_classifiers(30)[1], Priors())
     assert [case.coords for case in found.cases] == [{"classifier": "a"}, {"classifier": "b"}]
     assert found.attrs["n_labeled"] == 30
 
@@ -42,10 +44,6 @@ def test_one_case_a_classifier():
         (
             lambda: bc.Scores(y_true=[None, None], y_prob=[0.1, 0.2]),
             "got none in 2 rows",
-        ),
-        (
-            lambda: bc.Scores(y_true=[1, 0], y_prob=[0.1, 0.2], group=["a", "b"]),
-            r"temperature has no groups; got 'a', 'b'. Take them .*fit_many\(.*by_group\(\)\)",
         ),
         (
             lambda: bc.Scores(
@@ -94,8 +92,7 @@ def test_many_rows_find_the_truth():
 def test_errors_before_calibration_are_those_of_the_truth():
     truth = bc.datasets.temperature.truth("heterogeneous")
     logits = truth.logits(100_000, seed=5)
-    prob = np.exp(logits - logits.max(axis=1, keepdims=True))
-    top = (prob / prob.sum(axis=1, keepdims=True)).max(axis=1)
+    top = softmax(logits, axis=1).max(axis=1)
     ece, each = truth.class_errors(logits, top, bc.Binning(15, "uniform"))
     fitted = bc.fit(bc.temperature, truth.scores(5000, seed=2), **QUICK)
     for name, value in (
@@ -177,14 +174,13 @@ def test_masked_logits_have_the_probability_0_and_the_others_keep_theirs(result)
 
 def test_vector_scaling_is_found_and_calibrates():
     truth = bc.datasets.temperature.truth("vector")
-    how = {"method": "direct", "draws": 250, "seed": 1}
-    fitted = bc.fit(bc.temperature, truth.scores(3000, seed=2), **how)
+    fitted = bc.fit(bc.temperature, truth.scores(3000, seed=2), **QUICK)
     assert float(fitted["model_average"]["weight"].sel(description="vector scaling")) > 0.99
     logits = truth.logits(5000, seed=3)
     prob = bc.temperature.calibrate(fitted, logits)
     np.testing.assert_allclose(prob.sum(axis=1), 1)
     off = np.abs(prob - truth.probability(logits)).mean()
-    alone = bc.fit(bc.temperature, truth.scores(3000, seed=2), priors=Priors(vector=0), **how)
+    alone = bc.fit(bc.temperature, truth.scores(3000, seed=2), priors=Priors(vector=0), **QUICK)
     other = np.abs(bc.temperature.calibrate(alone, logits) - truth.probability(logits)).mean()
     # Of 3,000 rows vector scaling leaves about half of the error; draws move it by a few per cent.
     assert off < 0.6 * other
@@ -239,7 +235,7 @@ def test_a_temperature_at_an_end_of_its_range_is_said(scale, temperature):
 
 def test_probabilities_given_as_logits_are_said():
     logits = bc.datasets.temperature.truth("heterogeneous").logits(50, seed=1)
-    prob = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    prob = softmax(logits, axis=1)
     label = prob.argmax(axis=1)
     assert any("look like probabilities" in text for text in data_warnings(problem(label, prob)))
     for other in (logits, 0.1 * logits):
@@ -319,8 +315,7 @@ def test_weights_undo_that_rows_were_drawn_unevenly():
     truth, rng = bc.datasets.temperature.truth("heterogeneous"), np.random.default_rng(3)
     logits = truth.logits(40_000, seed=5)
     label = (np.log(truth.probability(logits)) + rng.gumbel(size=logits.shape)).argmax(axis=1)
-    prob = np.exp(logits - logits.max(axis=1, keepdims=True))
-    top = (prob / prob.sum(axis=1, keepdims=True)).max(axis=1)
+    top = softmax(logits, axis=1).max(axis=1)
     ece, _ = truth.class_errors(logits, top, bc.Binning(15, "uniform"))
     drawn = rng.random(len(top)) < np.where(top > 0.5, 0.1, 1.0)
     given = {"y_true": label[drawn], "y_prob": logits[drawn], "from_logits": True}
@@ -408,10 +403,7 @@ def test_columns_are_taken_by_the_names_of_the_classes(frame):
 
 
 def test_one_of_several_classifiers_is_named():
-    logits = np.random.default_rng(0).normal(size=(60, 3))
-    data = bc.Scores.stack(
-        {"a": logits, "b": 5 * logits}, y_true=logits.argmax(axis=1), from_logits=True
-    )
+    logits, data = two_classifiers(60)
     fitted = bc.fit(bc.temperature, data, method="direct", seed=1, draws=200)
     with pytest.raises(bc.InputError, match="classifier must be one of the result's"):
         bc.temperature.calibrate(fitted, logits)

@@ -142,8 +142,6 @@ def test_an_empty_bundle_is_refused():
 
 
 def test_a_base_of_another_kind_is_refused():
-    from sklearn.linear_model import LogisticRegression
-
     with pytest.raises(InputError, match="base must be a calibrator of logits; got LogisticReg"):
         SliceCalibration(LogisticRegression()).fit(*rows(30, 3))
 

@@ -52,6 +52,10 @@ def test_blocks_of_centred_rows_add_up():
     assert found.value == pytest.approx(halves[0].value + halves[1].value, rel=1e-12)
 
 
+def posterior_of(logits, label):
+    return vector_posterior(CentredRows.of(logits, label), Priors())
+
+
 def importance(logits, label, priors, draws):
     """Log evidence, and means of log coefs and shifts, by importance sampling from the prior."""
     rng = np.random.default_rng(0)
@@ -76,7 +80,7 @@ def importance(logits, label, priors, draws):
 @pytest.mark.parametrize(("n", "n_classes", "seed"), [(20, 2, 0), (60, 3, 2)])
 def test_evidence_and_draws_are_those_of_importance_sampling(n, n_classes, seed):
     logits, label = rows(n, n_classes, seed)
-    found = vector_posterior(CentredRows.of(logits, label), Priors())
+    found = posterior_of(logits, label)
     evidence, error, means, of_means, spread = importance(logits, label, Priors(), 15_000)
     # Four standard errors, and what Laplace's approximation and a grid of six scales leave.
     assert found.log_evidence == pytest.approx(evidence, abs=4 * error + 0.1)
@@ -89,9 +93,7 @@ def test_evidence_and_draws_are_those_of_importance_sampling(n, n_classes, seed)
 
 def test_the_shared_mean_is_drawn_given_the_log_coefs():
     logits, label = rows(40, 3)
-    drawn = vector_posterior(CentredRows.of(logits, label), Priors()).draw(
-        20_000, np.random.default_rng(0)
-    )
+    drawn = posterior_of(logits, label).draw(20_000, np.random.default_rng(0))
     middle, scale = drawn["log_coef"].mean(axis=1), drawn["coef_tau"]
     # Of a normal mean with prior Normal(0, .7), given three values of known scale.
     precision = 0.7**-2 + 3 / scale**2
@@ -105,9 +107,7 @@ def test_many_centred_rows_find_the_truth():
     coef, shift = np.array([0.4, 1.0, 1.6]), np.array([0.5, -0.5, 0.0])
     logits = centred(rng.normal(0, 2, (40_000, 3)))
     label = labels(coef * logits + shift, rng)
-    drawn = vector_posterior(CentredRows.of(logits, label), Priors()).draw(
-        2000, np.random.default_rng(1)
-    )
+    drawn = posterior_of(logits, label).draw(2000, np.random.default_rng(1))
     apart = (drawn["log_coef"].mean(axis=0) - np.log(coef)) / drawn["log_coef"].std(axis=0)
     assert np.abs(apart).max() < 4
     gap = drawn["shift"] - drawn["shift"].mean(axis=1, keepdims=True)
@@ -116,7 +116,7 @@ def test_many_centred_rows_find_the_truth():
 
 def test_thinned_centred_rows_only_start_the_search():
     logits, label = rows(200_000, 2)
-    found = vector_posterior(CentredRows.of(logits, label), Priors())
+    found = posterior_of(logits, label)
     middle = found.parts[int(found.share.argmax())].mean
     at_mode = parabola(CentredRows.of(logits, label), middle)
     # The slope of the prior is below 100; standard deviations are about 1 / sqrt(curvature).
@@ -127,9 +127,7 @@ def test_thinned_centred_rows_only_start_the_search():
 def test_a_constant_added_to_a_row_changes_nothing():
     logits, label = rows(50, 3)
     moved = logits + np.random.default_rng(0).normal(0, 5, (50, 1))
-    a, b = (
-        vector_posterior(CentredRows.of(x, label), Priors()).log_evidence for x in (logits, moved)
-    )
+    a, b = (posterior_of(x, label).log_evidence for x in (logits, moved))
     assert a == pytest.approx(b, abs=1e-8)
 
 
@@ -143,7 +141,5 @@ def test_probabilities_of_no_scaling_are_the_softmax():
 def test_no_labels_beside_the_prior_give_the_prior():
     # One row that all points explain alike: logits of 0 and two classes of no shift to speak of.
     logits, label = np.zeros((1, 2)), np.array([0])
-    drawn = vector_posterior(CentredRows.of(logits, label), Priors()).draw(
-        20_000, np.random.default_rng(0)
-    )
+    drawn = posterior_of(logits, label).draw(20_000, np.random.default_rng(0))
     assert drawn["coef_mu"].std() == pytest.approx(norm(0, 0.7).std(), rel=0.05)

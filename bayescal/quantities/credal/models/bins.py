@@ -159,14 +159,9 @@ class _Bins(RateModel):
         return np.asarray((cell_of(rank, self.problem.n_cells) + 0.5) / self.problem.n_cells)
 
     def _at(self, rank: Floats, parts: Iterable[Floats]) -> PseudoObservations:
-        """Rates and bounds of bins, (draw, curve, cell), at the ranks' bins."""
-        cell = cell_of(rank, self.problem.n_cells)
-        return PseudoObservations._make(in_columns(part, cell) for part in parts)
-
-
-def in_columns(per_cell: Floats, cell: Whole) -> Floats:
-    """Look up the value of each row's cell, (draw, obs, curve)."""
-    return np.asarray(per_cell[:, np.arange(cell.shape[1]), cell])
+        """Rates and bounds of bins, (draw, curve, cell), at the ranks' bins, (draw, obs, curve)."""
+        cell, curve = cell_of(rank, self.problem.n_cells), np.arange(self.problem.n_curves)
+        return PseudoObservations._make(part[:, curve, cell] for part in parts)
 
 
 _CELLS: Final = ("curve", "cell")

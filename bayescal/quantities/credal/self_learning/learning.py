@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, Self, cast
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,26 +49,11 @@ from bayescal.quantities.credal.self_learning import (
     soft_labels,
 )
 
-
-class Learner(Protocol):
-    """What a classifier must have: scikit-learn's methods, with sample weights."""
-
-    classes_: NDArray[Any]
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on weighted labels."""
-
-    def predict_proba(self, X: Any) -> Any:
-        """Compute probabilities of shape (obs, class)."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the parameters."""
-
-    def set_params(self, **params: Any) -> Any:
-        """Change parameters."""
+type Learner = Any
+"""A classifier of scikit-learn's kind, with `predict_proba`, whose `fit` takes sample weights."""
 
 
-def check_learner(classifier: Any) -> None:
+def check_learner(classifier: Learner) -> None:
     """Check that a classifier predicts probabilities and can be trained on label sets."""
     from sklearn.utils.validation import has_fit_parameter
 
@@ -101,10 +86,10 @@ def fit_label_sets(
     """
     from sklearn.base import clone
 
-    learner: Any = clone(classifier).set_params(**_seeds(classifier, seed))
+    learner = clone(classifier).set_params(**_seeds(classifier, seed))
     if hasattr(learner, "fit_credal"):
         learner.fit_credal(x, sets.lower, sets.upper, classes=classes)
-        return cast("Learner", learner)
+        return learner
     q = sets.nearest(np.full(sets.lower.shape, 1 / len(classes)))
     for _ in range(rounds if (sets.lower < sets.upper).any() else 1):
         row, column = np.nonzero(q)
@@ -115,7 +100,7 @@ def fit_label_sets(
                 f"{type(learner).__name__} learned {np.asarray(learner.classes_).tolist()}."
             )
         q = sets.nearest(np.asarray(learner.predict_proba(x), np.float64))
-    return cast("Learner", learner)
+    return learner
 
 
 def _seeds(classifier: Learner, seed: int) -> dict[str, int]:

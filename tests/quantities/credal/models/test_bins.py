@@ -7,7 +7,7 @@ from scipy.stats import beta, dirichlet
 from bayescal.quantities.credal.models.bins import Imprecise, Isotonic, draw_steps
 from bayescal.quantities.credal.priors import ImpreciseDirichlet, IncrementIsotonic
 from tests.interpreted import PLAIN
-from tests.quantities.credal.made import binary, problem
+from tests.quantities.credal.made import binary, multiclass, problem
 
 
 @pytest.mark.parametrize("concentration", [0.3, 1.0, 2.0])
@@ -85,11 +85,13 @@ def test_prior_density_is_dirichlet():
 
 
 def test_bounds_are_of_the_ranks_bin():
-    rates = rates_of()
+    rates = Isotonic(problem(multiclass(), PRIOR), PRIOR)
     draws = rates.direct_draws(500, np.random.default_rng(1)).draws
-    found = rates.with_pseudo_observations(draws, np.array([[0.0], [0.24], [0.26], [1.0]]))
-    np.testing.assert_array_equal(found.prob[:, 0], found.prob[:, 1])
-    np.testing.assert_array_equal(found.prob[..., 0], rates.cell_prob(draws)[:, 0, [0, 0, 1, 3]])
+    rank, cell = np.array([0.0, 0.24, 0.26, 1.0]), np.array([0, 0, 1, 3])
+    at = np.stack([rank, rank[::-1], rank[[2, 3, 0, 1]]], axis=1)
+    found, rate = rates.with_pseudo_observations(draws, at), rates.cell_prob(draws)
+    for curve, own in enumerate((cell, cell[::-1], cell[[2, 3, 0, 1]])):
+        np.testing.assert_array_equal(found.prob[..., curve], rate[:, curve, own])
     assert (found.prob_lower <= found.prob).all()
     assert (found.prob <= found.prob_upper).all()
 

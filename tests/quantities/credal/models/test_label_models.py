@@ -8,7 +8,7 @@ from scipy.stats import beta, binomtest
 
 from bayescal.quantities.credal.models import add_pseudo_observations
 from bayescal.quantities.credal.models.averaged import MOST, Averaged
-from bayescal.quantities.credal.models.bins import Imprecise, Isotonic, in_columns
+from bayescal.quantities.credal.models.bins import Imprecise, Isotonic
 from bayescal.quantities.credal.models.rising import CELLS, Monotone
 from bayescal.quantities.credal.posterior import cells_of, label_model
 from bayescal.quantities.credal.priors import (
@@ -54,12 +54,6 @@ def test_direct_draws_have_the_shapes_of_the_priors(prior):
     assert direct.ess == 6
 
 
-def test_rows_take_the_value_of_their_cell():
-    per_cell = np.arange(12).reshape(1, 2, 6).astype(float)
-    cell = np.array([[0, 5], [3, 1]])
-    assert in_columns(per_cell, cell)[0].tolist() == [[0, 11], [3, 7]]
-
-
 @pytest.mark.parametrize(
     "prior", [IncrementIsotonic("optimal"), ImpreciseDirichlet(bins="optimal")]
 )
@@ -67,21 +61,6 @@ def test_rows_take_the_value_of_their_cell():
 def test_the_optimal_number_of_bins_follows_the_rows_within_its_range(prior, rows, cells):
     assert cells_of(prior, rows).args == (cells,)
     assert "n^(1/3) bins" in prior.describe()
-
-
-@pytest.mark.parametrize("kind", [IncrementIsotonic, ImpreciseDirichlet])
-def test_the_optimal_number_is_that_number(kind):
-    data = binary()
-    (number,) = cells_of(kind(bins="optimal"), data.n_calibration).args
-    assert (number - 1) ** 3 < data.n_calibration <= number**3
-    asked, told = (
-        label_model(problem(data, prior), prior)
-        for prior in (kind(bins="optimal"), kind(bins=number))
-    )
-    assert asked.compile_key == told.compile_key
-    draws = [m.direct_draws(50, np.random.default_rng(1)).draws for m in (asked, told)]
-    for name, values in draws[0].items():
-        np.testing.assert_array_equal(values, draws[1][name])
 
 
 @pytest.mark.parametrize(("k", "n"), [(1, 10), (3, 10), (5, 10), (30, 40), (99, 100)])

@@ -89,12 +89,16 @@ def test_they_rise_from_0_to_1():
     assert (np.diff(found, axis=1) <= 1e-15).all()
 
 
-RISE = MonotoneCurve(intercept=1.5, spread=3.0)
+PRIOR = MonotoneCurve(intercept=1.5, spread=3.0)
+
+
+def rates_of(n=60, truth="logistic"):
+    return rising.Monotone.of(problem(binary(n, truth=truth), PRIOR), PRIOR)
 
 
 @pytest.mark.parametrize("truth", ["logistic", "wave"])
 def test_evidence_and_means_are_those_of_the_weighted_prior(truth):
-    rates = rising.Monotone.of(problem(binary(12, truth=truth), RISE), RISE)
+    rates = rates_of(12, truth)
     count, positives = rates.problem.count[0], rates.problem.positives[0]
     prior = rates.prior_draws(100_000, np.random.default_rng(1))
     rate = rates.cell_prob(prior)[:, 0]
@@ -116,15 +120,7 @@ def test_evidence_and_means_are_those_of_the_weighted_prior(truth):
 
 
 def test_proposals_adapt_where_the_first_do_not_serve():
-    rates = rising.Monotone.of(problem(binary(20, truth="wave"), RISE), RISE)
-    assert rising.sample_rising(rates, 0, 1000, np.random.default_rng(1)).ess > 400
-
-
-PRIOR = MonotoneCurve(intercept=1.5, spread=3.0)
-
-
-def rates_of(n=60, truth="logistic"):
-    return rising.Monotone.of(problem(binary(n, truth=truth), PRIOR), PRIOR)
+    assert rising.sample_rising(rates_of(20, "wave"), 0, 1000, np.random.default_rng(1)).ess > 400
 
 
 def test_prior_density_integrates_the_scale_out():

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from bayescal.core.errors import InputError
@@ -106,26 +104,3 @@ def test_sets_whose_lower_bounds_sum_to_one_are_widened_by_the_printed_relation_
     widest = (bounds[1] - bounds[0]).max()
     assert 1 - widened.lower.sum() == pytest.approx(widest, abs=1e-12)
     np.testing.assert_array_equal(widened.upper, kept.upper)
-
-
-@pytest.mark.slow
-@settings(max_examples=60, deadline=None)
-@given(
-    classes=st.integers(2, 8),
-    held=st.integers(1, 40),
-    seed=st.integers(0, 10_000),
-)
-def test_credal_labels_hold_probabilities(classes, held, seed):
-    rng = np.random.default_rng(seed)
-    sharp = 10.0 ** rng.uniform(-1, 1)
-    calibration = rng.dirichlet(np.full(classes, sharp), held)
-    prob = rng.dirichlet(np.full(classes, sharp), 20)
-    lower, upper = credal_labels(
-        prob, calibration, calibration_label=rng.integers(classes, size=held)
-    )
-    assert (lower >= 0).all()
-    assert (lower <= upper).all()
-    assert (upper <= 1).all()
-    # Rounding of sums.
-    assert (lower.sum(axis=1) <= 1 + 1e-12).all()
-    assert (upper.sum(axis=1) >= 1 - 1e-12).all()
