@@ -29,6 +29,7 @@ from bayescal.results.bootstrap import alike
 from bayescal.results.intervals import tail
 from bayescal.results.measure import (
     chosen_variable,
+    compared_title,
     measure_correlation,
     paired,
     with_measure,
@@ -176,7 +177,7 @@ def difference(
         return of_two_variables(tree, pair)
     source = paired_group(tree, name)
     found = of_paired_draws(tree, pair, source) if source else couple_pair(tree, pair)
-    return replace(found, title=access.described(tree, name).title)
+    return replace(found, title=compared_title(tree, name))
 
 
 def check_comparable(tree: xr.DataTree, what: str) -> None:
@@ -528,8 +529,8 @@ def best(
     asked = {dim: value for dim, value in given.items() if dim in rank.dims and value is not None}
     rank = rank.sel(asked)
     converged = access.is_converged(tree)
-    first, title = rank.isel({RANK: 0}, drop=True), access.described(tree, name).title
-    return Best(name, first, rank, converged, title)
+    first = rank.isel({RANK: 0}, drop=True)
+    return Best(name, first, rank, converged, compared_title(tree, name))
 
 
 def rankable(tree: xr.DataTree, one: Variable) -> bool:

@@ -10,25 +10,25 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2225,
+    "cli": 2230,
     "core": 9377,
     "curves": 2538,
     "inference": 1813,
-    "measures": 891,
+    "measures": 892,
     "plots": 3321,
-    "quantities/agnostic": 3838,
+    "quantities/agnostic": 3839,
     "quantities/credal": 6542,
     "quantities/ece": 3106,
     "quantities/pu_ece": 6164,
     "quantities/ssme": 5682,
-    "quantities/temperature": 5042,
-    "report": 3111,
-    "results": 6415,
+    "quantities/temperature": 5049,
+    "report": 3141,
+    "results": 6435,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_786
+TEST_LINES = 50_860
 
 
 def lines(path: Path) -> int:

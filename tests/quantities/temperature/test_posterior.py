@@ -22,6 +22,13 @@ from tests.quantities.temperature.made import rows
 QUICK = {"method": "direct", "draws": 250, "seed": 1}
 
 
+def test_titles_of_errors_say_whether_they_are_of_before_or_after():
+    titles = [one.title for one in bc.temperature.VARIABLES if "ECE" in one.title]
+    assert len(titles) == 8
+    assert sum(title.endswith(" before calibration") for title in titles) == 4
+    assert sum(title.endswith(" after calibration") for title in titles) == 4
+
+
 def test_one_case_a_classifier():
     logits = np.random.default_rng(0).normal(size=(30, 3))
     data = bc.Scores.stack(
