@@ -115,7 +115,7 @@ def best_sentence(
     text = f"{{}} is {best} with probability {{}}."
     if len(names) > 1:
         text = f"{{}} tie: each is {best} with probability {{}}."
-    elif prob < LIKELY:
+    elif round(prob, 2) <= LIKELY:
         text = f"{none} classifier is clearly {best}; {{}} leads with probability {{}}."
     return Markup(text).format(several_named(names), in_words(probability(prob)))
 

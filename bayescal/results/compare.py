@@ -377,7 +377,7 @@ def in_order(draws: Floats, number: int | None = None) -> Floats:
 
 RANK: Final = "rank"
 LIKELY: Final = 0.5
-"""Probability from which on a classifier is called the best."""
+"""Probability above which, as it is written, a classifier is called the best."""
 
 MOST_NAMED: Final = 4
 """Classifiers that a sentence names."""
@@ -439,7 +439,7 @@ class Best(Showing):
         if len(tied := leaders(chances)) > 1:
             who = text.several(tied) if len(tied) <= MOST_NAMED else f"{len(tied)} classifiers"
             return f"{head}, {who} tie: each is best with probability {first}."
-        if chances[names[0]] < LIKELY:
+        if round(float(chances[names[0]]), 2) <= LIKELY:
             return (
                 f"{head}, no classifier is clearly best; {names[0]} leads with probability "
                 f"{first}, before {names[1]} with {second}."

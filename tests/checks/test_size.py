@@ -10,25 +10,25 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2230,
+    "cli": 2240,
     "core": 9377,
     "curves": 2538,
     "inference": 1813,
     "measures": 892,
-    "plots": 3321,
+    "plots": 3323,
     "quantities/agnostic": 3839,
     "quantities/credal": 6542,
     "quantities/ece": 3106,
     "quantities/pu_ece": 6164,
     "quantities/ssme": 5682,
     "quantities/temperature": 5049,
-    "report": 3141,
+    "report": 3143,
     "results": 6435,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_860
+TEST_LINES = 50_881
 
 
 def lines(path: Path) -> int:

@@ -267,9 +267,13 @@ def test_what_is_missing_is_not_spoken_of() -> None:
 
 
 def test_a_weak_leader_is_called_one() -> None:
-    assert best_sentence(["a"], 0.49).striptags().startswith("No classifier is clearly the best")
+    # At .503 the other of two may have .497: both are written 0.50.
+    for prob in (0.49, 0.503):
+        assert (
+            best_sentence(["a"], prob).striptags().startswith("No classifier is clearly the best")
+        )
     assert (
-        best_sentence(["a"], 0.5).striptags() == "a is the best calibrated with probability 0.50."
+        best_sentence(["a"], 0.51).striptags() == "a is the best calibrated with probability 0.51."
     )
 
 
