@@ -245,7 +245,7 @@ def _table(
     series: Sequence[Series],
     prob: float,
     mean: str = "TCE, mean",
-    write: Callable[[float, int], str] = error,
+    write: Callable[[float | None, int], str] = error,
     worse: tuple[str, str, str] = ("P(rose)", "from the window before", "above the baseline"),
 ) -> Markup:
     """Mean and interval by window, and the probability that it is worse than another."""

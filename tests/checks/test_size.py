@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6164,
     "quantities/ssme": 5682,
     "quantities/temperature": 5049,
-    "report": 3143,
+    "report": 3144,
     "results": 6435,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_881
+TEST_LINES = 50_883
 
 
 def lines(path: Path) -> int:

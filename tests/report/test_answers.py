@@ -232,8 +232,10 @@ def test_plug_in(plug_in: float, words: str) -> None:
 @pytest.mark.parametrize(
     ("p_calibrated", "words"),
     [
+        (0.0499, "is 0.05: it is probably miscalibrated"),
+        (0.9501, "is 0.95: the data do not distinguish"),
         (1e-9, "is below 0.001: it is miscalibrated."),
-        (0.0499, "it is miscalibrated."),
+        (0.0449, "is 0.04: it is miscalibrated."),
         (0.05, "probably miscalibrated, but"),
         (0.494, "is 0.49: it is probably miscalibrated, but"),
         (0.497, "is 0.50: the data do not distinguish it from a calibrated one"),
