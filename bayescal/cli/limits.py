@@ -40,7 +40,7 @@ from bayescal.core.checks import check_number, listing
 from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
 from bayescal.core.shown import terminal_bar
-from bayescal.core.text import decimals, ends, fixed
+from bayescal.core.text import decimals, ends, fixed, in_words, probability
 from bayescal.quantities import of_tables, quantities
 
 if TYPE_CHECKING:
@@ -321,9 +321,14 @@ def _judged(tree: DataTree, condition: Condition, required: float) -> Iterator[d
             "converged": access.case_converged(tree, case),
             "holds": chance >= required,
             "text": f"{'pass' if chance >= required else 'FAIL'}: {var} of {case.title} is "
-            f"{condition.relation} {condition.limit:g} with probability {fixed(chance, 4)}, "
+            f"{condition.relation} {condition.limit:g} with probability {_written(chance)}, "
             f"{required:g} required; {held}.",
         }
+
+
+def _written(chance: float) -> str:
+    """A probability as finely as draws tell it, that of none or all as elsewhere."""
+    return fixed(chance, 4) if 0.001 <= chance <= 0.999 else in_words(probability(chance))
 
 
 check = click.Command(

@@ -134,8 +134,17 @@ def _command(
     )
 
 
+@click.pass_context
+def _help_alone(ctx: click.Context) -> None:
+    """Say what the commands are where none is given."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
 _sensitivity = _Quantities(
     "sensitivity",
+    invoke_without_command=True,
+    callback=_help_alone,
     help="Fit the same data under several priors, and say whether the conclusion depends on "
     "them. Bins are chosen and draws are made alike under every prior. The first prior is what "
     "the others are compared with.",

@@ -272,6 +272,7 @@ def _name(key: Any) -> str:
 
 def _provenance(given: Given, found: _Windows, command: Command) -> dict[str, str]:
     how = "one model for all windows of a group" if given["pool"] else "each window by itself"
+    how += "; without MCMC" if given["quick"] else ""
     priors = command.priors_of(given, found.data)
     files = [path.name for path in files_of(given)]
     windows = f"column {given['window']!r}"

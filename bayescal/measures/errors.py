@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from bayescal.core import functionals
 from bayescal.core.columns import Floats
+from bayescal.core.text import relation
 from bayescal.measures.measure import functions_for
 
 type Tensor = Any
@@ -272,7 +273,7 @@ class IfCalibrated(NamedTuple):
         return (
             f"If it were perfectly calibrated, the plug-in ECE of these scores would be {mean} on "
             f"average ({100 * self.prob:.6g}%: {lower} to {upper}); observed {observed}, "
-            f"p = {self.p_value:.2g}."
+            f"p {relation(self.p_value)}."
         )
 
 

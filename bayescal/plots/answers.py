@@ -193,6 +193,8 @@ def plot_label_plan(plan: LabelPlan, *, ax: Axes | None = None) -> Figure:
 
 def _draw_width(ax: Axes, plan: LabelPlan) -> None:
     table = plan.table
+    # A number alone has no area: its range is a line.
+    ax.vlines(table.n, table.width_lower, table.width_upper, color=style.BLUE, lw=1.0, alpha=0.35)
     ax.fill_between(table.n, table.width_lower, table.width_upper, **style.BAND)
     ax.plot(table.n, table.width, color=style.BLUE, lw=1.6, marker="o", ms=4)
     _dress(ax, plan, f"Width of the interval of {plan.title or plan.var}")

@@ -444,7 +444,7 @@ def _sets_legend(figure: style.Ground, prob: float, *, three: bool) -> Figure:
         {f"between the {bounds}": Patch(facecolor=style.BLUE, alpha=0.35)}
         if three
         else {
-            f"{bounds}, open": style.line(color=style.BLUE, lw=2.6),
+            f"{bounds}, not ruled out": style.line(color=style.BLUE, lw=2.6),
             f"{bounds}, ruled out": style.line(color=style.GREY, lw=2.6),
         }
     )

@@ -327,7 +327,7 @@ def _curve_legend(figure: style.Ground, tree: xr.DataTree) -> Figure:
         entries["range of the plug-in by Theorem 2"] = Patch(facecolor=style.GREY, alpha=0.2)
     error = _posterior_name(tree)
     if error is not None:
-        entries[f"{error.upper()} if miscalibrated and the class prior known, 90%"] = Patch(
+        entries[f"{error.upper()} if miscalibrated, mean and 90%"] = Patch(
             facecolor=style.BLUE, alpha=0.25
         )
     if access.has_variable(tree, schema.POSTERIOR, "class_prior"):

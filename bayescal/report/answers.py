@@ -89,16 +89,17 @@ def calibrated_sentence(answer: CaseAnswer) -> str:
         return ""
     found = answer.if_calibrated
     clear = found is not None and found.p_value < CLEAR
-    if answer.p_calibrated < UNLIKELY:
+    written = round(answer.p_calibrated, 2)  # so that what reads alike is read alike
+    if written < UNLIKELY:
         reading = "it is miscalibrated"
-    elif round(answer.p_calibrated, 2) < LIKELY:
+    elif written < LIKELY:
         reading = "it is probably miscalibrated, but the data are not conclusive"
         if clear:
             reading = (
                 "a number that moves slowly by design; "
                 "p shows more clearly that it is miscalibrated"
             )
-    elif answer.p_calibrated <= 1.0 - UNLIKELY:
+    elif written <= 1.0 - UNLIKELY:
         reading = "the data do not distinguish it from a calibrated one"
         if clear:
             reading = "a number that moves slowly by design; p speaks against it"
@@ -115,7 +116,7 @@ def best_sentence(
     text = f"{{}} is {best} with probability {{}}."
     if len(names) > 1:
         text = f"{{}} tie: each is {best} with probability {{}}."
-    elif prob < LIKELY:
+    elif round(prob, 2) <= LIKELY:
         text = f"{none} classifier is clearly {best}; {{}} leads with probability {{}}."
     return Markup(text).format(several_named(names), in_words(probability(prob)))
 

@@ -35,7 +35,12 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.answers import decision_curve
 from bayescal.results.compare import Best, Difference, best, difference, shares_of_most
-from bayescal.results.curves import CurveShape, boundary_scores, curve_shape
+from bayescal.results.curves import (
+    CurveShape,
+    boundary_scores,
+    curve_shape,
+    description_weights,
+)
 from bayescal.results.measure import is_of_rows
 from bayescal.results.summary import numbers_of
 
@@ -110,8 +115,12 @@ def _boundary(cases: list[ResultSlice], view: View) -> Markup:
 
 
 def uneven(view: View) -> list[str]:
-    """Sentences on the cases whose curve is most probably rough or made of segments."""
-    found = [(case, shape) for case, shape in _found(view) if shape.name in _UNEVEN]
+    """Sentences on the cases whose curve is probably rough or made of segments."""
+    found = [
+        (case, shape)
+        for case, shape in _found(view)
+        if shape.name in _UNEVEN and _chance_of_uneven(view, case) > LIKELY
+    ]
     named = len(view.cases) > 1
     sentences = [
         f"{case.label}: {shape.sentence}" if named else shape.sentence
@@ -120,6 +129,11 @@ def uneven(view: View) -> list[str]:
     left = len(found) - len(sentences)
     more = "one more case" if left == 1 else f"{left} more cases"
     return [*sentences, f"The same holds for {more}; see the table."] if left else sentences
+
+
+def _chance_of_uneven(view: View, case: ResultSlice) -> float:
+    weights = description_weights(view.tree, case)
+    return sum(weights.get(name, 0.0) for name in _UNEVEN)
 
 
 def _found(view: View) -> list[tuple[ResultSlice, CurveShape]]:

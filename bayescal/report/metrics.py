@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from bayescal.core.quantity import MORE
 from bayescal.core.text import (
+    MISSING,
     capital,
     decimals,
     ends,
@@ -18,7 +19,7 @@ from bayescal.core.text import (
     with_ends,
 )
 from bayescal.report.answers import best_sentence
-from bayescal.report.render import Answer, Column, View, named, plain, table
+from bayescal.report.render import Answer, Column, View, named, plain, several_named, table
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Best, Difference, best, difference, leaders, rankable
@@ -134,29 +135,34 @@ def _at(view: View, ranking: Best, place: Place) -> list[Markup]:
     if shares is None:
         return []
     title = access.described(view.tree, ranking.var).title
+    of_rows = ranking.title != title
     (first, chance), (second, _) = shares[:2]
     said = best_sentence(leaders(dict(shares)), chance, "best", "no")
     case = access.find_case(view.tree, first, *place)
     where = {"class_": place.class_, "group": place.group}
     return [
-        Markup("By {}{}, {}").format(title, place.words, said),
+        Markup("By {}{}{}, {}").format(
+            title, place.words, " on the labelled rows" if of_rows else "", said
+        ),
         Markup("The {} of {} is <b>{}</b> (mean, {} credible interval).").format(
             title, named(first), _value(view, ranking.var, case), percent(view.prob)
         ),
-        _gap(difference(view.tree, first, second, ranking.var, view.prob, **where)),
+        _gap(difference(view.tree, first, second, ranking.var, view.prob, **where), of_rows),
     ]
 
 
-def _gap(gap: Difference) -> Markup:
+def _gap(gap: Difference, of_rows: bool) -> Markup:
+    """The difference, which may be that of the labelled rows where the values are of curves."""
     if gap.lower == gap.upper:
         return Markup("That of {} is the same.").format(named(gap.second))
     digits = decimals(gap.lower, gap.upper)
-    words = "It differs from that of {} by {} ({} interval {})."
+    where = "On the labelled rows alone, without the curves, " if of_rows else ""
+    words = "it differs from that of {} by {} ({} interval {})."
     if gap.lower <= 0 <= gap.upper:
-        words = "The difference from that of {} is not resolved: {} ({} interval {})."
+        words = "the difference from that of {} is not resolved: {} ({} interval {})."
     mean = fixed(gap.mean, digits)
     mean = f"+{mean}" if gap.mean > 0 else mean
-    return Markup(words).format(
+    return Markup(capital(where + words)).format(
         named(gap.second), mean, percent(gap.prob), ends(gap.lower, gap.upper, digits)
     )
 
@@ -186,7 +192,7 @@ def _best_table(view: View, rankings: dict[str, Best], places: list[Place]) -> M
         f"{capital(heading(one))} ({'highest' if one.better == MORE else 'lowest'})"
         for one in metrics
     ]
-    best_two = list(zip(*(shares[:2] for *_, shares in found), strict=True))
+    best_two = list(zip(*(_best_two(shares) for *_, shares in found), strict=True))
     values = [
         _value(view, var, access.find_case(view.tree, first, *place))
         for var, place, ((first, _), *_) in found
@@ -197,11 +203,21 @@ def _best_table(view: View, rankings: dict[str, Best], places: list[Place]) -> M
             names = [plain(str(place[k])) for _, place, _ in found]
             columns.append(Column(title, names, words=True))
     for title, both in zip(("Best", "Second"), best_two, strict=True):
-        columns.append(Column(title, [plain(name) for name, _ in both], words=True))
+        columns.append(Column(title, [name for name, _ in both], words=True))
         columns.append(Column("P(best)", [probability(chance) for _, chance in both]))
         if title == "Best":
             columns.append(Column(f"Mean and {percent(view.prob)} interval", values))
     return table("Best classifiers", columns)
+
+
+def _best_two(shares: list[tuple[str, float]]) -> tuple[tuple[Markup, float], ...]:
+    """The best and the second, those that tie under one probability."""
+    found = []
+    for rest in (shares, shares[len(leaders(dict(shares))) :]):
+        tied = leaders(dict(rest)) if rest else []
+        name = several_named(tied) if len(tied) > 1 else Markup("").join(map(plain, tied))
+        found.append((name or Markup(MISSING), rest[0][1] if rest else math.nan))
+    return tuple(found)
 
 
 def _value(view: View, var: str, case: ResultSlice) -> str:

@@ -224,7 +224,7 @@ def _sentence(one: Series, prob: float) -> Markup:
         most.name,
         in_words(error(most.mean, digits)),
         percent(prob),
-        ends(most.lower, most.upper, digits),
+        ends(most.lower, most.upper, digits, error),
     )
     if one.change is None:
         return text + "."
@@ -245,7 +245,7 @@ def _table(
     series: Sequence[Series],
     prob: float,
     mean: str = "TCE, mean",
-    write: Callable[[float, int], str] = error,
+    write: Callable[[float | None, int], str] = error,
     worse: tuple[str, str, str] = ("P(rose)", "from the window before", "above the baseline"),
 ) -> Markup:
     """Mean and interval by window, and the probability that it is worse than another."""
@@ -260,7 +260,9 @@ def _table(
         Column("Window", names([one.name for one in windows], failed)),
         Column("Rows", [count(one.n) for one in windows]),
         Column(mean, [write(one.mean, digits) for one in windows]),
-        Column(f"{percent(prob)} interval", [ends(w.lower, w.upper, digits) for w in windows]),
+        Column(
+            f"{percent(prob)} interval", [ends(w.lower, w.upper, digits, write) for w in windows]
+        ),
         *([Column("P(calibrated)", zero)] if {*zero} != {MISSING} else []),
     ]
     for key, small in zip(("previous", "baseline"), against, strict=True):

@@ -184,7 +184,7 @@ def class_prior(view: View) -> Markup:
     caption = (
         "The result depends on the share of positives among the unlabelled rows. The shaded wedge "
         "is Theorem 2: the plug-in moves by no more than the class prior does. If the class prior "
-        "is declared known but is off by a tenth, no interval may cover the true value."
+        "is declared known but is off by a tenth, most intervals miss the true value."
     )
     name = "Calibration error against the class prior"
     return figures([Drawing(partial(plot_sensitivity_curve, view.tree), name, caption)])

@@ -225,7 +225,7 @@ def _sentence(view: View, frame: pd.DataFrame) -> str:
     cases = list(dict.fromkeys(map(str, matter.index)))
     listed = several(cases) if len(cases) <= 4 else f"{len(cases)} cases"
     where = "" if frame.index.nunique() == 1 else f" for {listed}"
-    strongest = matter.iloc[int(matter["prior_sensitivity"].argmax())]
+    strongest = matter.iloc[int(matter["prior_shift"].abs().argmax())]
     way = "raise" if strongest["prior_shift"] > 0 else "lower"
     name = capital(_name(view, str(strongest["quantity"])))
     # An acronym keeps its capitals.

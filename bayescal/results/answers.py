@@ -467,12 +467,13 @@ class LabelPlan(Showing):
         what = text.counted(n, "label") + (" excludes " if n == 1 else " exclude ") + limit
         row = self.table[self.table.n == n].iloc[0]
         found, below, above = (
-            self._share(float(row[name])) for name in ("prob_excludes", "prob_below", "prob_above")
+            text.in_words(self._share(float(row[name])))
+            for name in ("prob_excludes", "prob_below", "prob_above")
         )
         if self.enough is None:
-            return f" Even {what} with a probability of {found} only."
+            return f" Even {what} with probability {found} only."
         return (
-            f" About {what} with a probability of {found} ({below} that "
+            f" About {what} with probability {found} ({below} that "
             f"it lies below {limit}, {above} above)."
         )
 

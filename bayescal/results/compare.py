@@ -29,6 +29,7 @@ from bayescal.results.bootstrap import alike
 from bayescal.results.intervals import tail
 from bayescal.results.measure import (
     chosen_variable,
+    compared_title,
     measure_correlation,
     paired,
     with_measure,
@@ -176,7 +177,7 @@ def difference(
         return of_two_variables(tree, pair)
     source = paired_group(tree, name)
     found = of_paired_draws(tree, pair, source) if source else couple_pair(tree, pair)
-    return replace(found, title=access.described(tree, name).title)
+    return replace(found, title=compared_title(tree, name))
 
 
 def check_comparable(tree: xr.DataTree, what: str) -> None:
@@ -376,7 +377,7 @@ def in_order(draws: Floats, number: int | None = None) -> Floats:
 
 RANK: Final = "rank"
 LIKELY: Final = 0.5
-"""Probability from which on a classifier is called the best."""
+"""Probability above which, as it is written, a classifier is called the best."""
 
 MOST_NAMED: Final = 4
 """Classifiers that a sentence names."""
@@ -438,7 +439,7 @@ class Best(Showing):
         if len(tied := leaders(chances)) > 1:
             who = text.several(tied) if len(tied) <= MOST_NAMED else f"{len(tied)} classifiers"
             return f"{head}, {who} tie: each is best with probability {first}."
-        if chances[names[0]] < LIKELY:
+        if round(float(chances[names[0]]), 2) <= LIKELY:
             return (
                 f"{head}, no classifier is clearly best; {names[0]} leads with probability "
                 f"{first}, before {names[1]} with {second}."
@@ -528,8 +529,8 @@ def best(
     asked = {dim: value for dim, value in given.items() if dim in rank.dims and value is not None}
     rank = rank.sel(asked)
     converged = access.is_converged(tree)
-    first, title = rank.isel({RANK: 0}, drop=True), access.described(tree, name).title
-    return Best(name, first, rank, converged, title)
+    first = rank.isel({RANK: 0}, drop=True)
+    return Best(name, first, rank, converged, compared_title(tree, name))
 
 
 def rankable(tree: xr.DataTree, one: Variable) -> bool:

@@ -421,7 +421,12 @@ class CurveShape(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What the curve looks like."""
+        """What the curve looks like, if one description is more probable than all others."""
+        said = self._likeliest
+        return said if self.weight > _LIKELY else f"Perhaps {said[0].lower()}{said[1:]}"
+
+    @property
+    def _likeliest(self) -> str:
         near = several([f"{score:.2g}" for score in self.jumps])
         found = {
             schema.CALIBRATED: "The scores between 0 and 1 look calibrated",

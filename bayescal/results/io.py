@@ -301,12 +301,16 @@ def variables_of_kind(kind: str, names: Sequence[str]) -> list[Variable]:
         return [Variable("prob", "class probability", ("obs",), ROW, point="prob")]
     ordered = [name for name in _METRICS if name in names]
     ordered += [name for name in names if name not in ordered]
-    return [*map(_metric, ordered), *CALIBRATION_CURVE]
+    found = [_metric(name, f"{name}_uncalibrated" in names) for name in ordered]
+    return [*found, *CALIBRATION_CURVE]
 
 
-def _metric(name: str) -> Variable:
+def _metric(name: str, calibrated: bool) -> Variable:
     title = _METRICS.get(name) or _TITLES.get(name) or name.replace("_", " ")
     if (cost := name.removeprefix("unlabeled_cost_")) != name:
         title = f"cost {cost}, unlabelled rows"
+    full = _FULL.get(name, "")
+    if calibrated:
+        title, full = f"{title} after calibration", full and f"{full} after calibration"
     better = MORE if name in _MORE else LESS if name in (*_METRICS, *_LESS) else None
-    return Variable(name, title, (), METRIC, better, name, "", _FULL.get(name, ""))
+    return Variable(name, title, (), METRIC, better, name, "", full)

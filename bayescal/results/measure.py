@@ -297,6 +297,15 @@ def paired(tree: xr.DataTree, name: str) -> xr.DataTree:
     return tree.assign({schema.PAIRED: xr.DataTree(xr.Dataset(pairs))}) if pairs else tree
 
 
+def compared_title(tree: xr.DataTree, name: str) -> str:
+    """What classifiers are compared by: in place of a metric of the curves, that of the rows."""
+    title = access.described(tree, name).title
+    by_rows = access.has_variable(tree, schema.PAIRED, name)
+    return (
+        title if name in access.measure_names(tree) or not by_rows else f"{title} (labelled rows)"
+    )
+
+
 def is_of_rows(tree: xr.DataTree, name: str) -> bool:
     """Whether a variable is a measure that was drawn from the labelled rows alone."""
     if name not in access.measure_names(tree) or name.partition(":")[0] not in measures():

@@ -10,25 +10,25 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2225,
+    "cli": 2240,
     "core": 9377,
     "curves": 2538,
     "inference": 1813,
-    "measures": 891,
-    "plots": 3321,
-    "quantities/agnostic": 3832,
+    "measures": 892,
+    "plots": 3323,
+    "quantities/agnostic": 3833,
     "quantities/credal": 6494,
     "quantities/ece": 3106,
     "quantities/pu_ece": 6164,
     "quantities/ssme": 5682,
-    "quantities/temperature": 5004,
-    "report": 3111,
-    "results": 6415,
+    "quantities/temperature": 5011,
+    "report": 3144,
+    "results": 6435,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_608
+TEST_LINES = 50_705
 
 
 def lines(path: Path) -> int:

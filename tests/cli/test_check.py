@@ -65,6 +65,13 @@ def test_a_draw_at_the_limit_keeps_to_it(kept: Path) -> None:
     assert found == pytest.approx(zero.values)
 
 
+def test_a_probability_of_all_draws_is_a_bound(kept: Path) -> None:
+    _, printed, _ = run("check", kept, "--max", "tce=1", "--min", "tce=1")
+    words = " ".join(printed.split())
+    assert words.count("tce of vit is at most 1 with probability above 0.999, 0.9 required") == 1
+    assert words.count("tce of vit is at least 1 with probability below 0.001, 0.9 required") == 1
+
+
 def test_counts_are_taken_and_the_seed_gives_the_same(files: Path, tmp_path: Path) -> None:
     counts = tmp_path / "day.counts"
     assert run("count", files / "scores.csv", *HONEST, "-o", counts)[0] == 0

@@ -27,6 +27,12 @@ def test_without_a_subcommand_it_prints_help() -> None:
     assert "..." not in result.stdout.partition("Commands:")[2]
 
 
+def test_sensitivity_without_a_quantity_prints_help() -> None:
+    result = CliRunner().invoke(cli, ["sensitivity"])
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "\n  pu-ece " in result.stdout
+
+
 @pytest.mark.parametrize(
     "name", ["ece", "pu-ece", "count", "sensitivity", "sensitivity pu-ece", "plan", "demo"]
 )

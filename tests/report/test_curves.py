@@ -80,7 +80,7 @@ def test_the_page_has_the_section_the_note_and_the_warning_of_the_status(
     boxes = [one for one in page.elements if one.attrs.get("class", "").startswith("box ")]
     assert [one.attrs["class"] for one in boxes] == ["box warn", "box note"]
     assert "contradict each other" in boxes[0].text
-    assert "a: The calibration curve is rough" in boxes[1].text
+    assert "a: Perhaps the calibration curve is rough" in boxes[1].text
     captions = [one.text for one in page.elements if one.tag == "figcaption"]
     for case in access.cases(tree):
         shape = curve_shape(tree, case)

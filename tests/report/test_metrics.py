@@ -112,6 +112,9 @@ def test_the_difference_of_a_tie_is_not_called_unresolved() -> None:
     said = answer(tree)
     assert "a and b tie: each is best with probability 0.50." in said
     assert "That of b is the same." in said
+    cells = [words(one.text) for one in sections([tree], "answer").all("td")]
+    # Both are the best, under one probability, and none is the second.
+    assert cells[:5] == ["a and b", "0.50", cells[2], "–", "–"]
     assert "not resolved" not in said
 
 
@@ -138,7 +141,8 @@ def test_values_and_ranks_of_several_classes_name_these(names: tuple[str, ...]) 
     kind = {"multiclass": "class-wise", "method": "direct", "draws": 250, "seed": 1}
     result = bc.fit(bc.agnostic, data, **kind)
     said = answer(result)
-    head = "vit of class {}: AUC" if len(names) == 1 else "By AUC of class {}, vit and gbm tie"
+    tie = "By AUC of class {} on the labelled rows, vit and gbm tie"
+    head = "vit of class {}: AUC" if len(names) == 1 else tie
     assert [head.format(k) in said for k in range(6)] == [True] * 6
     assert head.format(6) not in said
     assert "The first 6 classes; all 7 are in the table below." in said

@@ -86,6 +86,24 @@ def test_a_curve_that_is_not_smooth_is_told_case_by_case(
     assert "b: " not in alert.text
 
 
+@pytest.mark.parametrize(
+    ("weight", "said"),
+    [
+        # The most probable description is the rough one, but the curve is as probably even.
+        ([0.3, 0.25, 0.45, 0.0], False),
+        ([0.25, 0.2, 0.3, 0.25], True),
+    ],
+)
+def test_a_curve_is_called_not_smooth_only_if_that_is_probable(
+    weight: list[float], said: bool
+) -> None:
+    tree = make_result(("a",), draws=20, p_calibrated=0.1, shape=(0, 1, 0))
+    tree["model_average"]["weight"][:] = weight
+    found = sections.alerts(View(tree, 0.9))
+    assert bool(found) is said
+    assert all("Perhaps the calibration curve is rough" in one.text for one in found)
+
+
 def test_many_curves_that_are_not_smooth_are_counted() -> None:
     names = [f"model {k}" for k in range(7)]
     tree = make_result(names, draws=20, p_calibrated=0.1, shape=(0, 1, 0))

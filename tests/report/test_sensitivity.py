@@ -1,14 +1,16 @@
 """The section on prior sensitivity."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
 import bayescal as bc
 from bayescal.report.page import page
 from bayescal.report.render import View, for_each
-from bayescal.report.sensitivity import MOST_ROWS, sensitivity
+from bayescal.report.sensitivity import MOST_ROWS, _sentence, sensitivity
 from bayescal.results.assemble import combine
+from bayescal.results.robustness import BOTH
 from tests.report.pages import HOSTILE, Page, words
 from tests.synthetic import make_result
 
@@ -62,6 +64,23 @@ def test_the_sentence_says_whether_and_which_way():
     many = bc.datasets.ece.truth("over").scores(20_000, seed=1)
     decided = bc.fit(bc.ece, many, seed=20, method="direct")
     assert text(shown(decided)).startswith("The data dominate: ")
+
+
+def test_the_sentence_names_the_largest_shift_of_those_that_matter():
+    tree = make_result(("a", "b"))
+    frame = pd.DataFrame(
+        {
+            "quantity": "tce",
+            "prior": "all",
+            "prior_sensitivity": [0.3, 0.1],
+            "prior_shift": [0.1, -0.4],
+            "diagnosis": BOTH,
+        },
+        index=["a", "b"],
+    )
+    assert "would lower the calibration error by 0.40 posterior" in _sentence(
+        View(tree, 0.9), frame
+    )
 
 
 def test_a_flat_prior_is_answered_with_a_refit():

@@ -96,6 +96,13 @@ def test_a_lead_that_is_not_clear_is_called_so() -> None:
     assert "no classifier is clearly best" in found.text
 
 
+@pytest.mark.parametrize(("wins", "said"), [(502, "a leads with"), (515, "a is best with")])
+def test_two_chances_that_read_alike_are_no_lead(wins: int, said: str) -> None:
+    first = np.where(np.arange(1000) < wins, 0.9, 0.1)
+    found = bc.best(with_draws("accuracy", np.column_stack([first, 1 - first])))
+    assert said in found.text
+
+
 def test_a_sure_lead_is_not_rounded_to_certainty() -> None:
     values = np.tile([0.9, 0.1], (20, 1))
     text = bc.best(with_draws("accuracy", values)).text

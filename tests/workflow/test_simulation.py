@@ -302,8 +302,8 @@ ENDS = np.array([[[0.0, 0.1], [0.02, 0.08]], [[0.03, 0.04], [0.06, 0.07]]])
             "Expected width of the 90% interval of tce: 0.080 with 100, 0.010 with 1,000 la",
             None,
         ),
-        (0.05, "About 1,000 labels exclude 0.05 with a probability of > 0.5 (0.50 that it", 1000),
-        (0.065, "Even 1,000 labels exclude 0.065 with a probability of 0.50 only.", None),
+        (0.05, "About 1,000 labels exclude 0.05 with probability above 0.5 (0.50 that it", 1000),
+        (0.065, "Even 1,000 labels exclude 0.065 with probability 0.50 only.", None),
     ],
 )
 def test_in_words(limit: float | None, words: str, enough: int | None) -> None:

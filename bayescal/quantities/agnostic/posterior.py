@@ -383,7 +383,8 @@ def _plan(
         "n_labeled": data.n_labeled,
         "classes": [str(label) for label in data.classes],
         "multiclass": multiclass,
-        "point_label": "estimate from rows",
+        # Of rows without a label it is what their scores imply.
+        "point_label": f"estimate from {'labels or scores' if data.n_labeled < n_obs else 'rows'}",
         "sections": ["costs"],
         "decision": json.dumps({name: rule.describe() for name, rule in rules.items()}),
         **weighing(priors.label_rate),

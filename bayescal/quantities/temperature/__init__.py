@@ -25,11 +25,18 @@ _ERRORS = (
     ("avg_ece", "avg-ECE", (), "The mean over the predicted classes of their rows' ECE."),
     ("class_ece", "ECE", ("label_class",), ""),
 )
-_FULL = {"ece": "binned calibration error (ECE)"}
+_FULL = {"ece": "binned calibration error (ECE) after calibration"}
 VARIABLES: tuple[Variable, ...] = (
     *(
         Variable(
-            name, title, dims, METRIC, LESS, None if dims else name, meaning, _FULL.get(name, "")
+            name,
+            f"{title} after calibration",
+            dims,
+            METRIC,
+            LESS,
+            None if dims else name,
+            meaning,
+            _FULL.get(name, ""),
         )
         for name, title, dims, meaning in _ERRORS
     ),

@@ -68,7 +68,7 @@ def _estimates(scores: Scores | CountedRows, given: Given) -> Estimates:
             for place, class_ in enumerate(problem.classes)
         ]
     columns = {"classifier": "", "class": "class", "temperature": "temperature"}
-    columns |= {"ece_uncalibrated": "ECE before, plug-in", "ece": "ECE after, plug-in"}
+    columns |= {"ece_uncalibrated": "ECE before, all rows", "ece": "ECE after, all rows"}
     columns |= {"max_ece": "max-ECE after"}
     note = "Errors after calibration are of the rows that it was fitted to: too small for new rows."
     return Estimates(rows, columns, [note], warnings, spare=["max-ECE after"])

@@ -40,6 +40,24 @@ def test_point_estimates_are_those_of_the_rows(result):
     assert int(found["n"]) == 500
 
 
+def test_what_scores_imply_is_not_called_an_estimate_from_rows(result):
+    # Two of the point estimates are of rows without a label, which only their scores speak of.
+    assert result.attrs["point_label"] == "estimate from labels or scores"
+
+
+def test_aucs_are_compared_by_the_rows_and_the_words_say_so():
+    label = np.arange(60) % 3 == 0
+    score = np.random.default_rng(1).uniform(0.05, 0.6, 60) + 0.3 * label
+    both = {"a": score, "b": score**3}
+    found = bc.fit(
+        bc.agnostic, bc.Scores.stack(both, y_true=label), method="direct", draws=250, seed=1
+    )
+    assert bc.difference(found, "a", "b").text.startswith("AUC (labelled rows) of a minus b: ")
+    assert bc.difference(found, "a", "b", "c").text.startswith("c of a minus b: ")
+    assert bc.best(found).text.startswith("By AUC (labelled rows), ")
+    assert found.attrs["point_label"] == "estimate from rows"
+
+
 def test_a_curve_that_is_known_gives_what_its_rows_give():
     # A calibrated curve is the score itself: c is 0, costs and ROC curves are those of the scores.
     case = plan(rows(n=300, n_unlabeled=5000), PRIORS, decision=RULE).cases[0]

@@ -322,11 +322,12 @@ def test_labels_do_not_enter_the_expectation_and_names_the_numbers() -> None:
     assert [one[1:4] for one in found] == [one[1:4] for one in reversed(other)]
 
 
-def test_in_words() -> None:
-    found = IfCalibrated("a", 0.0213, 0.013, 0.0301, 0.002, 0.0349, 0.9)
+@pytest.mark.parametrize(("p", "said"), [(0.002, "p = 0.002"), (1 / 1001, "p < 0.001")])
+def test_in_words(p: float, said: str) -> None:
+    found = IfCalibrated("a", 0.0213, 0.013, 0.0301, p, 0.0349, 0.9)
     assert found.text == (
         "If it were perfectly calibrated, the plug-in ECE of these scores would be 0.021 on "
-        "average (90%: 0.013 to 0.030); observed 0.035, p = 0.002."
+        f"average (90%: 0.013 to 0.030); observed 0.035, {said}."
     )
 
 

@@ -28,6 +28,13 @@ def two_classifiers(n):
     return logits, bc.Scores.stack(both, y_true=logits.argmax(axis=1), from_logits=True)
 
 
+def test_titles_of_errors_say_whether_they_are_of_before_or_after():
+    titles = [one.title for one in bc.temperature.VARIABLES if "ECE" in one.title]
+    assert len(titles) == 8
+    assert sum(title.endswith(" before calibration") for title in titles) == 4
+    assert sum(title.endswith(" after calibration") for title in titles) == 4
+
+
 def test_one_case_a_classifier():
     found = plan(two_classifiers(30)[1], Priors())
     assert [case.coords for case in found.cases] == [{"classifier": "a"}, {"classifier": "b"}]
