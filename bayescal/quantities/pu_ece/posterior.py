@@ -341,7 +341,7 @@ def build_model(
     therefore ``P ~ Binomial(P + U, rho)``, ``logit rho = log(nP / nU) + log rate - log pi``: the
     likelihood of a case-control study [1]_. The density of ``events`` has more of it: what the
     scores of exactly 0 and 1 say of the class prior, what the sizes of the two samples do, and the
-    evidence by the class prior to the power -.65, so that it counts to the power .35. Segments and
+    evidence by the class prior to the power -.8, so that it counts to the power .2. Segments and
     errors are worked out from the draws.
 
     References

@@ -185,7 +185,8 @@ class Priors(BasePriors):
         Returns
         -------
         Priors
-            The narrow part of the log slope alone, and the power 0.6 throughout.
+            The narrow part of the log slope alone, about -0.06, other scales of weights and bends,
+            and the power 0.6 throughout.
 
         Notes
         -----
