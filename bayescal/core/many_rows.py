@@ -61,7 +61,7 @@ def count_rows(
     pairs: bool = False,
     **fields: Unpack[BinningFields],
 ) -> CountTable:
-    r"""Count labelled rows into bins, reading them partition by partition.
+    r"""Count rows by narrow cells of the score, reading them partition by partition.
 
     Parameters
     ----------
