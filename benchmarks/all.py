@@ -26,7 +26,7 @@ from _results import RESULTS, commit
 
 HERE = Path(__file__).parent
 PU_AGAIN = "worst_again.py --data {data} --resamples 40 --of pu_real_coverage_report"
-PU_REAL = "pu_real_coverage.py --bank report --data {data} --resamples 20 --draws 1000"
+PU_REAL = "pu_real_coverage.py --bank report --data {data} --draws 1000 --resamples"
 # By section of docs/benchmarks.md: arguments and hours. {data} is a folder of data
 # of others, {scratch} one for 1 GB of simulated rows.
 RUNS = {
@@ -35,22 +35,22 @@ RUNS = {
         ("stress_coverage.py --resamples 60 --draws 1000", 0.5),
         (
             "stress_coverage.py --resamples 60 --draws 1000 --sizes 100"
-            " --truths calibrated near better less over wiggle",
+            " --truths calibrated near better less over wiggle never certain",
             0.1,
         ),
         ("real_coverage.py --bank rates --data {data} --resamples 20 --draws 1000", 0.3),
         ("real_coverage.py --bank report --data {data} --resamples 25 --draws 1000", 0.3),
         ("worst_again.py --of real_coverage_rates --bank rates --data {data}", 0.1),
         ("worst_again.py --of real_coverage_report --data {data}", 0.2),
-        ("weighted_coverage.py --replications 30 --truths less over wiggle", 0.2),
+        ("weighted_coverage.py --replications 60 --truths less over wiggle", 0.4),
     ],
     "pu_ece": [
         ("pu_coverage.py --replications 30", 1.5),
         ("pu_coverage.py --bins 6", 0.5),
-        (PU_REAL, 0.4),
-        (PU_REAL + " --spread .05", 0.4),
-        (PU_REAL + " --spread .11", 0.4),
-        (PU_REAL.replace("report", "rates") + " --classifiers 'tree 75'", 0.1),
+        (PU_REAL + " 10", 0.2),
+        (PU_REAL + " 10 --spread .05", 0.2),
+        (PU_REAL + " 10 --spread .11", 0.2),
+        (PU_REAL.replace("report", "rates") + " 20 --classifiers 'tree 75'", 0.1),
         (PU_AGAIN + " --spread .005", 0.1),
         (PU_AGAIN + "_spread_05 --spread .05", 0.1),
         (PU_AGAIN + "_spread_11 --spread .11", 0.1),
@@ -65,7 +65,7 @@ RUNS = {
     "credal": [
         ("credal_coverage.py --replications 40", 1.0),
         ("credal_real_coverage.py --bank report --data {data}", 1.0),
-        ("self_learning_paper.py --data {data}", 0.5),
+        ("self_learning_paper.py --data {data} --seeds 10", 1.0),
     ],
     "agnostic": [
         ("agnostic_coverage.py", 0.5),
@@ -80,9 +80,13 @@ RUNS = {
         ("temperature_paper.py", 0.2),
     ],
     "measures": [
-        ("measures_coverage.py simulated", 1.0),
-        ("measures_coverage.py real --bank report --data {data}", 2.0),
-        ("decision_curve.py --data {data}", 0.4),
+        ("measures_coverage.py simulated --sizes 100 300 1000 5000", 1.0),
+        (
+            "measures_coverage.py real --bank report --data {data} --resamples 10"
+            " --populations adult-10 digit5-11 digit9-12 --sizes 100 300 1000 5000",
+            2.0,
+        ),
+        ("decision_curve.py --data {data} --resamples 30", 0.2),
         ("band_coverage.py", 0.5),
         ("change.py --data {data}", 0.5),
         ("plan_labels.py --bank report --data {data}", 0.5),
@@ -91,7 +95,11 @@ RUNS = {
         ("difference.py --replications 60", 0.3),
         ("real_difference.py --bank rates --data {data} --resamples 50 --draws 1000", 0.3),
         ("real_difference.py --bank report --data {data} --resamples 50 --draws 1000", 0.3),
-        ("measure_difference.py --bank report --data {data}", 0.3),
+        (
+            "measure_difference.py --bank report --data {data} --populations adult-10"
+            " --draws 2000 --resamples 60",
+            0.2,
+        ),
         ("groups.py", 0.2),
     ],
     "sbc": [
@@ -119,7 +127,7 @@ RUNS = {
         ("many_rows.py {scratch}", 0.1),
         ("many_rows_posterior.py", 0.1),
         ("credal_rows.py", 0.1),
-        ("many_fits.py", 0.2),
+        ("many_fits.py --fits 150 --method direct", 0.1),
     ],
 }
 

@@ -1,1 +1,1 @@
-"""The command line: one subcommand a quantity, plus report, demo and cite."""
+"""The command line: a subcommand for each quantity, and others beside them."""

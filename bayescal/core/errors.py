@@ -24,7 +24,7 @@ class OutputError(OSError):
 
 
 class ConvergenceWarning(UserWarning):
-    """The sampler did not converge, so that its numbers are not to be trusted."""
+    """A sampler or the training of a classifier did not converge: do not trust its numbers."""
 
 
 class ScarWarning(UserWarning):
@@ -32,11 +32,11 @@ class ScarWarning(UserWarning):
 
 
 class DataWarning(UserWarning):
-    """Labels or scores look like others than they were passed as, such as reversed ones."""
+    """Scores look like others than they were passed as, or a measure of some rows has no value."""
 
 
 class ManyFitsWarning(UserWarning):
-    """Some of many fits failed, or were made again though the store has them."""
+    """Fits failed, differ, or were made again though they had been kept."""
 
 
 def warn_caller(text: str, kind: type[Warning]) -> None:

@@ -61,14 +61,14 @@ def count_rows(
     pairs: bool = False,
     **fields: Unpack[BinningFields],
 ) -> CountTable:
-    r"""Count labelled rows into bins, reading them partition by partition.
+    r"""Count rows by narrow cells of the score, reading them partition by partition.
 
     Parameters
     ----------
     data : path, Dask dataframe or dict of Dask arrays
         A CSV or Parquet file, a directory of Parquet files, or the columns by name.
     label : str
-        Column of the labels. Rows without one are left out.
+        Column of the labels. Rows without one are counted as unlabelled, which bins leave out.
     score : str or sequence of str
         Column of each classifier's scores.
     pos_label : default 1

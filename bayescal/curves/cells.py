@@ -265,7 +265,7 @@ def padded_counts(cells: object, size: int) -> dict[str, NDArray[Any]]:
 
 
 # Prior probability, should some score not be calibrated, that only scores of 0 or 1 are not. At
-# 0.05 rows of such a score that are all right hardly move P(calibrated): 100 of them to .55.
+# 0.05 rows of such a score that are all right hardly move P(calibrated): 100 of them to .54.
 ONLY_BOUNDARY = 0.05
 
 

@@ -250,7 +250,7 @@ def plot_decision_curve(
         A result that holds a calibration curve, of one classifier or several.
     thresholds : sequence of float, optional
         Increasing, in (0, 1); by default up to the highest score, see `bayescal.decision_curve`.
-    prob : float
+    prob : float, default 0.9
         Posterior probability of the bands, of each threshold for itself.
     class_, group : str, optional
         Which class and group, needed where the result has several.

@@ -139,7 +139,7 @@ def plot_comparison(
         A result.
     var : str, optional
         Which error: "ece", "tce", "mce", or a measure such as "e90"; by default the main one, TCE.
-    prob : float
+    prob : float, default 0.9
         Posterior probability of the thin interval; the thick one has 50%.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on, where there is one panel; those of a new figure by default.
@@ -188,7 +188,7 @@ def plot_differences(
         A result of several classifiers on the same rows.
     var : str, optional
         Which error, metric or measure; by default the main one.
-    prob : float
+    prob : float, default 0.9
         Posterior probability of the thin interval; the thick one has 50%.
     reference : str, optional
         The classifier to subtract; by default the best by its mean, or that of the smallest mean
@@ -292,7 +292,7 @@ def plot_metrics(
     var : str, optional
         Metric: of `bayescal.ssme` accuracy, ece, auc, auprc, mce, log_loss or brier; of a
         calibration curve a measure such as "slope" or "brier". By default the main one.
-    prob : float
+    prob : float, default 0.9
         Posterior probability of the thin interval; the thick one has 50%.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on, where there is one panel; those of a new figure by default.

@@ -99,7 +99,7 @@ def plot_posterior(
         A result.
     var : str, optional
         Which error: "ece", "tce", "mce", or a measure such as "e90"; by default the main one, TCE.
-    prob : float
+    prob : float, default 0.9
         Posterior probability of the interval below the density.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on, where there is one panel; those of a new figure by default.
@@ -278,7 +278,7 @@ def plot_sensitivity(
         What `bayescal.prior_sensitivity` returned.
     var : str, optional
         A variable of its posterior with one number a case; by default that of the conclusion.
-    prob : float
+    prob : float, default 0.9
         Posterior probability of the interval below each density.
     threshold : float, optional
         Value that the variable is compared with, as a line; by default that of the result.

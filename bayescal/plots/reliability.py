@@ -61,7 +61,7 @@ def plot_reliability(
         A result with a calibration curve.
     classifier, class_, group : str, optional
         Which case; the first that matches.
-    prob : float
+    prob : float, default 0.9
         Posterior probability of the bands, and of the interval in the text.
 
     Returns

@@ -125,7 +125,7 @@ def plot_class_reliability(
         Which of several classifiers; the first if not given.
     classes : sequence of str, optional
         Predicted classes; if not given those with the most labelled rows, 20 at most.
-    prob : float
+    prob : float, default 0.9
         Probability of the intervals.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on, where there is one panel; those of a new figure by default.

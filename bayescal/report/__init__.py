@@ -40,9 +40,9 @@ def report(
         What `bayescal.fit` or `bayescal.load` returned.
     path : str or path-like
         The file to write, which ends in .html or .htm; one that is there is replaced.
-    title : str
+    title : str, default "Calibration report"
         Heading of the page.
-    prob : float
+    prob : float, default 0.9
         Probability of the credible intervals, in (0, 1).
     measures : sequence of str, Measure or callable, optional
         Further numbers of the calibration curve, such as ``["e90", "slope"]``, in a section of

@@ -298,7 +298,7 @@ def show(result: xr.DataTree | object, prob: float = 0.9) -> Shown:
         A result; scores, counts, a difference or another object of the package, which show
         themselves in a notebook without this call too; a table, such as that of
         `bayescal.power_scale`; or what an `estimate` returned.
-    prob : float
+    prob : float, default 0.9
         Posterior probability of a result's intervals, in (0, 1); other objects have their own.
 
     Returns

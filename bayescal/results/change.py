@@ -128,11 +128,11 @@ def change(
         windows "1", "2" and so on. Of one result the windows are its groups.
     var : str, optional
         Error, metric, or measure such as "brier" (`bayescal.measure`); by default the main one.
-    prob : float
+    prob : float, default 0.9
         Posterior probability of the intervals, strictly between 0 and 1.
     baseline : str, optional
         Window that all others are compared with; the first by default.
-    alarm : float
+    alarm : float, default 0.95
         Least probability of being worse than the baseline that is an alarm, from 0.5 to 1.
     classifier, class_, group : str, optional
         Which case, needed where the results have several.

@@ -123,7 +123,7 @@ def difference(
         Calibration error ("tce", "ece", "mce"), metric or measure, such as "e90", "brier" or
         "net_benefit:0.25", or a function as of `bayescal.measure`; the result's main one by
         default. Not used for two metrics.
-    prob : float
+    prob : float, default 0.9
         Posterior probability of the interval, strictly between 0 and 1.
     class_, group : str, optional
         Which class and group, needed where the result has several.
@@ -462,7 +462,7 @@ def best(
         A result of two classifiers or more on the same rows.
     var : str, optional
         Metric, calibration error or measure, such as "brier"; the result's main one by default. The
-        highest accuracy, auc, auprc or net benefit is best, and the lowest of all others.
+        lowest error, loss or cost is best, and the highest of other metrics, such as the AUC.
     class_, group : str, optional
         Only this class or group; all by default.
 

@@ -59,7 +59,7 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     var : str
         A variable of its posterior; or, of a result that holds a calibration curve, a measure such
         as "e90" or "net_benefit:0.25", see `bayescal.measure`.
-    prob : float
+    prob : float, default 0.9
         Posterior probability of the interval, strictly between 0 and 1.
 
     Returns
@@ -178,7 +178,7 @@ def marginal(
         A result with classes, fitted with ``multiclass="marginal"`` or ``"class-wise"``.
     var : str, optional
         Calibration error, "ece", "tce" or "mce", or a measure such as "e90"; by default the binned.
-    prob : float
+    prob : float, default 0.9
         Posterior probability of the interval, strictly between 0 and 1.
     classifier, group : str, optional
         Which classifier and group, needed where the result has several.

@@ -49,7 +49,7 @@ def summary(tree: xr.DataTree, prob: float = 0.9, measures: Any = ()) -> pd.Data
     ----------
     tree : xarray.DataTree
         A result.
-    prob : float
+    prob : float, default 0.9
         Posterior probability of the intervals, strictly between 0 and 1.
     measures : sequence of str, Measure or callable, optional
         Further numbers of the calibration curve that the result holds, such as ``["e90", "slope",
@@ -496,7 +496,7 @@ def metrics(tree: xr.DataTree, measures: Any = (), *, prob: float = 0.9) -> dict
         A result.
     measures : sequence of str, Measure or callable, optional
         Further numbers of the curve, such as ``["e90", "net_benefit:0.25"]``: `bayescal.measure`.
-    prob : float
+    prob : float, default 0.9
         Posterior probability of the intervals, strictly between 0 and 1.
 
     Returns

@@ -62,8 +62,8 @@ def fit(
     ----------
     quantity : Quantity or str
         What to fit: `bayescal.ece`, or its name.
-    data : Scores, BinCounts, PUScores or CalibrationSplit
-        What the quantity takes.
+    data : Scores, PUScores, CalibrationSplit or counts of rows
+        What the quantity takes, or its `count_rows` returns.
     priors : quantity.Priors, optional
         Priors; the quantity's defaults if not given.
     method : {"nuts", "direct"}, default "nuts"
@@ -105,12 +105,15 @@ def fit(
     -----
     ConvergenceWarning
         If a fit did not converge; the result's status says which, and the remedy.
+    DataWarning, ScarWarning
+        If scores look reversed or like logits, or positives unlike the unlabelled rows.
 
     Notes
     -----
     What is estimated is in ``quantity.ESTIMAND``. Each case (classifier, class) is a model of its
-    own; cases with equal compile keys share one compiled model, so that further ones cost a
-    fraction of a second. Scores with groups are one model with partial pooling over the groups.
+    own; those with equal compile keys share one compiled model, so that further ones cost a
+    fraction of a second. ``ssme`` has one model for all classifiers. Groups are one model with
+    partial pooling; under bins of ``ece`` they are cases of their own.
     BLAS runs on one thread during a fit.
 
     Examples

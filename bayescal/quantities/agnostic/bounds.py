@@ -56,7 +56,7 @@ def bounds(n: int, delta: float = 0.1) -> Bounds:
     its theory has a counter-example. The other way the deviation is bounded in all intervals at
     once: with G the difference of two distribution functions it is at most ``4 sup |G|``, and by
     the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant [2]_
-    ``4 sqrt(log(2 / delta) / (2 n))``: at delta = .05 5.5 / sqrt(n), for Claim 4's 46.5 / sqrt(n).
+    ``4 sqrt(log(2 / delta) / (2 n))``: at delta = .05 5.4 / sqrt(n), for Claim 4's 46.5 / sqrt(n).
 
     References
     ----------

@@ -112,7 +112,7 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     Notes
     -----
     Curves of several classes are modelled apart, though they count the same rows. The rising
-    description, and scores of exactly 0 and 1, have no PyMC model under the default prior.
+    description, steps, and scores of exactly 0 and 1, have no PyMC model under the default prior.
 
     Examples
     --------

@@ -304,7 +304,7 @@ class Priors(BasePriors):
         -----
         A rising curve, smooth or in steps, is wrong about labels that grow rarer as the score
         rises; independent bins assume least. The number of pseudo-observations is a convention, and
-        moves the bounds alone.
+        moves the bounds alone, but of `ImpreciseDirichlet`, whose prior has that weight.
         """
         rate = self.label_rate
         kinds: dict[str, LabelRatePrior] = {

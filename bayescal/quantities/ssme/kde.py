@@ -123,7 +123,7 @@ RULES: Final[dict[str, Callable[[Floats], float]]] = {
 }
 
 
-# Kernels of all pairs are kept up to this many numbers (.4 GB), two bandwidths at 5,000 rows.
+# Distances and kernels of all pairs are kept up to this (.4 GB): one bandwidth at 5,000 rows.
 MOST_PAIRS = 50_000_000
 
 

@@ -185,13 +185,13 @@ class Priors(BasePriors):
         Returns
         -------
         Priors
-            The narrow part of the log slope alone, and the power 0.6 throughout.
+            The narrow part of the log slope alone, about -0.06, and the power 0.6 throughout;
+            weights and bends have other scales.
 
         Notes
         -----
-        For classifiers that are known to be calibrated on data like these: errors with
-        few labels are smaller than the default's. Where they are not, intervals miss the truth far
-        more often than they say.
+        For classifiers that are known to be calibrated on data like these: errors with few labels
+        are smaller than the default's. Else intervals miss the truth far more often than they say.
         """
         label = Tilt(
             slope_location=-0.06, wide_weight=0.0, weight=0.12, curvature=0.1, own_curvature=0.02

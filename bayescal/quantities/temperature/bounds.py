@@ -60,7 +60,7 @@ def bounds(
         Least probability of a predicted class.
     lipschitz : float, above 0, default sqrt(2)
         Lipschitz constant of the loss, L_c; by default that of half the Brier score.
-    alpha_min, alpha_max : float, above 0
+    alpha_min, alpha_max : float, above 0, default 0.01 and 100
         Range of the shared number.
     delta : float, in (0, 1), default 0.1
         Probability that a bound fails.

@@ -29,7 +29,7 @@ class Priors(BasePriors):
         Mean over the classes: the shared number lies between 0.3 and 3.2 with probability 0.9.
     tau : HalfNormal, default HalfNormal(0.5)
         Standard deviation over the classes: the counterpart of the paper's Gamma. Numbers of
-        two classes differ by a factor of 2 or more with a probability of about a third.
+        two classes differ by a factor of 2 or more with a probability of about a fifth.
     shift : HalfNormal, default HalfNormal(0.5)
         Standard deviation over the classes of the shifts of vector scaling. Its log numbers have
         the mean and the standard deviation of `mu` and `tau`.
