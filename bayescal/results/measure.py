@@ -406,7 +406,7 @@ def _correlations(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
         return {}
     sets = access.along(tree, schema.CLASSIFIER)
     coords = {schema.CLASSIFIER: names, f"{schema.CLASSIFIER}_other": names}
-    if sets[0][0].class_ is not None:
+    if schema.CLASS in sets[0][0].sel:
         coords = {schema.CLASS: [str(cases[0].class_) for cases in sets], **coords}
     shape = tuple(map(len, coords.values()))
     found = {}

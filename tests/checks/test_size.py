@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_786
+TEST_LINES = 50_795
 
 
 def lines(path: Path) -> int:

@@ -525,6 +525,15 @@ def test_classes_are_compared_by_errors_and_measures() -> None:
         assert bc.best(result, name).prob_best.sizes == {"class": 3, "classifier": 2}
 
 
+def test_a_selected_class_is_compared_by_a_measure_as_among_all() -> None:
+    result = result_of("ece of three classes")
+    selected, both = result.sel({"class": "1"}), ("plain", "sharp", "e90")
+    one, among = bc.difference(selected, *both), bc.difference(result, *both, class_="1")
+    np.testing.assert_array_equal(one.draws, among.draws)
+    chances = bc.best(selected, "e90").prob_best, bc.best(result, "e90", class_="1").prob_best
+    np.testing.assert_array_equal(*chances)
+
+
 def test_without_shared_rows_the_remedy_is_named(tree: xr.DataTree) -> None:
     old = tree.copy()
     del old["shared_rows"]
