@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6164,
     "quantities/ssme": 5682,
     "quantities/temperature": 5042,
-    "report": 3111,
-    "results": 6415,
+    "report": 3118,
+    "results": 6423,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_795
+TEST_LINES = 50_820
 
 
 def lines(path: Path) -> int:
