@@ -66,6 +66,8 @@ class Difference(Showing):
     draws: NDArray[np.float64] = field(repr=False)
     title: str = ""
     """What is compared, in a few words; "" where two variables are."""
+    where: str = ""
+    """The class and the group that were asked for, in words."""
 
     @property
     def text(self) -> str:
@@ -76,7 +78,7 @@ class Difference(Showing):
         likely, alike = map(text.in_words, chances)
         tie = f", and both are equal with probability {alike}" if self.prob_equal > 0.001 else ""
         return (
-            f"{title}{self.first} minus {self.second}: {self.mean:+z.4f} ({sure}); "
+            f"{title}{self.first} minus {self.second}{self.where}: {self.mean:+z.4f} ({sure}); "
             f"{self.first}'s is the larger with probability {likely}{tie}."
         )
 
@@ -254,10 +256,10 @@ def _difference(
 ) -> Difference:
     """From draws of a difference, its mean and its interval."""
     larger, equal = float(np.mean(apart > 0)), float(np.mean(apart == 0))
-    ends = float(lower), float(upper)
-    return Difference(
-        pair.first, pair.second, pair.var, mean, *ends, pair.prob, larger, equal, correlation, apart
-    )
+    ends, asked = (float(lower), float(upper)), {"class": pair.class_, "group": pair.group}
+    where = "".join(f", {dim} {name}" for dim, name in asked.items() if name is not None)
+    known = (pair.first, pair.second, pair.var, mean, *ends, pair.prob)
+    return Difference(*known, larger, equal, correlation, apart, where=where)
 
 
 def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
@@ -428,7 +430,9 @@ class Best(Showing):
         )
 
     def _sentence(self, one: xr.DataArray, lead: list[Any]) -> str:
-        place = "".join(f" {_WHERE[dim]} {one[dim].item()}" for dim in lead)
+        # Of what was asked for there is a coordinate without a dimension.
+        named = dict.fromkeys([*lead, *(dim for dim in _WHERE if dim in one.coords)])
+        place = "".join(f" {_WHERE[dim]} {one[dim].item()}" for dim in named)
         head = f"By {self.title or self.var}{place}"
         if bool(one.isnull().all()):
             return f"{head}, nothing can be said: the metric is undefined in every draw."

@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5682,
     "quantities/temperature": 5042,
     "report": 3118,
-    "results": 6423,
+    "results": 6433,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_820
+TEST_LINES = 50_845
 
 
 def lines(path: Path) -> int:

@@ -82,6 +82,12 @@ def test_groups_are_ranked_one_by_one() -> None:
     assert "By accuracy in group south, a is best" in found.text
 
 
+def test_a_group_that_was_asked_for_is_named() -> None:
+    tree = make_panel_result(("a", "b", "c"), ("x", "y"))
+    assert bc.best(tree, group="y").text in bc.best(tree).text
+    assert bc.best(tree, group="y").text.startswith("By accuracy in group y, ")
+
+
 def test_a_group_may_be_named_after_it_was_selected() -> None:
     tree = make_panel_result(groups=("north", "south"))
     found = bc.best(tree.sel(group="south"), group="south")

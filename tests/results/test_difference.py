@@ -9,6 +9,7 @@ from bayescal.core.quantity import CALIBRATION_ERRORS, CaseArrays
 from bayescal.results.assemble import assemble
 from bayescal.results.compare import difference
 from tests.synthetic import make_result
+from tests.synthetic_ssme import make_panel_result
 
 MEANS, SDS, NAMES = (0.3, 0.2), (0.02, 0.01), ("vit", "gbm")
 
@@ -117,6 +118,15 @@ def test_classes_are_chosen_by_name() -> None:
     assert cat.mean != dog.mean
     averages = tree["posterior"]["tce"].sel({"class": "dog"}).mean(("chain", "draw"))
     assert dog.mean == pytest.approx(float(averages.sel(classifier="vit") - averages[1]))
+
+
+def test_the_answer_names_the_class_and_the_group_that_were_asked_for() -> None:
+    classes = make_result(("vit", "gbm"), classes=("cat", "dog"))
+    assert difference(classes, "vit", "gbm", class_="dog").text.startswith(
+        "TCE of vit minus gbm, class dog: "
+    )
+    panel = make_panel_result(("a", "b"), ("x", "y"))
+    assert " minus b, group y: " in difference(panel, "a", "b", group="y").text
 
 
 def test_classes_must_be_chosen() -> None:

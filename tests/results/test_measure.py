@@ -130,6 +130,15 @@ def test_what_reads_a_result_reads_a_measure(key: str, name: str) -> None:
     assert of_rows.all() == of_rows.any() == (name == "brier" and key != "pu_ece")
 
 
+@pytest.mark.parametrize("read", [bc.summary, bc.metrics])
+def test_tables_have_no_measure_of_each_class_of_a_row(read: Any) -> None:
+    result = result_of("credal of three classes")
+    message = r"one number a case; 'e90' has one .* classes '0', '1', '2'\. Read bayescal\.interval"
+    with pytest.raises(InputError, match=message):
+        read(result, measures=["e90"])
+    assert bc.interval(result, "e90").dims == ("classifier", "label_class", "ci_bound")
+
+
 @pytest.mark.parametrize("key", ["ece", "agnostic"])
 def test_classifiers_are_compared_by_it(key: str) -> None:
     tree = result_of(key)
