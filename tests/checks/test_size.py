@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6164,
     "quantities/ssme": 5682,
     "quantities/temperature": 5042,
-    "report": 3118,
-    "results": 6433,
-    "workflow": 2735,
+    "report": 3121,
+    "results": 6434,
+    "workflow": 2741,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_845
+TEST_LINES = 50_868
 
 
 def lines(path: Path) -> int:
