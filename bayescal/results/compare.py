@@ -27,12 +27,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.bootstrap import alike
 from bayescal.results.intervals import tail
-from bayescal.results.measure import (
-    chosen_variable,
-    measure_correlation,
-    paired,
-    with_measure,
-)
+from bayescal.results.measure import chosen_variable, measure_correlation, paired, with_measure
 
 # Sums over different cells of the same rows, which tie, differ by less.
 ROUNDING: Final = 1e-12
@@ -68,17 +63,19 @@ class Difference(Showing):
     """What is compared, in a few words; "" where two variables are."""
     where: str = ""
     """The class and the group that were asked for, in words."""
+    converged: bool = True
 
     @property
     def text(self) -> str:
         """The answer as a sentence."""
         sure = f"{text.percent(self.prob)} interval {self.lower:+z.4f} to {self.upper:+z.4f}"
-        title = f"{self.title} of " if self.title else ""
+        head = "" if self.converged else text.UNRELIABLE
+        head += f"{self.title} of " if self.title else ""
         chances = map(text.probability, (self.prob_first_larger, self.prob_equal))
         likely, alike = map(text.in_words, chances)
         tie = f", and both are equal with probability {alike}" if self.prob_equal > 0.001 else ""
         return (
-            f"{title}{self.first} minus {self.second}{self.where}: {self.mean:+z.4f} ({sure}); "
+            f"{head}{self.first} minus {self.second}{self.where}: {self.mean:+z.4f} ({sure}); "
             f"{self.first}'s is the larger with probability {likely}{tie}."
         )
 
@@ -178,7 +175,8 @@ def difference(
         return of_two_variables(tree, pair)
     source = paired_group(tree, name)
     found = of_paired_draws(tree, pair, source) if source else couple_pair(tree, pair)
-    return replace(found, title=access.described(tree, name).title)
+    converged = access.all_converged(tree, find_pair(tree, pair))
+    return replace(found, title=access.described(tree, name).title, converged=converged)
 
 
 def check_comparable(tree: xr.DataTree, what: str) -> None:
@@ -227,7 +225,8 @@ def of_two_variables(tree: xr.DataTree, pair: Pair) -> Difference:
         )
     case = access.named_case(tree, None, pair.class_, pair.group)
     draws = [access.flat_draws(tree, name, case) for name in (first, second)]
-    return draw_by_draw(pair._replace(var=first), draws, f"{first!r} or {second!r} is")
+    found = draw_by_draw(pair._replace(var=first), draws, f"{first!r} or {second!r} is")
+    return replace(found, converged=access.all_converged(tree, [case]))
 
 
 def draw_by_draw(pair: Pair, draws: Sequence[NDArray[np.float64]], undefined: str) -> Difference:
@@ -529,11 +528,11 @@ def best(
         name=name,
     )
     given = {schema.CLASS: class_, schema.GROUP: group}
-    asked = {dim: value for dim, value in given.items() if dim in rank.dims and value is not None}
-    rank = rank.sel(asked)
-    converged = access.is_converged(tree)
+    asked = {dim: value for dim, value in given.items() if value is not None}
+    rank = rank.sel({dim: value for dim, value in asked.items() if dim in rank.dims})
+    shown = [one for one in access.cases(tree) if asked.items() <= {**one.fixed, **one.sel}.items()]
     first, title = rank.isel({RANK: 0}, drop=True), access.described(tree, name).title
-    return Best(name, first, rank, converged, title)
+    return Best(name, first, rank, access.all_converged(tree, shown), title)
 
 
 def rankable(tree: xr.DataTree, one: Variable) -> bool:

@@ -16,7 +16,7 @@ from bayescal.core.checks import check_choice, check_number
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import ERROR
 from bayescal.core.streams import stream
-from bayescal.core.text import percent
+from bayescal.core.text import UNRELIABLE, percent
 from bayescal.measures.errors import (
     SIMULATIONS,
     IfCalibrated,
@@ -250,8 +250,9 @@ def _mean_over(
     name = cases[0].classifier + ("" if cases[0].group is None else f", group {cases[0].group}")
     n, every = len(cases), len(_every_class(tree))
     of = f"the {n}" if n >= every else f"{n} of the {every}"
+    head = "" if access.all_converged(tree, cases) else UNRELIABLE
     text = (
-        f"Mean {one.title} of {of} classes of {name}: {mean:.4f} "
+        f"{head}Mean {one.title} of {of} classes of {name}: {mean:.4f} "
         f"({percent(prob)} interval {lower:.4f} to {upper:.4f})."
     )
     points = [access.point(tree, chosen, case) for case in cases]

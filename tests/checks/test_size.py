@@ -16,7 +16,7 @@ BUDGET = {
     "inference": 1813,
     "measures": 891,
     "plots": 3321,
-    "quantities/agnostic": 3838,
+    "quantities/agnostic": 3840,
     "quantities/credal": 6542,
     "quantities/ece": 3106,
     "quantities/pu_ece": 6164,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_868
+TEST_LINES = 50_887
 
 
 def lines(path: Path) -> int:

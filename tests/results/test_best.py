@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.results.compare import rank_shares
+from tests.synthetic import make_result
 from tests.synthetic_credal import make_credal_result
 from tests.synthetic_ssme import METRICS, make_panel_result
 
@@ -110,6 +111,10 @@ def test_a_sure_lead_is_not_rounded_to_certainty() -> None:
 
 def test_a_failed_fit_is_said_first() -> None:
     assert bc.best(make_panel_result(converged=False)).text.startswith("Unreliable")
+    # That of the first classifier in the first class.
+    one = make_result(("a", "b"), ("x", "y"), converged=False)
+    said = [bc.best(one, class_=name).text.startswith("Unreliable") for name in ("x", "y")]
+    assert said == [True, False]
 
 
 def test_what_cannot_be_ranked() -> None:

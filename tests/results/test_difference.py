@@ -112,6 +112,14 @@ def test_the_answer_says_how_probably_both_are_equal() -> None:
     assert found.text.endswith("probability 0.10, and both are equal with probability 0.54.")
 
 
+def test_a_failed_fit_of_either_is_said_first() -> None:
+    tree = make_result(("a", "b", "c"), converged=False)  # that of the first
+    said = [difference(tree, *pair).text.startswith("Unreliable: ") for pair in ("ab", "ca", "bc")]
+    assert said == [True, True, False]
+    metrics = difference(make_panel_result(("a",), converged=False), "auc", "auprc")
+    assert metrics.text.startswith("Unreliable: ")
+
+
 def test_classes_are_chosen_by_name() -> None:
     tree = make_result(("vit", "gbm"), classes=("cat", "dog"))
     cat, dog = (difference(tree, "vit", "gbm", class_=name) for name in ("cat", "dog"))

@@ -193,6 +193,12 @@ def test_marginals_lists_every_classifier_and_group():
     assert marginals(make_result(("a", "b"))) == []
 
 
+def test_a_failed_fit_of_a_class_is_said_first():
+    tree = make_result(("a", "b"), classes=CLASSES, converged=False)  # a's first
+    said = [marginal(tree, classifier=name).text.startswith("Unreliable: ") for name in "ab"]
+    assert said == [True, False]
+
+
 def test_of_selected_classes_only_a_mean_that_says_so_is_given():
     tree = result(LEVELS)
     tree.attrs["classes"] = json.dumps(CLASSES)
