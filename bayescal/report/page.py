@@ -50,7 +50,7 @@ from bayescal.report.render import (
     table,
 )
 from bayescal.report.rows import details
-from bayescal.report.sensitivity import sensitivity
+from bayescal.report.sensitivity import concluded, sensitivity
 from bayescal.results import access, schema
 from bayescal.results.change import Change, Series, series_names
 from bayescal.results.measure import has_curve, shown_measures
@@ -351,7 +351,9 @@ def _of_result(tree: xr.DataTree, prob: float) -> Shown:
     drawn = (_of_errors if view.main.role == ERROR else _of_others)(view)
     return replace(
         drawn,
-        lead=[view.text("conclusion")] if view.is_grid else sections.form(view).answer(view).lead,
+        lead=[" ".join(one.text for one in concluded(view))]
+        if view.is_grid
+        else sections.form(view).answer(view).lead,
         # The origin says how draws were made.
         boxes=[one for one in sections.alerts(view) if one.kind != "quick"],
         origin=_origin(view),

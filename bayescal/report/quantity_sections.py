@@ -18,6 +18,7 @@ from bayescal.plots.style import Drawing
 from bayescal.report.render import Column, View, figures, names, table
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.curves import has_roc
 from bayescal.results.intervals import interval, prob_above
 
 _ASSUMPTION = "assumption"
@@ -59,6 +60,8 @@ def assumptions(view: View) -> Markup | None:
 def by_class(view: View) -> Markup | None:
     """A line a class: mean and interval of every variable named for it; and its reliability."""
     shown = view.names("class_variables")
+    if not access.has_variable(view.tree, schema.POSTERIOR, *shown):
+        return None
     tables = [_of_case(view, case, shown) for case in view.cases]
     caption = (
         "Accuracy against confidence of the labelled rows of each predicted class, before "
@@ -169,7 +172,7 @@ def _costs(view: View) -> Markup | None:
 
 def _roc(view: View) -> Markup | None:
     """ROC curves with their bands."""
-    if len(view.cases) > _MOST_PANELS:
+    if len(view.cases) > _MOST_PANELS or not has_roc(view.tree):
         return None
     caption = (
         "The wide band holds the whole curve with the given probability: it is what boxes of both "

@@ -38,11 +38,16 @@ MOST_LISTED = 4
 MOST_METRICS = 3
 
 
-def refits(view: View) -> Markup:
-    """Whether conclusions under several priors agree, case by case."""
+def concluded(view: View) -> list[Conclusion | RowConclusion]:
+    """What the priors and cases that are shown lead to; the whole grid's is in its attributes."""
     threshold = view.tree.attrs.get("threshold")
     at = None if threshold is None else float(threshold)
-    found = conclusions(view.tree, view.text("conclusion_var") or None, view.prob, at)
+    return conclusions(view.tree, view.text("conclusion_var") or None, view.prob, at)
+
+
+def refits(view: View) -> Markup:
+    """Whether conclusions under several priors agree, case by case."""
+    found = concluded(view)
     of_rows = [one for one in found if isinstance(one, RowConclusion)]
     if of_rows:
         tables = [
@@ -51,13 +56,13 @@ def refits(view: View) -> Markup:
         ]
         lead = [one.text for one in of_rows]
         return _page(view, lead, tables, rows.REFITS_NOTE, converged=True)
-    return _of_variable(view, [one for one in found if isinstance(one, Conclusion)], at)
+    return _of_variable(view, [one for one in found if isinstance(one, Conclusion)])
 
 
-def _of_variable(view: View, found: list[Conclusion], at: float | None) -> Markup:
+def _of_variable(view: View, found: list[Conclusion]) -> Markup:
     """Conclusions on a variable with one number a case."""
     sided = any(row.side for one in found for row in one.rows)
-    against = "perfect calibration" if at is None else "the threshold"
+    against = "perfect calibration" if found[0].threshold is None else "the threshold"
     rule = f" and all lie on the same side of {against}" if sided else ""
     note = (
         f"A conclusion is robust if the intervals under every two priors overlap{rule}. Shifts are "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -228,7 +228,7 @@ class _Asked(NamedTuple):
 class _Window(NamedTuple):
     """What is read of one window."""
 
-    classifier: str
+    classifier: str  # and the class, if there are several
     variable: Variable
     errors: Errors
     figures: dict[str, float | None]
@@ -261,8 +261,8 @@ def _windows(results: object, asked: _Asked) -> dict[str, _Window]:
     if len(by_classifier) > 1:
         said = ", ".join(f"{one!r} ({name})" for one, name in reversed(by_classifier.items()))
         raise InputError(
-            f"windows must be of the same classifier; they have {said}. Give their scores the same "
-            "classifier name."
+            f"windows must be of the same classifier and class; they have {said}. Give their "
+            "scores the same classifier name, and select the same class."
         )
     return found
 
@@ -312,7 +312,8 @@ def _window(name: str, tree: Any, asked: _Asked) -> _Window:
     n = access.scalar(tree, schema.POINT_ESTIMATE, "n", case)
     figures = {"n": n, "mean": errors.mean, "lower": lower, "upper": upper}
     rng = access.stream_of(tree, *case.names, name)
-    return _Window(case.classifier, one, errors, figures, access.case_status(tree, case), rng)
+    whose = replace(case, group=None, prior=None).title
+    return _Window(whose, one, errors, figures, access.case_status(tree, case), rng)
 
 
 def _variable(tree: xr.DataTree, var: Any) -> Variable:

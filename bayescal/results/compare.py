@@ -67,17 +67,21 @@ class Difference(Showing):
     draws: NDArray[np.float64] = field(repr=False)
     title: str = ""
     """What is compared, in a few words; "" where two variables are."""
+    where: str = ""
+    """The class and the group that were asked for, in words."""
+    converged: bool = True
 
     @property
     def text(self) -> str:
         """The answer as a sentence."""
         sure = f"{text.percent(self.prob)} interval {self.lower:+z.4f} to {self.upper:+z.4f}"
-        title = f"{self.title} of " if self.title else ""
+        head = "" if self.converged else text.UNRELIABLE
+        head += f"{self.title} of " if self.title else ""
         chances = map(text.probability, (self.prob_first_larger, self.prob_equal))
         likely, alike = map(text.in_words, chances)
         tie = f", and both are equal with probability {alike}" if self.prob_equal > 0.001 else ""
         return (
-            f"{title}{self.first} minus {self.second}: {self.mean:+z.4f} ({sure}); "
+            f"{head}{self.first} minus {self.second}{self.where}: {self.mean:+z.4f} ({sure}); "
             f"{self.first}'s is the larger with probability {likely}{tie}."
         )
 
@@ -177,7 +181,8 @@ def difference(
         return of_two_variables(tree, pair)
     source = paired_group(tree, name)
     found = of_paired_draws(tree, pair, source) if source else couple_pair(tree, pair)
-    return replace(found, title=compared_title(tree, name))
+    converged = access.all_converged(tree, find_pair(tree, pair))
+    return replace(found, title=compared_title(tree, name), converged=converged)
 
 
 def check_comparable(tree: xr.DataTree, what: str) -> None:
@@ -226,7 +231,8 @@ def of_two_variables(tree: xr.DataTree, pair: Pair) -> Difference:
         )
     case = access.named_case(tree, None, pair.class_, pair.group)
     draws = [access.flat_draws(tree, name, case) for name in (first, second)]
-    return draw_by_draw(pair._replace(var=first), draws, f"{first!r} or {second!r} is")
+    found = draw_by_draw(pair._replace(var=first), draws, f"{first!r} or {second!r} is")
+    return replace(found, converged=access.all_converged(tree, [case]))
 
 
 def draw_by_draw(pair: Pair, draws: Sequence[NDArray[np.float64]], undefined: str) -> Difference:
@@ -255,10 +261,10 @@ def _difference(
 ) -> Difference:
     """From draws of a difference, its mean and its interval."""
     larger, equal = float(np.mean(apart > 0)), float(np.mean(apart == 0))
-    ends = float(lower), float(upper)
-    return Difference(
-        pair.first, pair.second, pair.var, mean, *ends, pair.prob, larger, equal, correlation, apart
-    )
+    ends, asked = (float(lower), float(upper)), {"class": pair.class_, "group": pair.group}
+    where = "".join(f", {dim} {name}" for dim, name in asked.items() if name is not None)
+    known = (pair.first, pair.second, pair.var, mean, *ends, pair.prob)
+    return Difference(*known, larger, equal, correlation, apart, where=where)
 
 
 def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
@@ -429,7 +435,9 @@ class Best(Showing):
         )
 
     def _sentence(self, one: xr.DataArray, lead: list[Any]) -> str:
-        place = "".join(f" {_WHERE[dim]} {one[dim].item()}" for dim in lead)
+        # Of what was asked for there is a coordinate without a dimension.
+        named = dict.fromkeys([*lead, *(dim for dim in _WHERE if dim in one.coords)])
+        place = "".join(f" {_WHERE[dim]} {one[dim].item()}" for dim in named)
         head = f"By {self.title or self.var}{place}"
         if bool(one.isnull().all()):
             return f"{head}, nothing can be said: the metric is undefined in every draw."
@@ -526,10 +534,10 @@ def best(
         name=name,
     )
     given = {schema.CLASS: class_, schema.GROUP: group}
-    asked = {dim: value for dim, value in given.items() if dim in rank.dims and value is not None}
-    rank = rank.sel(asked)
-    converged = access.is_converged(tree)
-    first = rank.isel({RANK: 0}, drop=True)
+    asked = {dim: value for dim, value in given.items() if value is not None}
+    rank = rank.sel({dim: value for dim, value in asked.items() if dim in rank.dims})
+    shown = [one for one in access.cases(tree) if asked.items() <= {**one.fixed, **one.sel}.items()]
+    converged, first = access.all_converged(tree, shown), rank.isel({RANK: 0}, drop=True)
     return Best(name, first, rank, converged, compared_title(tree, name))
 
 

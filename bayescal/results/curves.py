@@ -332,7 +332,7 @@ def roc_boxes(
 
 def has_roc(result: xr.DataTree) -> bool:
     """Whether a result holds draws of ROC curves."""
-    return access.has_variable(result, schema.CONSTANT_DATA, schema.ROC_THRESHOLD)
+    return access.has_variable(result, schema.POSTERIOR, schema.FPR, schema.TPR)
 
 
 def has_unlabeled_roc(result: xr.DataTree) -> bool:

@@ -16,7 +16,7 @@ from bayescal.core.checks import check_choice, check_number
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import ERROR
 from bayescal.core.streams import stream
-from bayescal.core.text import percent
+from bayescal.core.text import UNRELIABLE, percent
 from bayescal.measures.errors import (
     SIMULATIONS,
     IfCalibrated,
@@ -248,8 +248,11 @@ def _mean_over(
     lower, upper = float(np.quantile(low, alpha)), float(np.quantile(high, 1 - alpha))
     mean = float(np.mean([access.posterior_mean(tree, chosen, case) for case in cases]))
     name = cases[0].classifier + ("" if cases[0].group is None else f", group {cases[0].group}")
+    n, every = len(cases), len(_every_class(tree))
+    of = f"the {n}" if n >= every else f"{n} of the {every}"
+    head = "" if access.all_converged(tree, cases) else UNRELIABLE
     text = (
-        f"Mean {one.title} of the {len(cases)} classes of {name}: {mean:.4f} "
+        f"{head}Mean {one.title} of {of} classes of {name}: {mean:.4f} "
         f"({percent(prob)} interval {lower:.4f} to {upper:.4f})."
     )
     points = [access.point(tree, chosen, case) for case in cases]
@@ -260,11 +263,17 @@ def _mean_over(
 def marginals(
     tree: xr.DataTree, var: str | None = None, prob: float = 0.9
 ) -> list[tuple[ResultSlice, Marginal]]:
-    """Mean over classes for every classifier, group and prior of a result."""
-    if schema.CLASS not in tree[schema.POSTERIOR].dims:
+    """Mean over all classes for every classifier, group and prior; none where some are left out."""
+    held = access.names_along(tree, schema.CLASS)
+    if schema.CLASS not in tree[schema.POSTERIOR].dims or not {*_every_class(tree)} <= {*held}:
         return []
     each = access.along(tree, schema.CLASS)
     return [(cases[0], _mean_over(tree, cases, var, prob)) for cases in each]
+
+
+def _every_class(tree: xr.DataTree) -> list[str]:
+    """The classes of the whole fit, of which a selection may have left some out."""
+    return [str(name) for name in json.loads(str(tree.attrs.get("classes", "[]")))]
 
 
 def _classes(tree: xr.DataTree, classifier: str | None, group: str | None) -> Sequence[ResultSlice]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import xarray as xr
 
-from bayescal.core.checks import check_is, check_known
+from bayescal.core.checks import check_is, check_known, listing
 from bayescal.core.columns import Floats
 from bayescal.core.errors import DataWarning, InputError, NoValueError, warn_caller
 from bayescal.core.functionals import correlation, weighted_influence
@@ -324,6 +324,12 @@ def shown_measures(tree: xr.DataTree, specs: Any) -> tuple[xr.DataTree, list[Var
     given = [specs] if isinstance(specs, str | Measure) or callable(specs) else specs
     check_is(given, Sequence, "measures", "Pass names in a list, such as ['e90', 'slope'].")
     names = [resolve(one).name for one in given]
+    if names and has_curve(tree) and (inner := inner_names(tree)):
+        ((_, classes),) = inner.items()
+        raise InputError(
+            f"measures in a table must have one number a case; {names[0]!r} has one for each of "
+            f"the classes {listing(classes)}. Read bayescal.interval(result, {names[0]!r})."
+        )
     found = with_measures(tree, given)
     ordered = dict.fromkeys([*access.measure_names(found), *names])
     return found, [access.described(found, name) for name in ordered]
@@ -415,7 +421,7 @@ def _correlations(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
         return {}
     sets = access.along(tree, schema.CLASSIFIER)
     coords = {schema.CLASSIFIER: names, f"{schema.CLASSIFIER}_other": names}
-    if sets[0][0].class_ is not None:
+    if schema.CLASS in sets[0][0].sel:
         coords = {schema.CLASS: [str(cases[0].class_) for cases in sets], **coords}
     shape = tuple(map(len, coords.values()))
     found = {}

@@ -309,7 +309,13 @@ def unpack(content: bytes | Path, key: Key) -> xr.DataTree:
             "only the summary of this fit was kept. Read .summary(), or fit with keep='scalars'."
         )
     tree.attrs = head["attrs"]
-    return upgrade(tree)
+    tree = upgrade(tree)
+    if head["keep"] == "scalars" and not access.answers(tree):
+        raise InputError(
+            "no variable of this fit has one value a case, so that keep='scalars' kept none. Read "
+            ".summary(), or fit with keep='draws'."
+        )
+    return tree
 
 
 def _group(archive: zipfile.ZipFile, name: str, held: Mapping[str, Any]) -> xr.Dataset:

@@ -16,19 +16,19 @@ BUDGET = {
     "inference": 1813,
     "measures": 892,
     "plots": 3323,
-    "quantities/agnostic": 3833,
+    "quantities/agnostic": 3840,
     "quantities/credal": 6494,
     "quantities/ece": 3106,
     "quantities/pu_ece": 6164,
     "quantities/ssme": 5682,
     "quantities/temperature": 5011,
-    "report": 3144,
-    "results": 6435,
-    "workflow": 2738,
+    "report": 3121,
+    "results": 6434,
+    "workflow": 2741,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_705
+TEST_LINES = 50_806
 
 
 def lines(path: Path) -> int:

@@ -9,6 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 import bayescal as bc
+from bayescal.results.assemble import combine
 from bayescal.results.summary import table
 from tests.report.pages import HOSTILE, Page, words
 from tests.synthetic import make_result
@@ -125,6 +126,16 @@ def test_the_answer_is_that_of_the_report() -> None:
     assert f"(80% credible interval 0 to {high:.3f})" in text
     assert "calibrated is 0.20" in text
     assert "2,000 labelled rows" in text
+
+
+def test_the_conclusion_is_on_what_is_shown() -> None:
+    priors = {"x": 0.2, "y": 0.3, "z": 0.4}
+    grid = combine({one: make_result(("a", "b"), p_calibrated=p) for one, p in priors.items()})
+    grid.attrs["conclusion"] = "The conclusions on a and b under x, y and z."
+    (lead,) = bc.show(grid.sel(prior=["z", "x"], classifier="b"), 0.8).lead
+    assert lead.startswith("The conclusion on the calibration error is robust")
+    assert "under both priors the 80% intervals overlap" in lead
+    assert "under z" in lead
 
 
 def test_only_an_estimate_is_called_one() -> None:

@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.results.compare import rank_shares
+from tests.synthetic import make_result
 from tests.synthetic_credal import make_credal_result
 from tests.synthetic_ssme import METRICS, make_panel_result
 
@@ -82,6 +83,12 @@ def test_groups_are_ranked_one_by_one() -> None:
     assert "By accuracy in group south, a is best" in found.text
 
 
+def test_a_group_that_was_asked_for_is_named() -> None:
+    tree = make_panel_result(("a", "b", "c"), ("x", "y"))
+    assert bc.best(tree, group="y").text in bc.best(tree).text
+    assert bc.best(tree, group="y").text.startswith("By accuracy in group y, ")
+
+
 def test_a_group_may_be_named_after_it_was_selected() -> None:
     tree = make_panel_result(groups=("north", "south"))
     found = bc.best(tree.sel(group="south"), group="south")
@@ -111,6 +118,10 @@ def test_a_sure_lead_is_not_rounded_to_certainty() -> None:
 
 def test_a_failed_fit_is_said_first() -> None:
     assert bc.best(make_panel_result(converged=False)).text.startswith("Unreliable")
+    # That of the first classifier in the first class.
+    one = make_result(("a", "b"), ("x", "y"), converged=False)
+    said = [bc.best(one, class_=name).text.startswith("Unreliable") for name in ("x", "y")]
+    assert said == [True, False]
 
 
 def test_what_cannot_be_ranked() -> None:

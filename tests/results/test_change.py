@@ -143,6 +143,7 @@ def test_the_answer_in_words(results: dict[str, xr.DataTree], said: str) -> None
 
 
 FAILED = {"old": window(0.1)}
+CLASSES = make_result(["a"], classes=["x", "y"])
 WRONG = {
     "a change needs two windows or more; got 1": lambda: bc.change(FAILED),
     "windows must have different names; '1' is": lambda: bc.change(
@@ -157,8 +158,11 @@ WRONG = {
     "a window must be named by a word or a whole number": lambda: bc.change(
         {("north", "old"): window(0.1), ("north", "new"): window(0.1)}
     ),
-    "windows must be of the same classifier; they have 'a' \\(old\\), 'b' \\(new\\)": lambda: (
-        bc.change({**FAILED, "new": window(0.1, classifier="b")})
+    "same classifier and class; they have 'a' \\(old\\), 'b' \\(new\\)": lambda: bc.change(
+        {**FAILED, "new": window(0.1, classifier="b")}
+    ),
+    "same classifier and class; they have 'a, class x' \\(old\\), 'a, class y' \\(new\\)": lambda: (
+        bc.change({time: CLASSES.sel({"class": one}) for time, one in (("old", "x"), ("new", "y"))})
     ),
     "the series has no baseline '2025-03'": lambda: bc.change(
         windows(0.1, 0.1), baseline="2025-03"

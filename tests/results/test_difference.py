@@ -9,6 +9,7 @@ from bayescal.core.quantity import CALIBRATION_ERRORS, CaseArrays
 from bayescal.results.assemble import assemble
 from bayescal.results.compare import difference
 from tests.synthetic import make_result
+from tests.synthetic_ssme import make_panel_result
 
 MEANS, SDS, NAMES = (0.3, 0.2), (0.02, 0.01), ("vit", "gbm")
 
@@ -111,12 +112,29 @@ def test_the_answer_says_how_probably_both_are_equal() -> None:
     assert found.text.endswith("probability 0.10, and both are equal with probability 0.54.")
 
 
+def test_a_failed_fit_of_either_is_said_first() -> None:
+    tree = make_result(("a", "b", "c"), converged=False)  # that of the first
+    said = [difference(tree, *pair).text.startswith("Unreliable: ") for pair in ("ab", "ca", "bc")]
+    assert said == [True, True, False]
+    metrics = difference(make_panel_result(("a",), converged=False), "auc", "auprc")
+    assert metrics.text.startswith("Unreliable: ")
+
+
 def test_classes_are_chosen_by_name() -> None:
     tree = make_result(("vit", "gbm"), classes=("cat", "dog"))
     cat, dog = (difference(tree, "vit", "gbm", class_=name) for name in ("cat", "dog"))
     assert cat.mean != dog.mean
     averages = tree["posterior"]["tce"].sel({"class": "dog"}).mean(("chain", "draw"))
     assert dog.mean == pytest.approx(float(averages.sel(classifier="vit") - averages[1]))
+
+
+def test_the_answer_names_the_class_and_the_group_that_were_asked_for() -> None:
+    classes = make_result(("vit", "gbm"), classes=("cat", "dog"))
+    assert difference(classes, "vit", "gbm", class_="dog").text.startswith(
+        "TCE of vit minus gbm, class dog: "
+    )
+    panel = make_panel_result(("a", "b"), ("x", "y"))
+    assert " minus b, group y: " in difference(panel, "a", "b", group="y").text
 
 
 def test_classes_must_be_chosen() -> None:

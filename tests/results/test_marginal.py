@@ -1,5 +1,6 @@
 """The mean over classes against every combination of the classes' draws."""
 
+import json
 from itertools import product
 
 import numpy as np
@@ -190,3 +191,22 @@ def test_marginals_lists_every_classifier_and_group():
     ]
     assert found[3][1] == marginal(tree, "ece", 0.8, "b", group="women")
     assert marginals(make_result(("a", "b"))) == []
+
+
+def test_a_failed_fit_of_a_class_is_said_first():
+    tree = make_result(("a", "b"), classes=CLASSES, converged=False)  # a's first
+    said = [marginal(tree, classifier=name).text.startswith("Unreliable: ") for name in "ab"]
+    assert said == [True, False]
+
+
+def test_of_selected_classes_only_a_mean_that_says_so_is_given():
+    tree = result(LEVELS)
+    tree.attrs["classes"] = json.dumps(CLASSES)
+    two = tree.sel({"class": ["cat", "owl"]})
+    found = marginal(two)
+    assert found.text.startswith("Mean ECE of 2 of the 3 classes of vit: ")
+    # The means of the levels of the first class and of the third.
+    assert found.mean == pytest.approx((0.045 + 0.178) / 2)
+    assert marginals(two) == []
+    assert [row["case"] for row in records(two, 0.9)] == ["cat", "owl"]
+    assert records(tree, 0.9)[-1]["case"] == "mean over classes"

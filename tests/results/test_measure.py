@@ -130,6 +130,15 @@ def test_what_reads_a_result_reads_a_measure(key: str, name: str) -> None:
     assert of_rows.all() == of_rows.any() == (name == "brier" and key != "pu_ece")
 
 
+@pytest.mark.parametrize("read", [bc.summary, bc.metrics])
+def test_tables_have_no_measure_of_each_class_of_a_row(read: Any) -> None:
+    result = result_of("credal of three classes")
+    message = r"one number a case; 'e90' has one .* classes '0', '1', '2'\. Read bayescal\.interval"
+    with pytest.raises(InputError, match=message):
+        read(result, measures=["e90"])
+    assert bc.interval(result, "e90").dims == ("classifier", "label_class", "ci_bound")
+
+
 @pytest.mark.parametrize("key", ["ece", "agnostic"])
 def test_classifiers_are_compared_by_it(key: str) -> None:
     tree = result_of(key)
@@ -523,6 +532,15 @@ def test_classes_are_compared_by_errors_and_measures() -> None:
     for name in ("tce", "ece", "mce", "brier"):
         assert np.isfinite(bc.difference(result, "a", "b", name, class_="1").correlation)
         assert bc.best(result, name).prob_best.sizes == {"class": 3, "classifier": 2}
+
+
+def test_a_selected_class_is_compared_by_a_measure_as_among_all() -> None:
+    result = result_of("ece of three classes")
+    selected, both = result.sel({"class": "1"}), ("plain", "sharp", "e90")
+    one, among = bc.difference(selected, *both), bc.difference(result, *both, class_="1")
+    np.testing.assert_array_equal(one.draws, among.draws)
+    chances = bc.best(selected, "e90").prob_best, bc.best(result, "e90", class_="1").prob_best
+    np.testing.assert_array_equal(*chances)
 
 
 def test_without_shared_rows_the_remedy_is_named(tree: xr.DataTree) -> None:

@@ -96,6 +96,25 @@ def test_scalars_give_the_same_answers_in_a_fraction_of_the_space() -> None:
     assert few.summary().equals(whole.summary())
 
 
+@pytest.mark.parametrize(
+    ("quantity", "lost"), [("agnostic", "The wide band"), ("temperature", "Classes of")]
+)
+def test_a_report_of_scalars_leaves_out_what_was_not_kept(quantity, lost, tmp_path) -> None:
+    data = {"a": bc.datasets.ece.truth("over").scores(100, seed=1)}
+    given = {"method": "direct", "draws": 250, "seed": 20}
+    one, few = (bc.fit_many(quantity, data, keep=keep, **given) for keep in ("draws", "scalars"))
+    pages = (bc.report(fits["a"], tmp_path / "a.html").read_text() for fits in (one, few))
+    assert [lost in page for page in pages] == [True, False]
+
+
+def test_rows_have_no_scalars_to_keep() -> None:
+    data = {"a": bc.datasets.credal.truth("logistic").split(50, 3, 1)}
+    few = bc.fit_many("credal", data, keep="scalars", method="direct", draws=250, seed=20)
+    assert len(few.summary()) == 1
+    with pytest.raises(bc.InputError, match=r"one value a case.* Read \.summary\(\), or fit with"):
+        few["a"]
+
+
 def test_a_result_comes_back_as_it_was(fits) -> None:
     seed = fits["north", 0].attrs["seed"]
     options = {name: value for name, value in made.OPTIONS.items() if name != "seed"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -500,4 +501,5 @@ def rule_difference(
     case = access.named_case(result, classifier)
     draws = [access.flat_draws(result, access.check_variable(result, one), case) for one in names]
     pair = Pair(first, second, "unlabeled_cost" if unlabeled else "cost", prob, None, None)
-    return draw_by_draw(pair, draws, "a cost is")
+    converged = access.all_converged(result, [case])
+    return replace(draw_by_draw(pair, draws, "a cost is"), converged=converged)
