@@ -25,6 +25,7 @@ _TABLE_SPREAD = 1 << 20
 # From here on floats leave whole numbers out.
 _INEXACT = 2**53
 _DIGITS = 16
+_TEXT = (str, bytes)
 
 
 def factorize(column: Any, name: str) -> tuple[Codes, tuple[Label, ...]]:
@@ -265,6 +266,8 @@ def arrow_to_numpy(column: Any) -> NDArray[Any]:
     if isinstance(column, pa.ChunkedArray):
         column = pa.concat_arrays(column.chunks) if column.num_chunks else column.combine_chunks()
     kind = column.type
+    if pa.types.is_dictionary(kind) and _is_number(kind.value_type):
+        return arrow_to_numpy(column.dictionary_decode())
     if pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
         words = column if pa.types.is_dictionary(kind) else column.dictionary_encode()
         # The place behind the last word is for the nulls.
@@ -273,11 +276,17 @@ def arrow_to_numpy(column: Any) -> NDArray[Any]:
     if pa.types.is_boolean(kind):
         bits = _filled(column.cast(pa.uint8()), 0, np.uint8).view(np.bool_)
         return np.where(_null(column), np.array(None), bits) if column.null_count else bits
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+    if _is_number(kind):
         return _filled(column, np.nan, np.float32 if kind == pa.float32() else np.float64)
     if pa.types.is_decimal(kind) or pa.types.is_null(kind):
         return arrow_to_numpy(column.cast(pa.float64()))
     return np.fromiter(_values(column), dtype=object, count=len(column))
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def without_codes(table: Any) -> Any:
@@ -342,8 +351,7 @@ def to_floats(column: Any, name: str) -> NDArray[np.floating]:
     if not array.size:
         return np.empty(array.shape)
     if array.dtype.kind == "O":
-        flat = [np.nan if is_missing(value) else value for value in array.ravel()]
-        array = np.fromiter(flat, dtype=object, count=len(flat)).reshape(array.shape)
+        array = _numbers(array, name)
     if array.dtype.kind not in "biufO":
         raise _not_numbers(array, name)
     if array.dtype.kind == "f":
@@ -360,6 +368,16 @@ def to_floats(column: Any, name: str) -> NDArray[np.floating]:
         raise _not_numbers(array, name) from error
 
 
+def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Objects with NaN for what is missing; narrow floats in their type, and text in none."""
+    flat = [np.nan if is_missing(value) else value for value in array.ravel()]
+    kinds = set(map(type, flat))
+    if any(issubclass(kind, _TEXT) for kind in kinds):
+        raise _not_numbers(array, name)
+    kind = kinds.pop() if kinds in ({np.float16}, {np.float32}) else object
+    return np.fromiter(flat, dtype=kind, count=len(flat)).reshape(array.shape)
+
+
 def to_doubles(values: Any, name: str) -> Floats:
     """Turn numbers of any shape, a single one among them, into float64."""
     if isinstance(values, int | float | np.number) or (
@@ -372,7 +390,9 @@ def to_doubles(values: Any, name: str) -> Floats:
 def _not_numbers(array: NDArray[Any], name: str) -> InputError:
     """Name the first value that is no number, or one too large to be a float."""
     flat = array.ravel().tolist()
-    first = next((place for place, value in enumerate(flat) if not _reads(value)), 0)
+    wrong = [place for place, value in enumerate(flat) if not _reads(value)]
+    wrong += [place for place, value in enumerate(flat) if isinstance(value, _TEXT)]
+    first = next(iter(wrong), 0)
     row = first // (array.size // len(array))
     remedy = "Check that this is the column you mean."
     if isinstance(flat[first], str) and _reads(flat[first].replace(",", ".")):

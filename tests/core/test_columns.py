@@ -94,11 +94,16 @@ def test_every_container_gives_the_values_and_the_gap(values, column):
         pd.Series([0.25, 0.5], dtype="float32"),
         pl.Series([0.25, 0.5], dtype=pl.Float32),
         pa.array([0.25, 0.5], pa.float32()),
+        pa.array([0.25, 0.5], pa.float32()).dictionary_encode(),
+        np.array(list(np.float32([0.25, 0.5])), object),
+        np.array(list(np.float16([0.25, 0.5])), object),
         xr.DataArray(np.float32([0.25, 0.5])),
     ],
 )
 def test_single_precision_stays(column):
-    assert to_floats(column, "y_prob").dtype == np.float32
+    found = to_floats(column, "y_prob")
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, [0.25, 0.5])
 
 
 def test_byte_order_moves_no_score_into_another_bin():
@@ -193,6 +198,10 @@ def test_columns_of_one_name_are_named():
         (pd.Series(["0.5", "x"]), "'x' at row 1"),
         (pd.Series(["0.5", "0,6"]), "'0,6' at row 1.* with a decimal point"),
         (np.array(["0.5", "0.6"]), "'0.5' at row 0.* not as text"),
+        (pd.Series(["0.5", "0.6"]), "'0.5' at row 0.* not as text"),
+        (pd.Series([0.5, "0.6"]), "'0.6' at row 1.* not as text"),
+        (pl.Series(["0.5", "0.6"]), "'0.5' at row 0.* not as text"),
+        (pa.array(["0.5", "0.6"]), "'0.5' at row 0.* not as text"),
         (np.array([[0.5, 0.5], [0.5, "x"]], object), "'x' at row 1"),
         (pa.array([[0.5], [0.6]]), r"\[0.5\] at row 0"),
         (np.array([1j]), "1j at row 0"),
