@@ -541,7 +541,7 @@ class Counts(Showing):
 
 def check_labeled(counts: Counts, label: str, weight: str | None = None) -> Counts:
     """Check that there are labelled rows of two classes; messages name columns."""
-    check_rows(counts.n_read, f"the column {label!r}")
+    check_rows(counts.n_read, label)
     if weight is not None:
         check_some_weight(counts.n_obs, counts.n_read, weight)
     if not counts.n_labeled:

@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2225,
-    "core": 9400,
+    "core": 9411,
     "curves": 2538,
     "inference": 1813,
     "measures": 891,
@@ -19,16 +19,16 @@ BUDGET = {
     "quantities/agnostic": 3838,
     "quantities/credal": 6542,
     "quantities/ece": 3106,
-    "quantities/pu_ece": 6164,
-    "quantities/ssme": 5682,
-    "quantities/temperature": 5042,
+    "quantities/pu_ece": 6163,
+    "quantities/ssme": 5683,
+    "quantities/temperature": 5043,
     "report": 3111,
     "results": 6415,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_811
+TEST_LINES = 50_866
 
 
 def lines(path: Path) -> int:

@@ -1,6 +1,7 @@
 """Counts of files, data sets and Dask's columns are those of rows in memory, and can be fitted."""
 
 import os
+import re
 import threading
 import tracemalloc
 from dataclasses import dataclass
@@ -139,13 +140,19 @@ def test_logits_and_the_optimal_number_of_bins():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"p": [0.1, 0.2, 0.3, 1.2]}, r"^p \(rows counted from row 2\) must lie in \[0, 1\]"),
-        ({"p": [0.1, 1.2, 0.3, 0.2]}, r"^p must lie in \[0, 1\]; got 1.2 at row 1"),
-        ({"y": [0, 1, 2, 0]}, "^y must hold two labels"),
-        ({"y": [np.nan] * 4}, "^y must hold at least one label; got none in 4 rows"),
+        (
+            {"p": [0.1, 0.2, 0.3, 1.2]},
+            r"^column 'p' \(rows counted from row 2\) must lie in",
+        ),
+        ({"p": [0.1, 1.2, 0.3, 0.2]}, r"^column 'p' must lie in \[0, 1\]; got 1.2 at row 1"),
+        ({"y": [0, 1, 2, 0]}, "^column 'y' must hold two labels"),
+        ({"y": [np.nan] * 4}, "^column 'y' must hold at least one label; got none in 4 rows"),
         ({"y": [], "p": [], "w": []}, "at least one row"),
-        ({"w": [1, 1, -2, 1]}, r"^w \(rows counted from row 2\) must be 0 or .* got -2 at row 0"),
-        ({"w": [0, 0, 0, 0]}, "^w must be above 0 in at least one row; all 4 are zero"),
+        (
+            {"w": [1, 1, -2, 1]},
+            r"^column 'w' \(rows counted from row 2\) must be 0 or .* -2 at row 0",
+        ),
+        ({"w": [0, 0, 0, 0]}, "^column 'w' must be above 0 in at least one row; all 4 are zero"),
     ],
 )
 def test_rows_that_cannot_be_counted_are_named(columns, message):
@@ -155,7 +162,7 @@ def test_rows_that_cannot_be_counted_are_named(columns, message):
         bc.count_rows(Rows(2, **given), label="y", score="p", weight=weight)
 
 
-BAD = r"p \(rows counted from row 0 of partition 2\) must lie in \[0, 1\]; got 1.5 at row 598"
+BAD = r"column 'p' of partition 2 must lie in \[0, 1\]; got 1.5 at row 598"
 
 
 def test_a_bad_row_of_the_last_partition_is_named(tmp_path):
@@ -410,3 +417,22 @@ def test_links_to_nothing_and_pipes_are_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="pipe must be a Parquet file"):
         rows_of(tmp_path)
+
+
+def test_messages_name_the_file_and_the_row_in_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("bayescal.core.tables._CSV_BLOCK_BYTES", 1 << 12)
+    bad = {"y": TASK.event, "p": np.where(np.arange(2000) == 1234, 1.5, TASK.score)}
+    where = r"^column 'p' of rows\.csv \(.* from row (\d+)\) must .* got 1\.5 at row (\d+)\."
+    with pytest.raises(InputError, match=where) as refused:
+        bc.count_rows(csv_file(tmp_path, bad, ()), label="y", score="p")
+    assert sum(map(int, re.match(where, str(refused.value)).groups())) == 1234
+    year = tmp_path / "2026"
+    year.mkdir()
+    data_set(year, bad, (1000,))
+    (tmp_path / "rows.csv").unlink()
+    where = r"^column 'p' of 2026/1\.parquet must .* got 1\.5 at row 234\."
+    with pytest.raises(InputError, match=where):
+        bc.count_rows(tmp_path, label="y", score="p")
+    unlabeled = data_set(year, COLUMNS | {"y": np.full(2000, np.nan)}, (1000,))
+    with pytest.raises(InputError, match=r"^column 'y' of 2026 must hold at least one label"):
+        bc.count_rows(unlabeled, label="y", score="p")

@@ -137,10 +137,16 @@ def test_what_counts_cannot_give_is_refused():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"y": {1000: 2.0}}, "y must hold two labels"),
-        ({"y": {1000: 0.5}}, r"rows counted from row 950.*got 0.5 at row 50"),
-        ({"p": {1000: np.nan}}, r"p \(rows counted from row 950\) must not be missing.*at row 50"),
-        ({"y": {slice(None): np.nan}}, "y must hold at least one label; got none in 1,500 rows"),
+        ({"y": {1000: 2.0}}, "column 'y' of .* must hold two labels"),
+        ({"y": {1000: 0.5}}, r"column 'y' of 6\.parquet .*got 0.5 at row 50"),
+        (
+            {"p": {1000: np.nan}},
+            r"column 'p' of 6\.parquet must not be missing.*at row 50",
+        ),
+        (
+            {"y": {slice(None): np.nan}},
+            "column 'y' of .* must hold at least one label; got none in 1,500",
+        ),
     ],
 )
 def test_bad_rows_are_named(changes, message, tmp_path):

@@ -86,9 +86,12 @@ def test_a_fit_is_that_of_rows_in_memory_and_so_are_the_bounds_of_other_rows(tmp
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"y": {1000: 2.0}}, "y must hold two labels"),
-        ({"p": {1000: 7.0}}, r"p \(rows counted from row 950\) must lie in \[0, 1\].*at row 50"),
-        ({"y": {slice(None): np.nan}}, "y must hold at least one label"),
+        ({"y": {1000: 2.0}}, "column 'y' of .* must hold two labels"),
+        (
+            {"p": {1000: 7.0}},
+            r"column 'p' of 6\.parquet must lie in \[0, 1\].*at row 50",
+        ),
+        ({"y": {slice(None): np.nan}}, "column 'y' of .* must hold at least one label"),
     ],
 )
 def test_bad_rows_are_named(changes, message, tmp_path):
