@@ -50,6 +50,9 @@ def factorize(column: Any, name: str) -> tuple[Codes, tuple[Label, ...]]:
             return _objects(array.tolist(), name)
         case "M" if array.dtype == "datetime64[D]":
             return _objects(array.tolist(), name)
+        case "M" | "m" if len(array):
+            row = int(np.isnat(array).argmin())
+            raise not_a_label(array[row], row, name)
         case _:
             raise not_a_label(array[0].item() if len(array) else array.dtype, 0, name)
 
@@ -192,7 +195,7 @@ def frame_columns(frame: Any, remedy: str) -> dict[str, Any]:
             f"{type(frame).__name__}. {remedy}"
         ) from error
     except nw.exceptions.DuplicateError as error:
-        raise _several_columns() from error
+        raise _several_columns(frame) from error
 
 
 def words_of(names: Iterable[Any]) -> list[str]:
@@ -218,11 +221,16 @@ def column_names(values: Any) -> list[str] | None:
     try:
         return [str(name) for name in nw.from_native(values, eager_only=True).columns]
     except nw.exceptions.DuplicateError as error:
-        raise _several_columns() from error
+        raise _several_columns(values) from error
 
 
-def _several_columns() -> InputError:
-    return InputError("frame must have each column once; got two of one name. Rename one of them.")
+def _several_columns(frame: Any) -> InputError:
+    # Arrow's columns are their values.
+    names = list(getattr(frame, "column_names", frame.columns))
+    twice = next(name for name in names if names.count(name) > 1)
+    return InputError(
+        f"frame must have each column once; got {twice!r} twice. Rename or drop one of them."
+    )
 
 
 def _convert(column: Any) -> NDArray[Any]:

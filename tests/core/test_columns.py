@@ -186,8 +186,12 @@ def test_columns_of_one_name_are_named():
     with pytest.raises(InputError, match=r"unique column names, got: - 'a' 2 times\. Pass"):
         to_numpy(pd.DataFrame([[0.1, 0.9]], columns=["a", "a"]), "y_prob")
     table = pa.table([[0.1], [0.9]], names=["a", "a"])
-    with pytest.raises(InputError, match="must have each column once"):
+    several = "must have each column once; got 'a' twice"
+    with pytest.raises(InputError, match=several):
         Scores([1], table)
+    for frame in (table, table.to_pandas()):
+        with pytest.raises(InputError, match=several):
+            Scores.from_frame(frame, label="y", score="a")
 
 
 @pytest.mark.parametrize(
@@ -354,7 +358,9 @@ def test_one_hot_labels_are_refused_with_the_remedy():
         ([Decimal(1), Decimal("1e999999999")], r"Decimal\('1E\+999999999'\) at row 1"),
         ([Decimal("inf")], r"Decimal\('Infinity'\) at row 0"),
         (np.array(["a", 0.25], object), r"0\.25 at row 1"),
-        (np.array(["2020-01-01"], "M8[s]"), r"datetime.datetime.*, or write its values as words"),
+        (np.array(["2020-01-01"], "M8[s]"), r"datetime64\('2020-.*, or write its values as words"),
+        (np.array(["nat", "2020-01-01"], "M8[ns]"), r"datetime64\('2020-.* at row 1"),
+        (np.array([7], "m8[ns]"), r"timedelta64\(7,'ns'\) at row 0"),
         (np.array([1 + 2j]), r"\(1\+2j\) at row 0"),
         (np.array([[1], "a"], object), "at row 0"),
         (np.array(["a", (1, 2)], object), r"\(1, 2\) at row 1"),
