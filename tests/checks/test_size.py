@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2225,
+    "cli": 2227,
     "core": 9419,
     "curves": 2538,
     "inference": 1813,
@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3838,
     "quantities/credal": 6542,
     "quantities/ece": 3106,
-    "quantities/pu_ece": 6163,
+    "quantities/pu_ece": 6165,
     "quantities/ssme": 5683,
     "quantities/temperature": 5043,
     "report": 3111,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_872
+TEST_LINES = 50_881
 
 
 def lines(path: Path) -> int:

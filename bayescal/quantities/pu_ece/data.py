@@ -20,6 +20,7 @@ from bayescal.core.checks import (
     check_known,
     check_rows,
     check_same_length,
+    check_unique,
     checked_scores,
     listing,
 )
@@ -127,6 +128,7 @@ class PUScores(Showing):
                 f"there must be at least one classifier with its scores; got {scores!r:.60}. "
                 "Pass {name: (positive, unlabeled)}."
             )
+        check_unique([str(name) for name in scores], "classifier")
         found = cls.__new__(cls)
         _fill(found, {str(name): pair for name, pair in scores.items()}, " of {!r}")
         return found

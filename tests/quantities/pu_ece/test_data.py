@@ -52,6 +52,8 @@ def test_classifiers_must_score_the_same_rows() -> None:
         bc.PUScores.stack({"a": ([0.7], [0.1, 0.4]), "b": ([0.8], [0.2])})
     with pytest.raises(bc.InputError, match="at least one classifier"):
         bc.PUScores.stack({})
+    with pytest.raises(bc.InputError, match="classifier names must differ; got '1' twice"):
+        bc.PUScores.stack({1: ([0.7], [0.1]), "1": ([0.8], [0.2])})
 
 
 @pytest.mark.parametrize("closed", ["right", "left"])
