@@ -478,6 +478,8 @@ def alike(one: Probabilities, other: Probabilities) -> tuple[Probabilities, Prob
 
 
 _DIGITS = 12
+# Decimals that float32 keeps apart from their neighbours.
+_FLOAT32_DIGITS = 7
 # Below this, `_DIGITS` decimals are too few significant digits.
 _SMALL = 1e-4
 # 10 to a larger power is infinite for the smallest scores.
@@ -502,3 +504,12 @@ def round_scores[Score: np.floating](score: NDArray[Score]) -> NDArray[Score]:
             scale = 10.0**decimals
             into[small] = np.rint(tiny * scale) / scale
     return rounded
+
+
+def complement(score: Probabilities) -> Probabilities:
+    """One minus scores; of float32 ones, one minus the decimals that they stand for."""
+    if score.dtype == np.float64:
+        return round_scores(1 - score)
+    exact = score.astype(np.float64)
+    decimal = np.round(exact, _FLOAT32_DIGITS)
+    return (1 - np.where(decimal.astype(score.dtype) == score, decimal, exact)).astype(score.dtype)

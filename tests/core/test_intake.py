@@ -406,6 +406,33 @@ def test_the_classes_of_a_binary_score_tie_alike(closed):
         np.testing.assert_array_equal(one.count, other.count)
 
 
+@CLOSED
+@pytest.mark.parametrize("n_bins", [10, 100])
+def test_float32_scores_turned_round_are_the_decimals_that_they_stand_for(closed, n_bins):
+    scores = np.arange(1001) / 1000
+    for turn in (lambda s: s.one_vs_rest(0), lambda s: s.top_label()):
+        double, single = (
+            turn(Scores(y_true=np.arange(1001) % 2, y_prob=scores.astype(kind)))
+            for kind in (np.float64, np.float32)
+        )
+        assert single.y_prob.dtype == np.float32
+        np.testing.assert_array_equal(single.y_prob, double.y_prob.astype(np.float32))
+        one, other = (
+            bin_scores(each, n_bins=n_bins, strategy="uniform", closed=closed).count
+            for each in (double, single)
+        )
+        np.testing.assert_array_equal(one, other)
+
+
+@given(st.lists(st.floats(0, 1, width=32), min_size=2))
+def test_complements_of_float32_scores_are_nearest_and_in_order(scores):
+    score = np.sort(np.float32(scores))
+    found = intake.complement(score)
+    assert (np.diff(found) <= 0).all()
+    # Half the distance of float32 numbers below 1.
+    np.testing.assert_allclose(found.astype(float) + score, 1, atol=2.0**-25, rtol=0)
+
+
 def test_a_score_on_an_edge_that_no_binary_fraction_meets_is_in_its_bin():
     scores = Scores(y_true=[0] * 14, y_prob=np.arange(1, 15) / 15)
     assert bin_scores(scores, n_bins=15, strategy="uniform").count.tolist() == [1] * 14 + [0]
