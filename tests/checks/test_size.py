@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3106,
     "quantities/pu_ece": 6165,
     "quantities/ssme": 5683,
-    "quantities/temperature": 5043,
+    "quantities/temperature": 5045,
     "report": 3111,
     "results": 6415,
     "workflow": 2735,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_908
+TEST_LINES = 50_912
 
 
 def lines(path: Path) -> int:
