@@ -292,6 +292,8 @@ def collect(
         if group is None
         else code_groups(group.values, group.name, len(y_true), label.name)
     )
+    if not from_logits and len({array.dtype for array in arrays}) > 1:
+        arrays = list(map(in_double, arrays))
     values = arrays[0][np.newaxis] if len(arrays) == 1 else np.stack(arrays)
     found = Parts(
         values, y_true, tuple(scores), labels, codes, groups, are_logits=bool(from_logits)
@@ -506,10 +508,15 @@ def round_scores[Score: np.floating](score: NDArray[Score]) -> NDArray[Score]:
     return rounded
 
 
-def complement(score: Probabilities) -> Probabilities:
-    """One minus scores; of float32 ones, one minus the decimals that they stand for."""
-    if score.dtype == np.float64:
-        return round_scores(1 - score)
+def in_double(score: Probabilities) -> Floats:
+    """Scores in double precision; of float32 ones the decimals that they stand for."""
     exact = score.astype(np.float64)
+    if score.dtype == np.float64:
+        return exact
     decimal = np.round(exact, _FLOAT32_DIGITS)
-    return (1 - np.where(decimal.astype(score.dtype) == score, decimal, exact)).astype(score.dtype)
+    return np.where(decimal.astype(score.dtype) == score, decimal, exact)
+
+
+def complement(score: Probabilities) -> Probabilities:
+    """One minus scores, in their type."""
+    return round_scores(1 - in_double(score)).astype(score.dtype)

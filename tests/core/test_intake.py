@@ -104,6 +104,26 @@ def test_mixed_precision_is_stacked_in_double():
     np.testing.assert_array_equal(parts.values, [[0.25, 0.5], [0.1, 0.9]])
 
 
+def test_float32_scores_beside_double_ones_keep_their_bins():
+    score, label = np.arange(101) / 100, np.arange(101) % 2
+    single = score.astype(np.float32)
+    alone = Scores(label, single, classifier="a")
+    frame = pd.DataFrame({"y": label, "a": single, "b": score})
+    for both in (
+        Scores.stack({"a": single, "b": score}, y_true=label),
+        Scores.from_frame(frame, label="y", score=["a", "b"]),
+    ):
+        np.testing.assert_array_equal(both.y_prob[0], score)
+        counts = (
+            bin_scores(one, n_bins=10, strategy="uniform").count
+            for one in (alone, both.select("a"))
+        )
+        np.testing.assert_array_equal(*counts)
+    logits = {"a": np.float32([0.1, 0.2]), "b": np.array([0.1, 0.2])}
+    mixed = Scores.stack(logits, y_true=[0, 1], from_logits=True)
+    np.testing.assert_array_equal(mixed.logits[0], np.float32([0.1, 0.2]))
+
+
 @pytest.mark.parametrize(
     ("scores", "label", "group", "message"),
     [
