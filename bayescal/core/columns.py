@@ -26,6 +26,8 @@ _TABLE_SPREAD = 1 << 20
 _INEXACT = 2**53
 _DIGITS = 16
 _TEXT = (str, bytes)
+# Decimals that float32 keeps apart from their neighbours.
+_FLOAT32_DIGITS = 7
 
 
 def factorize(column: Any, name: str) -> tuple[Codes, tuple[Label, ...]]:
@@ -308,6 +310,22 @@ def without_codes(table: Any) -> Any:
     return table
 
 
+def in_one_type(tables: Iterable[Any]) -> list[Any]:
+    """Tables to be one, without dictionaries; of narrow floats beside others their decimals."""
+    import pyarrow as pa
+
+    parts = [without_codes(table) for table in tables]
+    for name in parts[0].column_names:
+        kinds = {table.schema.field(name).type for table in parts}
+        for number, table in enumerate(parts):
+            kind = table.schema.field(name).type
+            if len(kinds) > 1 and pa.types.is_floating(kind) and kind != pa.float64():
+                values = in_double(to_floats(arrow_to_numpy(table.column(name)), name))
+                place = table.column_names.index(name)
+                parts[number] = table.set_column(place, name, pa.array(values))
+    return parts
+
+
 def read_words(batch: Any, names: Iterable[str]) -> Any:
     """A batch with the numbers and truth values that words of columns stand for, where all do."""
     import pyarrow as pa
@@ -393,6 +411,15 @@ def to_doubles(values: Any, name: str) -> Floats:
     ):
         return to_floats([values], name).astype(np.float64).reshape(())
     return to_floats(values, name).astype(np.float64, copy=False)
+
+
+def in_double(score: NDArray[np.floating]) -> Floats:
+    """Scores in double precision; of float32 ones the decimals that they stand for."""
+    exact = score.astype(np.float64)
+    if score.dtype == np.float64:
+        return exact
+    decimal = np.round(exact, _FLOAT32_DIGITS)
+    return np.where(decimal.astype(score.dtype) == score, decimal, exact)
 
 
 def _not_numbers(array: NDArray[Any], name: str) -> InputError:

@@ -30,6 +30,7 @@ from bayescal.core.columns import (
     Label,
     column_names,
     factorize,
+    in_double,
     plain_label,
     to_doubles,
     to_floats,
@@ -480,8 +481,6 @@ def alike(one: Probabilities, other: Probabilities) -> tuple[Probabilities, Prob
 
 
 _DIGITS = 12
-# Decimals that float32 keeps apart from their neighbours.
-_FLOAT32_DIGITS = 7
 # Below this, `_DIGITS` decimals are too few significant digits.
 _SMALL = 1e-4
 # 10 to a larger power is infinite for the smallest scores.
@@ -506,15 +505,6 @@ def round_scores[Score: np.floating](score: NDArray[Score]) -> NDArray[Score]:
             scale = 10.0**decimals
             into[small] = np.rint(tiny * scale) / scale
     return rounded
-
-
-def in_double(score: Probabilities) -> Floats:
-    """Scores in double precision; of float32 ones the decimals that they stand for."""
-    exact = score.astype(np.float64)
-    if score.dtype == np.float64:
-        return exact
-    decimal = np.round(exact, _FLOAT32_DIGITS)
-    return np.where(decimal.astype(score.dtype) == score, decimal, exact)
 
 
 def complement(score: Probabilities) -> Probabilities:

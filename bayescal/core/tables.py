@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_columns, check_known, check_text, checked_scores, listing
 from bayescal.core.columns import (
     arrow_to_numpy,
+    in_one_type,
     inexact,
     not_a_label,
     read_words,
-    without_codes,
 )
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, collect_columns
@@ -287,7 +287,7 @@ class ParquetTable(Table):
             with _open_parquet(file) as opened:
                 parts.append(opened.read(columns=columns))
         with reading(self.path, self.kind):
-            return pa.concat_tables(map(without_codes, parts), promote_options="permissive")
+            return pa.concat_tables(in_one_type(parts), promote_options="permissive")
 
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
         """Cut the table into parts of whole row groups that can be read by threads."""

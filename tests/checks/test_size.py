@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2227,
-    "core": 9446,
+    "core": 9463,
     "curves": 2538,
     "inference": 1813,
     "measures": 891,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_949
+TEST_LINES = 50_964
 
 
 def lines(path: Path) -> int:

@@ -304,6 +304,21 @@ def test_files_whose_dictionaries_differ_are_one_table(tmp_path):
     assert found.tolist() == 2 * words.to_pylist()
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_files_of_two_precisions_are_a_table_of_the_decimals(tmp_path, kind):
+    score, label = np.arange(101) / 100, np.arange(101) % 2.0
+    label[7] = np.nan
+    for name, kinds in (("a", (kind, float)), ("b", (float, np.float32)), ("c", (float, float))):
+        p, y = (values.astype(own) for values, own in zip((score, label), kinds, strict=True))
+        pq.write_table(pa.table({"p": p, "y": pa.array(y, from_pandas=True)}), tmp_path / name)
+    found = bc.read_scores(tmp_path, label="y", score="p")
+    np.testing.assert_array_equal(found.y_prob[0], np.tile(score, 3))
+    assert found.n_labeled == 300
+    counts = bc.count_rows(tmp_path, label="y", score="p", n_bins=10, strategy="uniform")["p"]
+    expected = bc.bin_scores(found, n_bins=10, strategy="uniform")
+    np.testing.assert_array_equal(counts.bins.count, expected.count)
+
+
 def test_files_of_types_that_have_none_in_common_are_refused(tmp_path):
     for name, column in {"a": LABEL, "b": list(map(str, LABEL))}.items():
         pq.write_table(pa.table({"y": column, "p": SCORE}), tmp_path / f"{name}.parquet")
