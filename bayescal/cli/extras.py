@@ -94,7 +94,9 @@ def calibrate(
     of_positive = len(pairs) == 1 and len(known) == 2 and known[0] not in pairs[0]
     found = calibrate(
         tree,
-        np.column_stack([to_floats(values, f"column {name!r}") for name, values in columns]),
+        np.column_stack(
+            [to_floats(values, f"column {name!r}{table.of}") for name, values in columns]
+        ),
         classifier=classifier,
         classes=None if of_positive else _classes(pairs, known),
         scale="logits" if from_logits else None,

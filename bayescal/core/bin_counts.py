@@ -529,7 +529,9 @@ class TiedRows:
     @property
     def size(self) -> Whole:
         """What ranks count: rows, or units of weight, (score,)."""
-        return self.rows if self.weights is None else weight_units(self.mass[0], self.rows)
+        if self.weights is None:
+            return self.rows
+        return weight_units(self.mass[0], self.weights[2], self.rows)
 
     @property
     def effective_n(self) -> float:

@@ -159,7 +159,7 @@ def bin_edges(
     if weight is None:
         # Of many ranks, NumPy sorts several times as fast as it parts.
         return choose_edges(lambda ranks: np.sort(score)[ranks - 1], len(score), n_bins, strategy)
-    units = weight_units(weight, np.ones(len(weight), np.int64))
+    units = weight_units(weight, weight**2, np.ones(len(weight), np.int64))
 
     def order_statistics(ranks: Whole) -> NDArray[np.floating]:
         order = np.argsort(score)
@@ -179,18 +179,19 @@ def refine(edges: ArrayLike, others: ArrayLike, closed: str = "right") -> Floats
     return union
 
 
-def weight_units(weight: Floats, rows: Whole) -> Whole:
+def weight_units(weight: Floats, squares: Floats, rows: Whole) -> Whole:
     """Weights of so many rows as whole numbers, whose sums do not depend on the rows' order.
 
-    The unit is 1 where all weights are whole numbers, so that a row of weight 3 ranks as three rows
-    do, and the weight of a row where all are equal; else it is so small that rounding to it does
+    The unit is the weight of a row where all are equal, else 1 where all weights are whole numbers,
+    so that a row of weight 3 ranks as three rows do; else it is so small that rounding to it does
     not matter: about 1e-15 of the sum of all.
     """
+    # The squares tell rows of one weight from others of the same mean.
+    each = np.concatenate([weight / rows, squares / weight])
+    if np.ptp(each) <= _EQUAL * each.max():
+        return rows
     bits = math.frexp(float(weight.max(initial=0.0)))[1] + len(weight).bit_length()
     whole = bits <= _TOTAL_BITS and bool((np.floor(weight) == weight).all())
-    each = weight / rows
-    if not whole and np.ptp(each) <= _EQUAL * each.max():
-        return rows
     exponent = 0 if whole else bits - _TOTAL_BITS
     return np.rint(np.ldexp(weight, -exponent)).astype(np.int64)
 

@@ -25,6 +25,9 @@ _TABLE_SPREAD = 1 << 20
 # From here on floats leave whole numbers out.
 _INEXACT = 2**53
 _DIGITS = 16
+_TEXT = (str, bytes)
+# Decimals that float32 keeps apart from their neighbours.
+_FLOAT32_DIGITS = 7
 
 
 def factorize(column: Any, name: str) -> tuple[Codes, tuple[Label, ...]]:
@@ -49,6 +52,9 @@ def factorize(column: Any, name: str) -> tuple[Codes, tuple[Label, ...]]:
             return _objects(array.tolist(), name)
         case "M" if array.dtype == "datetime64[D]":
             return _objects(array.tolist(), name)
+        case "M" | "m" if len(array):
+            row = int(np.isnat(array).argmin())
+            raise not_a_label(array[row], row, name)
         case _:
             raise not_a_label(array[0].item() if len(array) else array.dtype, 0, name)
 
@@ -191,7 +197,7 @@ def frame_columns(frame: Any, remedy: str) -> dict[str, Any]:
             f"{type(frame).__name__}. {remedy}"
         ) from error
     except nw.exceptions.DuplicateError as error:
-        raise _several_columns() from error
+        raise _several_columns(frame) from error
 
 
 def words_of(names: Iterable[Any]) -> list[str]:
@@ -217,11 +223,16 @@ def column_names(values: Any) -> list[str] | None:
     try:
         return [str(name) for name in nw.from_native(values, eager_only=True).columns]
     except nw.exceptions.DuplicateError as error:
-        raise _several_columns() from error
+        raise _several_columns(values) from error
 
 
-def _several_columns() -> InputError:
-    return InputError("frame must have each column once; got two of one name. Rename one of them.")
+def _several_columns(frame: Any) -> InputError:
+    # Arrow's columns are their values.
+    names = list(getattr(frame, "column_names", frame.columns))
+    twice = next(name for name in names if names.count(name) > 1)
+    return InputError(
+        f"frame must have each column once; got {twice!r} twice. Rename or drop one of them."
+    )
 
 
 def _convert(column: Any) -> NDArray[Any]:
@@ -265,6 +276,8 @@ def arrow_to_numpy(column: Any) -> NDArray[Any]:
     if isinstance(column, pa.ChunkedArray):
         column = pa.concat_arrays(column.chunks) if column.num_chunks else column.combine_chunks()
     kind = column.type
+    if pa.types.is_dictionary(kind) and _is_number(kind.value_type):
+        return arrow_to_numpy(column.dictionary_decode())
     if pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
         words = column if pa.types.is_dictionary(kind) else column.dictionary_encode()
         # The place behind the last word is for the nulls.
@@ -273,11 +286,17 @@ def arrow_to_numpy(column: Any) -> NDArray[Any]:
     if pa.types.is_boolean(kind):
         bits = _filled(column.cast(pa.uint8()), 0, np.uint8).view(np.bool_)
         return np.where(_null(column), np.array(None), bits) if column.null_count else bits
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+    if _is_number(kind):
         return _filled(column, np.nan, np.float32 if kind == pa.float32() else np.float64)
     if pa.types.is_decimal(kind) or pa.types.is_null(kind):
         return arrow_to_numpy(column.cast(pa.float64()))
     return np.fromiter(_values(column), dtype=object, count=len(column))
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def without_codes(table: Any) -> Any:
@@ -289,6 +308,22 @@ def without_codes(table: Any) -> Any:
             values = table.column(place).cast(field.type.value_type)
             table = table.set_column(place, field.name, values)
     return table
+
+
+def in_one_type(tables: Iterable[Any]) -> list[Any]:
+    """Tables to be one, without dictionaries; of narrow floats beside others their decimals."""
+    import pyarrow as pa
+
+    parts = [without_codes(table) for table in tables]
+    for name in parts[0].column_names:
+        kinds = {table.schema.field(name).type for table in parts}
+        for number, table in enumerate(parts):
+            kind = table.schema.field(name).type
+            if len(kinds) > 1 and pa.types.is_floating(kind) and kind != pa.float64():
+                values = in_double(to_floats(arrow_to_numpy(table.column(name)), name))
+                place = table.column_names.index(name)
+                parts[number] = table.set_column(place, name, pa.array(values))
+    return parts
 
 
 def read_words(batch: Any, names: Iterable[str]) -> Any:
@@ -342,8 +377,7 @@ def to_floats(column: Any, name: str) -> NDArray[np.floating]:
     if not array.size:
         return np.empty(array.shape)
     if array.dtype.kind == "O":
-        flat = [np.nan if is_missing(value) else value for value in array.ravel()]
-        array = np.fromiter(flat, dtype=object, count=len(flat)).reshape(array.shape)
+        array = _numbers(array, name)
     if array.dtype.kind not in "biufO":
         raise _not_numbers(array, name)
     if array.dtype.kind == "f":
@@ -360,6 +394,16 @@ def to_floats(column: Any, name: str) -> NDArray[np.floating]:
         raise _not_numbers(array, name) from error
 
 
+def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Objects with NaN for what is missing; narrow floats in their type, and text in none."""
+    flat = [np.nan if is_missing(value) else value for value in array.ravel()]
+    kinds = set(map(type, flat))
+    if any(issubclass(kind, _TEXT) for kind in kinds):
+        raise _not_numbers(array, name)
+    kind = kinds.pop() if kinds in ({np.float16}, {np.float32}) else object
+    return np.fromiter(flat, dtype=kind, count=len(flat)).reshape(array.shape)
+
+
 def to_doubles(values: Any, name: str) -> Floats:
     """Turn numbers of any shape, a single one among them, into float64."""
     if isinstance(values, int | float | np.number) or (
@@ -369,10 +413,21 @@ def to_doubles(values: Any, name: str) -> Floats:
     return to_floats(values, name).astype(np.float64, copy=False)
 
 
+def in_double(score: NDArray[np.floating]) -> Floats:
+    """Scores in double precision; of float32 ones the decimals that they stand for."""
+    exact = score.astype(np.float64)
+    if score.dtype == np.float64:
+        return exact
+    decimal = np.round(exact, _FLOAT32_DIGITS)
+    return np.where(decimal.astype(score.dtype) == score, decimal, exact)
+
+
 def _not_numbers(array: NDArray[Any], name: str) -> InputError:
     """Name the first value that is no number, or one too large to be a float."""
     flat = array.ravel().tolist()
-    first = next((place for place, value in enumerate(flat) if not _reads(value)), 0)
+    wrong = [place for place, value in enumerate(flat) if not _reads(value)]
+    wrong += [place for place, value in enumerate(flat) if isinstance(value, _TEXT)]
+    first = next(iter(wrong), 0)
     row = first // (array.size // len(array))
     remedy = "Check that this is the column you mean."
     if isinstance(flat[first], str) and _reads(flat[first].replace(",", ".")):

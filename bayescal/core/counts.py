@@ -329,9 +329,7 @@ class Counts(Showing):
         excess = self.sums[3] / self.sums[:3].sum(axis=0)
         # Rounded as scores are, so that a cell of one score has that score.
         mean = round_scores(np.clip((lowest(self.cell) + excess) / units, least, most))
-        # A float32 score of .6 is a little above .6.
-        near = np.round(mean, 4)
-        mean = np.where((near % 1 > 0) & (abs(mean - np.float32(near)) < 1e-12), near, mean)
+        mean = _decimal(mean, self.sums[:3].sum(axis=0))
         inside = np.clip(mean, np.nextafter(0, 1), np.nextafter(1, 0))
         return np.where((self.cell > ZERO) & (self.cell < ONE), inside, mean)
 
@@ -539,9 +537,20 @@ class Counts(Showing):
         )
 
 
+def _decimal(mean: Floats, rows: Whole) -> Floats:
+    """Decimals in the place of means of rows that all stand for one, some of them in float32."""
+    near = np.round(mean, 4)
+    # A float32 score of .6 is a little above .6.
+    off = near.astype(np.float32) - near
+    share = np.divide(mean - near, off, out=np.zeros_like(mean), where=off != 0)
+    single = np.clip(np.rint(rows * share), 0, rows)
+    found = (near % 1 > 0) & (abs(mean - near - off * single / rows) < 1e-12)
+    return np.where(found, near, mean)
+
+
 def check_labeled(counts: Counts, label: str, weight: str | None = None) -> Counts:
     """Check that there are labelled rows of two classes; messages name columns."""
-    check_rows(counts.n_read, f"the column {label!r}")
+    check_rows(counts.n_read, label)
     if weight is not None:
         check_some_weight(counts.n_obs, counts.n_read, weight)
     if not counts.n_labeled:

@@ -30,6 +30,7 @@ from bayescal.core.columns import (
     Label,
     column_names,
     factorize,
+    in_double,
     plain_label,
     to_doubles,
     to_floats,
@@ -292,6 +293,8 @@ def collect(
         if group is None
         else code_groups(group.values, group.name, len(y_true), label.name)
     )
+    if not from_logits and len({array.dtype for array in arrays}) > 1:
+        arrays = list(map(in_double, arrays))
     values = arrays[0][np.newaxis] if len(arrays) == 1 else np.stack(arrays)
     found = Parts(
         values, y_true, tuple(scores), labels, codes, groups, are_logits=bool(from_logits)
@@ -502,3 +505,8 @@ def round_scores[Score: np.floating](score: NDArray[Score]) -> NDArray[Score]:
             scale = 10.0**decimals
             into[small] = np.rint(tiny * scale) / scale
     return rounded
+
+
+def complement(score: Probabilities) -> Probabilities:
+    """One minus scores, in their type."""
+    return round_scores(1 - in_double(score)).astype(score.dtype)

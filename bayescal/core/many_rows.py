@@ -136,9 +136,10 @@ def count_rows(
         rows, names, others, partial(_counts, group=group, weight=weight, **how)
     ).items():
         found.setdefault(name, {})[part] = counts
-    check_rows(len(found), f"the column {label!r}")
+    labels, weights = (name and column_of(rows, name) for name in (label, weight))
+    check_rows(len(found), str(labels))
     for parts in found.values():
-        check_labeled(joined(parts.values(), Counts.plus), label, weight)
+        check_labeled(joined(parts.values(), Counts.plus), str(labels), weights)
     if pairs:
         together = summed(rows, [label, *names], partial(_together, scores=names, **how))
     table = CountTable(found, together)
@@ -146,13 +147,13 @@ def count_rows(
 
 
 def counted_by(
-    data: Any,
+    rows: Rows,
     scores: Sequence[str],
     others: Sequence[str],
     count: Callable[..., Several[Counts]],
 ) -> dict[Any, Counts]:
     """Count rows by some scores at a time; `count` is a function of the batches and of `scores`."""
-    rows, found = rows_of(data), dict[Any, Counts]()
+    found = dict[Any, Counts]()
     for some in batched(scores, _TOGETHER):
         found |= summed(rows, [*others, *some], partial(count, scores=some)).each
     return found
@@ -209,12 +210,17 @@ def _together(
     """Count labelled rows by combinations of cells."""
     found = SharedCounts.of_rows({name: np.zeros(0) for name in scores}, np.zeros(0, np.bool_))
     for batch in batches:
-        code, labels = factorize(batch.column(label).values, label)
+        code, labels = factorize(batch.columns[label], label)
         known = code != MISSING
         value = {name: probabilities(batch.column(name), from_logits)[known] for name in scores}
         positive = code[known] == position(pos_label, labels)
         found = found.plus(SharedCounts.of_rows(value, positive, found.shift))
     return found
+
+
+def column_of(rows: Rows, name: str) -> str:
+    """What messages about all rows of a column call it."""
+    return f"column {name!r}" + (rows.of if isinstance(rows, Table) else "")
 
 
 def rows_of(data: Any) -> Rows:

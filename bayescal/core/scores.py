@@ -20,9 +20,9 @@ from bayescal.core.intake import (
     alike,
     check_order,
     collect,
+    complement,
     of_logits,
     probabilities,
-    round_scores,
     same_label,
 )
 from bayescal.core.score_sources import FIELDS, ScoreSources, fill
@@ -337,7 +337,7 @@ class Scores(ScoreSources, Showing):
         if not self.is_binary:
             classes = (f"not {label}", label)
             return _of_event(self, self.y_prob[..., place], event, classes)
-        y_prob = self.y_prob if place == 1 else round_scores(1 - self.y_prob)
+        y_prob = self.y_prob if place == 1 else complement(self.y_prob)
         return _of_event(self, y_prob, event, (self.classes[1 - place], label))
 
     def tasks(self, multiclass: str = "top-label") -> tuple[Task, ...]:
@@ -518,7 +518,7 @@ def top_label(
     """Whether the predicted class is right, with its probability."""
     if y_prob.ndim == 1:
         predicted = (y_prob >= 0.5).astype(np.int32)
-        score = round_scores(np.maximum(y_prob, 1 - y_prob))
+        score = np.maximum(y_prob, complement(y_prob))
     else:
         predicted = y_prob.argmax(axis=1).astype(np.int32)
         score = y_prob.max(axis=1)

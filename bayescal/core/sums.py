@@ -41,22 +41,24 @@ class Batch(NamedTuple):
 
     columns: Mapping[str, NDArray[Any]]
     first: int  # number of the first row
-    of: str = ""  # such as " of partition 3", where rows are counted within it
+    of: str = ""  # such as " of scores.csv" or " of partition 3", where rows are counted within it
+
+    @property
+    def place(self) -> str:
+        """Where the columns are, and from where a message counts their rows."""
+        return self.of + (f" (rows counted from row {self.first})" if self.first else "")
 
     def column(self, name: str) -> Column:
-        """Take a column, under a name that says from where a message counts its rows."""
-        place = f" (rows counted from row {self.first}{self.of})" if self.first or self.of else ""
-        return Column(name + place, self.columns[name])
+        """Take a column, under a name that says where it is."""
+        return Column(f"column {name!r}{self.place}", self.columns[name])
 
     def table(self, names: Sequence[str]) -> Column:
         """Take several columns side by side; a single one stays as it is."""
-        columns = [self.column(name) for name in names]
-        if len(columns) == 1:
-            return columns[0]
-        place = columns[0].name.removeprefix(names[0])
+        if len(names) == 1:
+            return self.column(names[0])
         return Column(
-            f"the table of columns {names[0]!r} to {names[-1]!r}{place}",
-            np.column_stack([np.asarray(column.values) for column in columns]),
+            f"the table of columns {names[0]!r} to {names[-1]!r}{self.place}",
+            np.column_stack([np.asarray(self.columns[name]) for name in names]),
         )
 
 

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_columns, check_known, check_text, checked_scores, listing
 from bayescal.core.columns import (
     arrow_to_numpy,
+    in_one_type,
     inexact,
     not_a_label,
     read_words,
-    without_codes,
 )
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, collect_columns
@@ -221,6 +221,11 @@ class Table(ABC):
     n_rows: int | None
     files: tuple[DataFile, ...]
 
+    @property
+    def of(self) -> str:
+        """What messages append to the name of a column."""
+        return f" of {self.path.name}"
+
     def read(self, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
         """Read columns whole, (row,)."""
         names = self._checked(columns)
@@ -282,7 +287,7 @@ class ParquetTable(Table):
             with _open_parquet(file) as opened:
                 parts.append(opened.read(columns=columns))
         with reading(self.path, self.kind):
-            return pa.concat_tables(map(without_codes, parts), promote_options="permissive")
+            return pa.concat_tables(in_one_type(parts), promote_options="permissive")
 
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
         """Cut the table into parts of whole row groups that can be read by threads."""
@@ -290,23 +295,31 @@ class ParquetTable(Table):
         n_rows = self.n_rows or 0
         n_parts = min(max(1, round(n_rows / _PART_ROWS)), _MOST_PARTS)
         # A group belongs to the part that it begins in.
-        cut = groupby(self._row_groups(), lambda group: n_parts * group.first // n_rows)
-        return [
-            numbered(
-                _arrays(_read_groups(part, names, batch_rows), names, batch_rows), part[0].first
-            )
-            for part in [list(held) for _, held in cut]
-        ] or [iter(())]
+        cut = groupby(self._row_groups(), lambda group: n_parts * group.place // n_rows)
+        parts = [list(held) for _, held in cut]
+        return [self._batches(part, names, batch_rows) for part in parts] or [iter(())]
+
+    def _batches(self, groups: list[_RowGroup], names: list[str], size: int) -> Iterator[Batch]:
+        """Read row groups, whose rows are counted within their files."""
+        for file, held in groupby(groups, key=lambda group: group.file):
+            own = list(held)
+            numbers, first = [group.number for group in own], own[0].place - own[0].before
+            inside = file.path != self.path
+            of = f" of {file.path.relative_to(self.path)}" if inside else self.of
+            with _open_parquet(file) as opened:
+                read = opened.iter_batches(size, row_groups=numbers, columns=names)
+                yield from numbered(_arrays(read, names, size), first, of)
 
     def _row_groups(self) -> Iterator[_RowGroup]:
-        first = 0
+        place = 0
         for file in self.files:
+            before = place
             with _open_parquet(file) as opened:
                 metadata = opened.metadata
             for number in range(metadata.num_row_groups):
                 if rows := metadata.row_group(number).num_rows:
-                    yield _RowGroup(file, number, first)
-                first += rows
+                    yield _RowGroup(file, number, place, before)
+                place += rows
 
 
 class _RowGroup(NamedTuple):
@@ -314,16 +327,8 @@ class _RowGroup(NamedTuple):
 
     file: DataFile
     number: int
-    first: int  # number of the first row
-
-
-def _read_groups(
-    groups: Iterable[_RowGroup], columns: Sequence[str], batch_rows: int
-) -> Iterator[Any]:
-    for file, held in groupby(groups, key=lambda group: group.file):
-        numbers = [group.number for group in held]
-        with _open_parquet(file) as opened:
-            yield from opened.iter_batches(batch_rows, row_groups=numbers, columns=list(columns))
+    place: int  # number of the first row in the table
+    before: int  # rows of the files before
 
 
 @contextmanager
@@ -381,7 +386,7 @@ class CsvTable(Table):
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
         """The rows as one part."""
         names = self._checked(columns)
-        return [numbered(_arrays(self._batches(names), names, batch_rows))]
+        return [numbered(_arrays(self._batches(names), names, batch_rows), of=self.of)]
 
     def _batches(self, columns: list[str]) -> Iterator[Any]:
         import pyarrow as pa
@@ -436,7 +441,7 @@ class CsvTable(Table):
             values = table.column(name).unique()
             if len(wrong := values.filter(pc.match_substring_regex(values, _NO_NAME))):
                 row = first + pc.index(table.column(name), wrong[0]).as_py()
-                raise not_a_label(wrong[0].as_py(), row, f"column {name!r} of {self.path.name}")
+                raise not_a_label(wrong[0].as_py(), row, f"column {name!r}{self.of}")
 
 
 def _csv_options(
@@ -573,9 +578,8 @@ def read_scores(
     names = checked_scores(score)
     check_columns(names, label=label, group=group, weight=weight)
     how: Any = {"pos_label": pos_label, "from_logits": from_logits}
-    return table_scores(
-        open_table(path), {name: [name] for name in names}, label, group, weight, **how
-    )
+    table, scores = open_table(path), {name: [name] for name in names}
+    return table_scores(table, scores, label, group, weight, **how)
 
 
 def table_scores(
@@ -591,7 +595,6 @@ def table_scores(
     names = [name for own in scores.values() for name in own]
     every = [name for name in (label, *names, words, weight) if name is not None]
     columns = table.with_words(words).read(every)
-    none = Column("no labels", [None] * len(columns[names[0]]))
-    labels = none if label is None else label
+    labels = Column("no labels", [None] * len(columns[names[0]])) if label is None else label
     own: Any = {"group": group, "weight": weight, **how}
-    return from_parts(collect_columns(columns, f" of {table.path.name}", scores, labels, **own))
+    return from_parts(collect_columns(columns, table.of, scores, labels, **own))

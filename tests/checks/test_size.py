@@ -10,8 +10,8 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2240,
-    "core": 9377,
+    "cli": 2242,
+    "core": 9463,
     "curves": 2538,
     "inference": 1813,
     "measures": 892,
@@ -19,16 +19,16 @@ BUDGET = {
     "quantities/agnostic": 3835,
     "quantities/credal": 6494,
     "quantities/ece": 3106,
-    "quantities/pu_ece": 6164,
-    "quantities/ssme": 5682,
-    "quantities/temperature": 5011,
+    "quantities/pu_ece": 6165,
+    "quantities/ssme": 5683,
+    "quantities/temperature": 5014,
     "report": 3154,
     "results": 6459,
     "workflow": 2744,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_806
+TEST_LINES = 50_975
 
 
 def lines(path: Path) -> int:

@@ -65,6 +65,13 @@ def test_other_results_and_endings_are_refused(files, tmp_path, capsys):
     rows = str(folder / "rows.csv")
     assert main(["calibrate", str(folder / "r.nc"), rows, "--score", "z_*", "-o", "p.html"]) == 2
     assert "must end in .csv or .parquet" in capsys.readouterr().err
+    words = tmp_path / "words.csv"
+    words.write_text(
+        "\n".join(",".join(row) for row in ([f"z_{k}" for k in range(10)], ["high"] * 10))
+    )
+    given = [str(words), "--score", "z_*", "-o", str(tmp_path / "p.csv")]
+    assert main(["calibrate", str(folder / "r.nc"), *given]) == 2
+    assert "column 'z_0' of words.csv must be numbers; got 'high'" in capsys.readouterr().err
     scores = bc.datasets.ece.truth("over").scores(500, seed=1)
     other = bc.fit(bc.ece, scores, method="direct", seed=1, draws=150)
     bc.save(other, tmp_path / "e.nc")

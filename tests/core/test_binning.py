@@ -246,7 +246,8 @@ def by_formula(score, event, weight, inside):
 @given(WHOLE, st.integers(1, 20))
 def test_edges_of_whole_weights_are_those_of_repeated_rows(rows, n_bins):
     score, _, weight = columns(rows)
-    repeated = np.sort(score.repeat(weight.astype(int)))
+    # Rows of one weight rank as rows without.
+    repeated = np.sort(score.repeat(weight.astype(int) if np.ptp(weight) else 1))
     ranks = len(repeated) * np.arange(1, n_bins) // n_bins
     expected = [0, *(repeated[rank - 1] if rank else 0.0 for rank in ranks), 1]
     np.testing.assert_array_equal(bin_edges(score, n_bins, "quantile", weight), expected)
@@ -279,15 +280,28 @@ def test_edges_of_broken_weights_do_not_depend_on_their_unit(rows, factor):
 
 
 def test_units_are_whole_weights_or_a_small_part_of_the_sum():
-    one = np.ones(3, np.int64)
-    assert weight_units(np.array([3.0, 1.0, 2.0]), one).tolist() == [3, 1, 2]
-    weight = np.array([0.1, 0.2, 1e-3])
-    units = weight_units(weight, one)
-    np.testing.assert_allclose(units / units.sum(), weight / weight.sum(), rtol=1e-12)
-    assert weight_units(np.array([1e100, 1e99]), one[:2]).sum() < 2**51
+    def units(*weight):
+        given = np.array(weight)
+        return weight_units(given, given**2, np.ones(len(given), np.int64))
+
+    assert units(3.0, 1.0, 2.0).tolist() == [3, 1, 2]
+    assert units(3.0, 3.0).tolist() == [1, 1]
+    broken = units(0.1, 0.2, 1e-3)
+    np.testing.assert_allclose(broken / broken.sum(), np.array([0.1, 0.2, 1e-3]) / 0.301, 1e-12)
+    assert units(1e100, 1e99).sum() < 2**51
 
 
-@pytest.mark.parametrize("each", [1.0, 0.3, 1e-90, 1e90])
+def test_cells_of_one_mean_weight_have_the_edges_of_their_rows():
+    score = np.arange(1, 10).repeat(2) / 10
+    label, weight = np.arange(18) % 2, np.tile([0.1, 0.3], 9)
+    rows = binning.bin_scores(Scores(label, score, sample_weight=weight), n_bins=4)
+    counts = bc.Counts.from_arrays(label, score, sample_weight=weight)
+    # A quarter of the weight is that of two scores and a quarter.
+    np.testing.assert_array_equal(rows.edges, [0, 0.3, 0.5, 0.7, 1])
+    same(counts.bins_of(binning.Binning(4)), rows)
+
+
+@pytest.mark.parametrize("each", [1.0, 2.0, 0.3, 1e-90, 1e90])
 def test_bins_of_equal_weights_are_those_without(each):
     score, event, _ = made(700)
     plain = binning.bin_scores(Scores(event, score))

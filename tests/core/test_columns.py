@@ -94,11 +94,16 @@ def test_every_container_gives_the_values_and_the_gap(values, column):
         pd.Series([0.25, 0.5], dtype="float32"),
         pl.Series([0.25, 0.5], dtype=pl.Float32),
         pa.array([0.25, 0.5], pa.float32()),
+        pa.array([0.25, 0.5], pa.float32()).dictionary_encode(),
+        np.array(list(np.float32([0.25, 0.5])), object),
+        np.array(list(np.float16([0.25, 0.5])), object),
         xr.DataArray(np.float32([0.25, 0.5])),
     ],
 )
 def test_single_precision_stays(column):
-    assert to_floats(column, "y_prob").dtype == np.float32
+    found = to_floats(column, "y_prob")
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, [0.25, 0.5])
 
 
 def test_byte_order_moves_no_score_into_another_bin():
@@ -181,8 +186,12 @@ def test_columns_of_one_name_are_named():
     with pytest.raises(InputError, match=r"unique column names, got: - 'a' 2 times\. Pass"):
         to_numpy(pd.DataFrame([[0.1, 0.9]], columns=["a", "a"]), "y_prob")
     table = pa.table([[0.1], [0.9]], names=["a", "a"])
-    with pytest.raises(InputError, match="must have each column once"):
+    several = "must have each column once; got 'a' twice"
+    with pytest.raises(InputError, match=several):
         Scores([1], table)
+    for frame in (table, table.to_pandas()):
+        with pytest.raises(InputError, match=several):
+            Scores.from_frame(frame, label="y", score="a")
 
 
 @pytest.mark.parametrize(
@@ -193,6 +202,10 @@ def test_columns_of_one_name_are_named():
         (pd.Series(["0.5", "x"]), "'x' at row 1"),
         (pd.Series(["0.5", "0,6"]), "'0,6' at row 1.* with a decimal point"),
         (np.array(["0.5", "0.6"]), "'0.5' at row 0.* not as text"),
+        (pd.Series(["0.5", "0.6"]), "'0.5' at row 0.* not as text"),
+        (pd.Series([0.5, "0.6"]), "'0.6' at row 1.* not as text"),
+        (pl.Series(["0.5", "0.6"]), "'0.5' at row 0.* not as text"),
+        (pa.array(["0.5", "0.6"]), "'0.5' at row 0.* not as text"),
         (np.array([[0.5, 0.5], [0.5, "x"]], object), "'x' at row 1"),
         (pa.array([[0.5], [0.6]]), r"\[0.5\] at row 0"),
         (np.array([1j]), "1j at row 0"),
@@ -345,7 +358,9 @@ def test_one_hot_labels_are_refused_with_the_remedy():
         ([Decimal(1), Decimal("1e999999999")], r"Decimal\('1E\+999999999'\) at row 1"),
         ([Decimal("inf")], r"Decimal\('Infinity'\) at row 0"),
         (np.array(["a", 0.25], object), r"0\.25 at row 1"),
-        (np.array(["2020-01-01"], "M8[s]"), r"datetime.datetime.*, or write its values as words"),
+        (np.array(["2020-01-01"], "M8[s]"), r"datetime64\('2020-.*, or write its values as words"),
+        (np.array(["nat", "2020-01-01"], "M8[ns]"), r"datetime64\('2020-.* at row 1"),
+        (np.array([7], "m8[ns]"), r"timedelta64\(7,'ns'\) at row 0"),
         (np.array([1 + 2j]), r"\(1\+2j\) at row 0"),
         (np.array([[1], "a"], object), "at row 0"),
         (np.array(["a", (1, 2)], object), r"\(1, 2\) at row 1"),

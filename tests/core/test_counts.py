@@ -102,6 +102,23 @@ def test_a_cell_of_one_score_has_that_score(rows, repeats):
             assert mean == pytest.approx(of_rows, rel=2e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+@pytest.mark.parametrize("times", [1, 300])
+def test_parts_in_single_and_double_precision_have_the_bins_of_their_decimals(strategy, times):
+    score, label = np.arange(101) / 100, np.arange(101) % 2
+    one, two = (np.tile(column, times) for column in (score, label))
+    whole = bc.Counts.from_arrays(np.append(two, label), np.append(one, score))
+    binning = bc.Binning(10, strategy)
+    for kinds in ((np.float32, float), (float, np.float32), (np.float32, np.float32)):
+        first, second = (
+            bc.Counts.from_arrays(labels, scores.astype(kind))
+            for labels, scores, kind in zip((two, label), (one, score), kinds, strict=True)
+        )
+        found = (first + second).bins_of(binning)
+        np.testing.assert_array_equal(found.edges, whole.bins_of(binning).edges)
+        np.testing.assert_array_equal(found.count, whole.bins_of(binning).count)
+
+
 def test_mean_scores_stay_exact_among_many_rows():
     rng = np.random.default_rng(0)
     score = round_scores(np.concatenate([rng.random(50_000), rng.random(50_000) * 1e-6]))

@@ -41,7 +41,7 @@ def test_a_row_that_cannot_be_used_is_named_by_its_place_among_all_rows(tmp_path
     score = COLUMNS["p"].copy()
     score[1234] = 2.0
     data = SOURCES[0](tmp_path, COLUMNS | {"p": score}, (1000,))
-    place = r"p \(rows counted from row 1000\) must lie in \[0, 1\]; got 2 at row 234\."
+    place = r"column 'p' of 1\.parquet must lie in \[0, 1\]; got 2 at row 234\."
     with pytest.raises(InputError, match=place):
         bc.count_rows(data, label="y", score="p", group="g", weight="w")
     with pytest.raises(InputError, match="group must be"):
@@ -51,5 +51,5 @@ def test_a_row_that_cannot_be_used_is_named_by_its_place_among_all_rows(tmp_path
 def test_no_rows_of_any_group_are_refused_by_the_label(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("y,p,g\n")
-    with pytest.raises(InputError, match="the column 'y' must have at least one row"):
+    with pytest.raises(InputError, match=r"^column 'y' of rows\.csv must have at least one row"):
         bc.count_rows(path, label="y", score="p", group="g")

@@ -104,6 +104,26 @@ def test_mixed_precision_is_stacked_in_double():
     np.testing.assert_array_equal(parts.values, [[0.25, 0.5], [0.1, 0.9]])
 
 
+def test_float32_scores_beside_double_ones_keep_their_bins():
+    score, label = np.arange(101) / 100, np.arange(101) % 2
+    single = score.astype(np.float32)
+    alone = Scores(label, single, classifier="a")
+    frame = pd.DataFrame({"y": label, "a": single, "b": score})
+    for both in (
+        Scores.stack({"a": single, "b": score}, y_true=label),
+        Scores.from_frame(frame, label="y", score=["a", "b"]),
+    ):
+        np.testing.assert_array_equal(both.y_prob[0], score)
+        counts = (
+            bin_scores(one, n_bins=10, strategy="uniform").count
+            for one in (alone, both.select("a"))
+        )
+        np.testing.assert_array_equal(*counts)
+    logits = {"a": np.float32([0.1, 0.2]), "b": np.array([0.1, 0.2])}
+    mixed = Scores.stack(logits, y_true=[0, 1], from_logits=True)
+    np.testing.assert_array_equal(mixed.logits[0], np.float32([0.1, 0.2]))
+
+
 @pytest.mark.parametrize(
     ("scores", "label", "group", "message"),
     [
@@ -404,6 +424,33 @@ def test_the_classes_of_a_binary_score_tie_alike(closed):
             for y_prob in (scores, moved(scores, 1))
         )
         np.testing.assert_array_equal(one.count, other.count)
+
+
+@CLOSED
+@pytest.mark.parametrize("n_bins", [10, 100])
+def test_float32_scores_turned_round_are_the_decimals_that_they_stand_for(closed, n_bins):
+    scores = np.arange(1001) / 1000
+    for turn in (lambda s: s.one_vs_rest(0), lambda s: s.top_label()):
+        double, single = (
+            turn(Scores(y_true=np.arange(1001) % 2, y_prob=scores.astype(kind)))
+            for kind in (np.float64, np.float32)
+        )
+        assert single.y_prob.dtype == np.float32
+        np.testing.assert_array_equal(single.y_prob, double.y_prob.astype(np.float32))
+        one, other = (
+            bin_scores(each, n_bins=n_bins, strategy="uniform", closed=closed).count
+            for each in (double, single)
+        )
+        np.testing.assert_array_equal(one, other)
+
+
+@given(st.lists(st.floats(0, 1, width=32), min_size=2))
+def test_complements_of_float32_scores_are_nearest_and_in_order(scores):
+    score = np.sort(np.float32(scores))
+    found = intake.complement(score)
+    assert (np.diff(found) <= 0).all()
+    # Half the distance of float32 numbers below 1.
+    np.testing.assert_allclose(found.astype(float) + score, 1, atol=2.0**-25, rtol=0)
 
 
 def test_a_score_on_an_edge_that_no_binary_fraction_meets_is_in_its_bin():

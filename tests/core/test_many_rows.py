@@ -1,6 +1,7 @@
 """Counts of files, data sets and Dask's columns are those of rows in memory, and can be fitted."""
 
 import os
+import re
 import threading
 import tracemalloc
 from dataclasses import dataclass
@@ -139,13 +140,19 @@ def test_logits_and_the_optimal_number_of_bins():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"p": [0.1, 0.2, 0.3, 1.2]}, r"^p \(rows counted from row 2\) must lie in \[0, 1\]"),
-        ({"p": [0.1, 1.2, 0.3, 0.2]}, r"^p must lie in \[0, 1\]; got 1.2 at row 1"),
-        ({"y": [0, 1, 2, 0]}, "^y must hold two labels"),
-        ({"y": [np.nan] * 4}, "^y must hold at least one label; got none in 4 rows"),
+        (
+            {"p": [0.1, 0.2, 0.3, 1.2]},
+            r"^column 'p' \(rows counted from row 2\) must lie in",
+        ),
+        ({"p": [0.1, 1.2, 0.3, 0.2]}, r"^column 'p' must lie in \[0, 1\]; got 1.2 at row 1"),
+        ({"y": [0, 1, 2, 0]}, "^column 'y' must hold two labels"),
+        ({"y": [np.nan] * 4}, "^column 'y' must hold at least one label; got none in 4 rows"),
         ({"y": [], "p": [], "w": []}, "at least one row"),
-        ({"w": [1, 1, -2, 1]}, r"^w \(rows counted from row 2\) must be 0 or .* got -2 at row 0"),
-        ({"w": [0, 0, 0, 0]}, "^w must be above 0 in at least one row; all 4 are zero"),
+        (
+            {"w": [1, 1, -2, 1]},
+            r"^column 'w' \(rows counted from row 2\) must be 0 or .* -2 at row 0",
+        ),
+        ({"w": [0, 0, 0, 0]}, "^column 'w' must be above 0 in at least one row; all 4 are zero"),
     ],
 )
 def test_rows_that_cannot_be_counted_are_named(columns, message):
@@ -155,7 +162,7 @@ def test_rows_that_cannot_be_counted_are_named(columns, message):
         bc.count_rows(Rows(2, **given), label="y", score="p", weight=weight)
 
 
-BAD = r"p \(rows counted from row 0 of partition 2\) must lie in \[0, 1\]; got 1.5 at row 598"
+BAD = r"column 'p' of partition 2 must lie in \[0, 1\]; got 1.5 at row 598"
 
 
 def test_a_bad_row_of_the_last_partition_is_named(tmp_path):
@@ -297,6 +304,21 @@ def test_files_whose_dictionaries_differ_are_one_table(tmp_path):
     assert found.tolist() == 2 * words.to_pylist()
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_files_of_two_precisions_are_a_table_of_the_decimals(tmp_path, kind):
+    score, label = np.arange(101) / 100, np.arange(101) % 2.0
+    label[7] = np.nan
+    for name, kinds in (("a", (kind, float)), ("b", (float, np.float32)), ("c", (float, float))):
+        p, y = (values.astype(own) for values, own in zip((score, label), kinds, strict=True))
+        pq.write_table(pa.table({"p": p, "y": pa.array(y, from_pandas=True)}), tmp_path / name)
+    found = bc.read_scores(tmp_path, label="y", score="p")
+    np.testing.assert_array_equal(found.y_prob[0], np.tile(score, 3))
+    assert found.n_labeled == 300
+    counts = bc.count_rows(tmp_path, label="y", score="p", n_bins=10, strategy="uniform")["p"]
+    expected = bc.bin_scores(found, n_bins=10, strategy="uniform")
+    np.testing.assert_array_equal(counts.bins.count, expected.count)
+
+
 def test_files_of_types_that_have_none_in_common_are_refused(tmp_path):
     for name, column in {"a": LABEL, "b": list(map(str, LABEL))}.items():
         pq.write_table(pa.table({"y": column, "p": SCORE}), tmp_path / f"{name}.parquet")
@@ -410,3 +432,22 @@ def test_links_to_nothing_and_pipes_are_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="pipe must be a Parquet file"):
         rows_of(tmp_path)
+
+
+def test_messages_name_the_file_and_the_row_in_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("bayescal.core.tables._CSV_BLOCK_BYTES", 1 << 12)
+    bad = {"y": TASK.event, "p": np.where(np.arange(2000) == 1234, 1.5, TASK.score)}
+    where = r"^column 'p' of rows\.csv \(.* from row (\d+)\) must .* got 1\.5 at row (\d+)\."
+    with pytest.raises(InputError, match=where) as refused:
+        bc.count_rows(csv_file(tmp_path, bad, ()), label="y", score="p")
+    assert sum(map(int, re.match(where, str(refused.value)).groups())) == 1234
+    year = tmp_path / "2026"
+    year.mkdir()
+    data_set(year, bad, (1000,))
+    (tmp_path / "rows.csv").unlink()
+    where = r"^column 'p' of 2026/1\.parquet must .* got 1\.5 at row 234\."
+    with pytest.raises(InputError, match=where):
+        bc.count_rows(tmp_path, label="y", score="p")
+    unlabeled = data_set(year, COLUMNS | {"y": np.full(2000, np.nan)}, (1000,))
+    with pytest.raises(InputError, match=r"^column 'y' of 2026 must hold at least one label"):
+        bc.count_rows(unlabeled, label="y", score="p")

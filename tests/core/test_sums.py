@@ -109,10 +109,13 @@ def test_neighbours_are_joined_a_few_times_each():
 def test_batches_know_where_they_begin():
     batches = list(batches_of(Table(VALUES, 1), ["p"], 10))
     assert [batch.first for batch in batches] == [0, 10, 20]
-    assert batches[0].column("p").name == "p"
-    assert batches[1].column("p").name == "p (rows counted from row 10)"
-    (only,) = numbered([{"p": VALUES[:0]}, {"p": VALUES}], of=" of partition 3")
-    assert only.column("p").name == "p (rows counted from row 0 of partition 3)"
+    assert batches[0].column("p").name == "column 'p'"
+    assert batches[1].column("p").name == "column 'p' (rows counted from row 10)"
+    first, second = numbered([{"p": VALUES[:0]}, {"p": VALUES}, {"p": VALUES}], of=" of p3.csv")
+    assert first.column("p").name == "column 'p' of p3.csv"
+    assert second.table(["p", "p"]).name == (
+        "the table of columns 'p' to 'p' of p3.csv (rows counted from row 23)"
+    )
 
 
 def test_parts_come_in_their_order():

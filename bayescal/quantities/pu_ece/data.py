@@ -20,6 +20,7 @@ from bayescal.core.checks import (
     check_known,
     check_rows,
     check_same_length,
+    check_unique,
     checked_scores,
     listing,
 )
@@ -33,7 +34,7 @@ from bayescal.core.intake import (
     check_one_order,
     probabilities,
 )
-from bayescal.core.many_rows import counted_by
+from bayescal.core.many_rows import column_of, counted_by, rows_of
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import Batch, CellSums, Several
 from bayescal.core.tables import Table, open_table
@@ -127,6 +128,7 @@ class PUScores(Showing):
                 f"there must be at least one classifier with its scores; got {scores!r:.60}. "
                 "Pass {name: (positive, unlabeled)}."
             )
+        check_unique([str(name) for name in scores], "classifier")
         found = cls.__new__(cls)
         _fill(found, {str(name): pair for name, pair in scores.items()}, " of {!r}")
         return found
@@ -511,11 +513,10 @@ def count_rows(
             "class prior; got 'optimal'. Pass bayescal.pu_ece.optimal_n_bins(n_positive, "
             "n_unlabeled, class_prior)."
         )
-    found = counted_by(data, names, [positive_column], partial(_counts, column=positive_column))
-    return {
-        name: binned(counts, chosen, chosen.n_bins, positive_column)
-        for name, counts in found.items()
-    }
+    rows = rows_of(data)
+    found = counted_by(rows, names, [positive_column], partial(_counts, column=positive_column))
+    where = column_of(rows, positive_column)
+    return {name: binned(counts, chosen, chosen.n_bins, where) for name, counts in found.items()}
 
 
 def _counts(batches: Iterator[Batch], scores: Sequence[str], column: str) -> Several[Counts]:
@@ -539,9 +540,9 @@ def binned(counts: Counts, binning: Binning, n_bins: int, column: str) -> PUCoun
             f"{counted(n_negative, 'negative row')}. Count rows that are not positive without a "
             "label."
         )
-    check_rows(counts.n_obs, f"the column {column!r}")
-    check_rows(n_unlabeled, f"the unlabelled rows by column {column!r}")
-    check_rows(counts.n_labeled, f"the positive rows by column {column!r}")
+    check_rows(counts.n_obs, column)
+    check_rows(n_unlabeled, f"the unlabelled rows by {column}")
+    check_rows(counts.n_labeled, f"the positive rows by {column}")
     held, none = counts.unlabeled > 0, np.zeros(len(counts.cell), np.int64)
     unlabeled = TiedRows(counts.score[held], counts.unlabeled[held], none[held])
     positive = replace(counts.labeled, positives=np.zeros_like(counts.labeled.rows))

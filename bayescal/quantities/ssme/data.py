@@ -26,7 +26,7 @@ from bayescal.core.checks import (
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Parts, binary_classes, collect
-from bayescal.core.many_rows import rows_of
+from bayescal.core.many_rows import column_of, rows_of
 from bayescal.core.plausibility import Sign, signs_of_rows
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, check_unweighted, from_parts, select_rows
@@ -344,9 +344,10 @@ def count_rows(
     rows, columns = rows_of(data), _columns(score)
     check_columns(chain.from_iterable(columns.values()), label=label)
     counted = summed(rows, [label], partial(Labels.of, label=label))
-    check_rows(counted.n, f"the column {label!r}")
+    labels = column_of(rows, label)
+    check_rows(counted.n, labels)
     if classes is None:
-        classes = _classes(columns, counted.seen, pos_label, label)
+        classes = _classes(columns, counted.seen, pos_label, labels)
     known = checked_labels(classes, "classes")
     names = [label, *chain.from_iterable(columns.values())]
     chosen = sampled(counted.n_unlabeled, MOST_UNLABELED)

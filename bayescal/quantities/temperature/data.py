@@ -164,6 +164,8 @@ class Problem:
         check_ungrouped(data, "temperature", _BY_GROUP)
         label = data.y_true
         rows = np.flatnonzero(label != MISSING)
+        if data.sample_weight is not None:
+            of += " of those of weight above 0"
         raw, logits = _logits_of(data, data.classifiers.index(classifier))
         impossible = rows[raw[rows, label[rows]] == (0 if data.logits is None else -np.inf)]
         if impossible.size:

@@ -13,7 +13,7 @@ import numpy as np
 from bayescal.core.checks import check_columns, check_rows, checked_labels, checked_scores
 from bayescal.core.errors import InputError
 from bayescal.core.intake import binary_classes, collect, weights
-from bayescal.core.many_rows import rows_of
+from bayescal.core.many_rows import column_of, rows_of
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, from_parts
 from bayescal.core.sums import Batch, Labels, Rows, Several, Sums, batches_of, plus, summed
@@ -93,7 +93,7 @@ def count_rows(
     elif classes is None:
         # A part may have only one of the labels, or none.
         seen = summed(rows, [label], partial(Labels.of, label=label)).seen
-        classes = binary_classes(seen, pos_label, label)
+        classes = binary_classes(seen, pos_label, column_of(rows, label))
     name = classifier or (columns[0] if len(columns) == 1 else "classifier")
     source = Columns(
         label,
@@ -131,8 +131,9 @@ class CountedRows:
         """Read the rows once for the table, and for each of Newton's steps from its peaks."""
         (noted, mark), columns = source.noted(_first_reading), source.columns
         source, (facts, found) = replace(source, mark=mark), noted.each.values()
-        check_rows(facts.n, f"the column {columns.label!r}")
-        check_labels(columns.label, facts.n_labeled, facts.n)
+        label = column_of(source.table, columns.label)
+        check_rows(facts.n, label)
+        check_labels(label, facts.n_labeled, facts.n)
         numbers = _least_loss(source, facts, found.value)
         per_weight = np.ones(len(facts.labels))
         if columns.weight is not None:

@@ -52,6 +52,8 @@ def test_classifiers_must_score_the_same_rows() -> None:
         bc.PUScores.stack({"a": ([0.7], [0.1, 0.4]), "b": ([0.8], [0.2])})
     with pytest.raises(bc.InputError, match="at least one classifier"):
         bc.PUScores.stack({})
+    with pytest.raises(bc.InputError, match="classifier names must differ; got '1' twice"):
+        bc.PUScores.stack({1: ([0.7], [0.1]), "1": ([0.8], [0.2])})
 
 
 @pytest.mark.parametrize("closed", ["right", "left"])
@@ -224,9 +226,19 @@ def test_words_say_what_is_positive(tmp_path):
 @pytest.mark.parametrize(
     ("row", "column", "value", "message"),
     [
-        (1200, "s", 3, r"s \(rows counted from row 950\) must hold 1 .* got 3\.?0? at row 250"),
-        (1200, "p", np.nan, r"p \(rows counted from row 950\) must not be missing.* at row 250"),
-        (3, "p", 1.5, r"p .*must lie in \[0, 1\]; got 1.5 at row 2"),
+        (
+            1200,
+            "s",
+            3,
+            r"column 's' of 6\.parquet must hold 1 .* got 3\.?0? at row 250",
+        ),
+        (
+            1200,
+            "p",
+            np.nan,
+            r"column 'p' of 6\.parquet must not be missing.* at row 250",
+        ),
+        (3, "p", 1.5, r"column 'p' of 3\.parquet must lie in \[0, 1\]; got 1.5 at row 2"),
     ],
 )
 def test_a_bad_row_is_named(row, column, value, message, tmp_path):

@@ -335,8 +335,11 @@ def test_probabilities_of_rows_that_were_left_out_are_refused(tmp_path, few):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"y": {1000: 2.0}}, "y must hold two labels"),
-        ({"b": {1000: 7.0}}, r"b \(rows counted from row 950\) must lie in \[0, 1\].*at row 50"),
+        ({"y": {1000: 2.0}}, "column 'y' of .* must hold two labels"),
+        (
+            {"b": {1000: 7.0}},
+            r"column 'b' of 6\.parquet must lie in \[0, 1\].*at row 50",
+        ),
     ],
 )
 def test_bad_rows_are_named(changes, message, tmp_path, few):

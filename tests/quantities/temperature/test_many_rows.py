@@ -93,10 +93,13 @@ def test_bins_that_depend_on_the_scores_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"y": {1000: 99.0}}, r"y \(rows counted from row 950\) must .*at row 50"),
-        ({"p2": {1000: np.nan}}, r"'p9' \(rows counted from row 950\) must not be missing.*row 50"),
-        ({"y": {slice(None): np.nan}}, "y must hold at least one label; got none in 1,500 rows"),
-        ({"y": {1000: 1}, "p1": {1000: 0.0}}, "it is 0 for classifier at row 1000"),
+        ({"y": {1000: 99.0}}, r"column 'y' of 6\.parquet must .*at row 50"),
+        ({"p2": {1000: np.nan}}, r"'p9' of 6\.parquet must not be missing.*row 50"),
+        (
+            {"y": {slice(None): np.nan}},
+            "column 'y' of .* must hold at least one label; got none in 1,500 rows",
+        ),
+        ({"y": {1000: 1}, "p1": {1000: 0.0}}, r"it is 0 for classifier at row 50 of 6\.parquet"),
     ],
 )
 def test_bad_rows_are_named(changes, message, tmp_path):

@@ -49,6 +49,10 @@ def test_one_case_a_classifier():
             r"score above 0; it is 0 for classifier at row 0 \(1 such rows\)",
         ),
         (
+            lambda: bc.Scores(y_true=[0, 1], y_prob=[0.2, 0.0], sample_weight=[0, 1]),
+            r"it is 0 for classifier at row 0 of those of weight above 0 \(1 such rows\)",
+        ),
+        (
             lambda: bc.Scores(y_true=[None, None], y_prob=[0.1, 0.2]),
             "got none in 2 rows",
         ),
