@@ -8,15 +8,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from bayescal.core.quantity import MORE
-from bayescal.core.text import (
-    capital,
-    decimals,
-    ends,
-    fixed,
-    percent,
-    probability,
-    with_ends,
-)
+from bayescal.core.text import capital, decimals, ends, fixed, percent, probability, with_ends
 from bayescal.report.answers import best_sentence
 from bayescal.report.render import Answer, Column, View, named, plain, table
 from bayescal.results import access, schema
