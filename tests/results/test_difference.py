@@ -119,14 +119,10 @@ def test_classes_are_chosen_by_name() -> None:
     assert dog.mean == pytest.approx(float(averages.sel(classifier="vit") - averages[1]))
 
 
-def test_classes_must_be_chosen() -> None:
-    with pytest.raises(InputError, match=r"class_ must be one of the result's.*'cat', 'dog'"):
-        difference(make_result(("vit", "gbm"), classes=("cat", "dog")), "vit", "gbm")
-
-
-def test_groups_must_be_chosen() -> None:
-    with pytest.raises(InputError, match="group must be one of the result's"):
-        difference(make_result(("vit", "gbm"), groups=("f", "m")), "vit", "gbm")
+@pytest.mark.parametrize(("dim", "given"), [("class_", "classes"), ("group", "groups")])
+def test_classes_and_groups_must_be_chosen(dim: str, given: str) -> None:
+    with pytest.raises(InputError, match=f"{dim} must be one of the result's.*'f', 'm'"):
+        difference(make_result(("vit", "gbm"), **{given: ("f", "m")}), "vit", "gbm")
 
 
 @pytest.mark.parametrize("groups", [(), ("f", "m")])
