@@ -27,12 +27,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.bootstrap import alike
 from bayescal.results.intervals import tail
-from bayescal.results.measure import (
-    chosen_variable,
-    measure_correlation,
-    paired,
-    with_measure,
-)
+from bayescal.results.measure import chosen_variable, measure_correlation, paired, with_measure
 
 # Sums over different cells of the same rows, which tie, differ by less.
 ROUNDING: Final = 1e-12
@@ -174,8 +169,13 @@ def difference(
     metrics = {one.name for one in access.answers(tree) if one.role == METRIC}
     if {first, second} <= metrics:
         return of_two_variables(tree, pair)
-    source = paired_group(tree, name)
-    found = of_paired_draws(tree, pair, source) if source else couple_pair(tree, pair)
+    if source := paired_group(tree, name):
+        # One posterior holds both.
+        draws = [access.flat_draws(tree, name, case, source) for case in find_pair(tree, pair)]
+        where = "" if group is None else f" in group {group}"
+        found = draw_by_draw(pair, draws, f"{name!r}{where} is")
+    else:
+        found = couple_pair(tree, pair)
     return replace(found, title=access.described(tree, name).title)
 
 
@@ -205,13 +205,6 @@ def find_pair(tree: xr.DataTree, pair: Pair) -> tuple[access.ResultSlice, access
     access.check_variable(tree, var)
     access.check_given(tree, class_=pair.class_, group=pair.group)
     return access.find_case(tree, first, *where), access.find_case(tree, second, *where)
-
-
-def of_paired_draws(tree: xr.DataTree, pair: Pair, source: str) -> Difference:
-    """Subtract draw by draw what one posterior holds of both."""
-    where = "" if pair.group is None else f" in group {pair.group}"
-    draws = [access.flat_draws(tree, pair.var, case, source) for case in find_pair(tree, pair)]
-    return draw_by_draw(pair, draws, f"{pair.var!r}{where} is")
 
 
 def of_two_variables(tree: xr.DataTree, pair: Pair) -> Difference:
