@@ -50,33 +50,12 @@ def make_result(
     score: str = "smooth",
     prior: bool = False,
 ) -> xr.DataTree:
-    """Simulate scores, fit them simply and assemble a result.
+    """Simulate scores, `n` rows a case, fit them simply and assemble a result.
 
-    Parameters
-    ----------
-    classifiers, classes, groups : sequence of str
-        Coordinates; a dimension is there only with more than one value.
-    n_bins, chains, draws : int
-    converged : bool
-        If False, one chain of the first case sits elsewhere, and the status says so.
-    shape : tuple of float, optional
-        Weights of the descriptions smooth, rough and segments in all cases, should they not be
-        calibrated; by default the results are of no average over descriptions. The curve of
-        segments jumps at the cells 20 and 35.
-    p_calibrated : float, optional
-        Same for all cases; by default what the simulated data say.
-    seed : int
-    n : int
-        Rows of each case.
-    strategy : "quantile" or "uniform"
-        Uniform bins with rare scores leave some of them empty.
-    score : "smooth", "rare" or "constant"
-    prior : bool
-        Whether the group `prior` is there.
-
-    Returns
-    -------
-    xarray.DataTree
+    A dimension is there only with more than one value. If not converged, one chain of the first
+    case sits elsewhere. By default the result is of no average over descriptions, and says itself
+    how probable calibration is; the curve of segments jumps at the cells 20 and 35. Scores are
+    "smooth", "rare", which leaves some of uniform bins empty, or "constant".
     """
     grid = [
         {"classifier": name, **({} if cls is None else {"class": cls}), **_group(group)}

@@ -20,22 +20,7 @@ def make_split(
     target: int = 30,
     seed: int = 0,
 ) -> bc.CalibrationSplit:
-    """Simulate scores that know more or less of the label, later classifiers less.
-
-    Parameters
-    ----------
-    classifiers, classes : sequence of str
-        Names; scores of two classes are of the second.
-    calibration, target : int
-        Rows of each part.
-    seed : int
-        Of the rows.
-
-    Returns
-    -------
-    CalibrationSplit
-        Target rows come without labels.
-    """
+    """Simulate scores that know more or less of the label, later classifiers less."""
     rng = np.random.default_rng(seed)
     n, k = calibration + target, len(classes)
     label = rng.integers(0, k, n)
@@ -67,26 +52,7 @@ def make_credal_result(
     calibration: int = 150,
     target: int = 30,
 ) -> xr.DataTree:
-    """Fit simulated scores under a prior that has its posterior without NUTS.
-
-    Parameters
-    ----------
-    classifiers, classes : sequence of str
-        Names.
-    prior : ImpreciseDirichlet or IncrementIsotonic
-        The prior.
-    converged : bool
-        Whether the fit is said to have converged.
-    draws : int
-        Draws of each of four chains.
-    calibration, target : int
-        Rows of each part.
-
-    Returns
-    -------
-    xarray.DataTree
-        A result.
-    """
+    """Fit simulated scores under a prior that has its posterior without NUTS."""
     data = make_split(classifiers, classes, calibration=calibration, target=target)
     tree = bc.fit(
         bc.credal, data, priors=bc.credal.Priors(prior), seed=20, method="direct", draws=draws
@@ -107,18 +73,7 @@ def failed(tree: xr.DataTree) -> xr.DataTree:
 def make_credal_grid(
     classifiers: Sequence[str] = ("a",), classes: Sequence[str] = ("no", "yes")
 ) -> xr.DataTree:
-    """Fit the same under three priors.
-
-    Parameters
-    ----------
-    classifiers, classes : sequence of str
-        Names.
-
-    Returns
-    -------
-    xarray.DataTree
-        Refits under "bins", "few" and "heavy".
-    """
+    """Fit the same under three priors."""
     priors = {"bins": BINS, "few": ImpreciseDirichlet(bins=3), "heavy": ImpreciseDirichlet(4, 6)}
     return bc.prior_sensitivity(
         bc.credal,

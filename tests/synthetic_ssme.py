@@ -43,25 +43,8 @@ def make_panel_result(
 ) -> xr.DataTree:
     """Make up a result of `ssme`; later classifiers are worse.
 
-    Parameters
-    ----------
-    classifiers, groups : sequence of str
-        Names.
-    draws, chains : int
-        Shape of the posterior.
-    converged : bool
-        Whether the fit is said to have converged.
-    status : str
-        What the result says of itself; its own words where it did not converge.
-    labeled : bool
-        Whether there are labels; without, the estimate on the labelled rows is NaN.
-    seed : int
-        Of the draws.
-
-    Returns
-    -------
-    xarray.DataTree
-        A result.
+    Where it did not converge the status says so; without labels the estimate on the labelled rows
+    is NaN.
     """
     rng = np.random.default_rng(seed)
     m, g = len(classifiers), max(len(groups), 1)

@@ -120,15 +120,13 @@ def print_table(
         click.echo(line.rstrip())
     if found is not None:
         if left_out:
-            names = ", ".join(map(_in_short, left_out))
-            say(f"Left out at this width: {names}. --verbose shows all.")
+            # A column with one value is named with it.
+            names = [
+                f"{one.head} = {one.cells[0]}" if len({*one.cells}) == 1 else one.head
+                for one in left_out
+            ]
+            say(f"Left out at this width: {', '.join(names)}. --verbose shows all.")
         click.echo()
-
-
-def _in_short(column: Column) -> str:
-    """Name a column, and its value if it has only one."""
-    values = set(column.cells)
-    return f"{column.head} = {values.pop()}" if len(values) == 1 else column.head
 
 
 OK: Final = 0

@@ -179,19 +179,15 @@ def _counted(given: Given) -> _Windows:
     if not given["pool"]:
         parts = {(group, window): own[window] for group, own in data.items() for window in own}
         return _Windows(parts, tuple(order))
-    pooled = {group: _side_by_side(own) for group, own in data.items()}
+    pooled = {}
+    for group, windows in data.items():
+        # Counts by classifier, with windows as groups.
+        by_name: dict[str, dict[str, Any]] = {}
+        for window, table in windows.items():
+            for name, counts in table.items():
+                by_name.setdefault(name, {})[window] = counts
+        pooled[group] = CountTable(by_name)
     return _Windows(pooled, tuple(order))
-
-
-def _side_by_side(windows: Mapping[str, CountTable]) -> CountTable:
-    """Counts by classifier, with windows as groups."""
-    from bayescal.core.count_table import CountTable
-
-    parts: dict[str, dict[str, Any]] = {}
-    for window, table in windows.items():
-        for name, counts in table.items():
-            parts.setdefault(name, {})[window] = counts
-    return CountTable(parts)
 
 
 def _fit(quantity: Quantity, given: Given, found: _Windows, store: Path) -> ManyFits:
@@ -340,8 +336,14 @@ _OPTIONS: Final = (*report_options(_QUANTITY.COMMAND), *_WINDOW_OPTIONS)
 def _report(files: tuple[Path, ...], output: Path, title: str, **given: Any) -> int:
     check_target(output, ENDINGS, ".html")
     _check_windows(given, files)
-    if any(path.suffix.casefold() == RESULT for path in files):
-        _check_results(files, given)
+    others = [path for path in files if path.suffix.casefold() != RESULT]
+    if len(others) < len(files):
+        if others:
+            raise click.UsageError(
+                f"a report takes results (.nc) or one table of scores; got {others[0].name!r} "
+                "among results."
+            )
+        check_of_result(_QUANTITY.COMMAND, given, SEED, _WINDOW)
         return _of_results(files, output, title, given)
     data = {**given, "file": files[0] if len(files) == 1 else files}
     with in_terms_of(_OPTIONS):
@@ -350,16 +352,6 @@ def _report(files: tuple[Path, ...], output: Path, title: str, **given: Any) -> 
             return _of_windows(_QUANTITY, data, output, title)
     fixed = {"output": (output,), "report": None, "estimate_only": False, "json": False}
     return run_fit(_QUANTITY, {**data, **fixed}, title)
-
-
-def _check_results(files: tuple[Path, ...], given: dict[str, Any]) -> None:
-    other = next((path for path in files if path.suffix.casefold() != RESULT), None)
-    if other is not None:
-        raise click.UsageError(
-            f"a report takes results (.nc) or one table of scores; got {other.name!r} "
-            "among results."
-        )
-    check_of_result(_QUANTITY.COMMAND, given, SEED, _WINDOW)
 
 
 def _of_results(files: Sequence[Path], output: Path, title: str, given: Given) -> int:

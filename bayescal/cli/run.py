@@ -89,7 +89,12 @@ def _run(
     command: Command = quantity.COMMAND
     with in_terms_of(options):
         files = outputs(given, options)
-        _check_values(options, given)
+        # Words that an option does not know are refused before a file is read.
+        for option in options:
+            value = given[option.name]
+            if option.read is not None and value is not None:
+                for word in value if option.multiple else [value]:
+                    option.read(word)
         check_required(command, given)
         if given.get("estimate_only"):
             return _estimates(quantity, given, files)
@@ -330,15 +335,6 @@ def in_terms_of(options: Sequence[Option]) -> Iterator[None]:
         yield
     except InputError as error:
         raise InputError(as_options(str(error), options)) from error
-
-
-def _check_values(options: Sequence[Option], given: Given) -> None:
-    """Refuse words that an option does not know, before a file is read."""
-    for option in options:
-        value = given[option.name]
-        if option.read is not None and value is not None:
-            for word in value if option.multiple else [value]:
-                option.read(word)
 
 
 def settings_of(given: Given) -> Mapping[str, Any]:

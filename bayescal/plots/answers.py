@@ -123,7 +123,9 @@ def _draw_change(
 
 def _panel(ax: Axes, one: Series, order: Sequence[str]) -> None:
     place = {name: at for at, name in enumerate(order)}
-    for run in _runs(one.windows, place):
+    # Windows that follow each other without a gap are joined.
+    by_gap = groupby(enumerate(one.windows), lambda own: place[own[1].name] - own[0])
+    for run in ([window for _, window in own] for _, own in by_gap):
         x = [place[window.name] for window in run]
         lower, upper = [window.lower for window in run], [window.upper for window in run]
         # A window alone between gaps has no area: its interval is a line.
@@ -140,12 +142,6 @@ def _panel(ax: Axes, one: Series, order: Sequence[str]) -> None:
     style.as_written(ax.get_xticklabels())
     ax.set_xlim(-0.5, len(order) - 0.5)
     style.dress(ax, grid="y")
-
-
-def _runs(windows: Sequence[Window], place: dict[str, int]) -> list[list[Window]]:
-    """Windows that follow each other without a gap."""
-    runs = groupby(enumerate(windows), lambda one: place[one[1].name] - one[0])
-    return [[window for _, window in run] for _, run in runs]
 
 
 _SIDES = {"below": style.GREEN, "above": style.VERMILLION}
@@ -181,7 +177,14 @@ def plot_label_plan(plan: LabelPlan, *, ax: Axes | None = None) -> Figure:
         ),
         f"{percent(plan.prob)} of samples": Patch(**style.BAND),
     }
-    _draw_width(axes[0], plan)
+    table = plan.table
+    # A number alone has no area: its range is a line.
+    ends = table.width_lower, table.width_upper
+    axes[0].vlines(table.n, *ends, color=style.BLUE, lw=1.0, alpha=0.35)
+    axes[0].fill_between(table.n, *ends, **style.BAND)
+    axes[0].plot(table.n, table.width, color=style.BLUE, lw=1.6, marker="o", ms=4)
+    _dress(axes[0], plan, f"Width of the interval of {plan.title or plan.var}")
+    axes[0].set_ylim(0, 1.06 * float(table.width_upper.max()) or 1.0)
     if plan.limit is not None:
         _draw_chance(axes[1], plan)
         entries |= {
@@ -189,16 +192,6 @@ def plot_label_plan(plan: LabelPlan, *, ax: Axes | None = None) -> Figure:
             for side, colour in _SIDES.items()
         }
     return style.legend(figure, entries)
-
-
-def _draw_width(ax: Axes, plan: LabelPlan) -> None:
-    table = plan.table
-    # A number alone has no area: its range is a line.
-    ax.vlines(table.n, table.width_lower, table.width_upper, color=style.BLUE, lw=1.0, alpha=0.35)
-    ax.fill_between(table.n, table.width_lower, table.width_upper, **style.BAND)
-    ax.plot(table.n, table.width, color=style.BLUE, lw=1.6, marker="o", ms=4)
-    _dress(ax, plan, f"Width of the interval of {plan.title or plan.var}")
-    ax.set_ylim(0, 1.06 * float(table.width_upper.max()) or 1.0)
 
 
 def _draw_chance(ax: Axes, plan: LabelPlan) -> None:

@@ -51,7 +51,10 @@ def gallery(tree: xr.DataTree, prob: float) -> Gallery:
 def _of_errors(tree: xr.DataTree, prob: float) -> Gallery:
     """Reliability case by case, then figures of all cases together."""
     cases = access.cases(tree)
-    shown = _with_diagram(tree, cases)
+    shown = cases if access.has_calibration_curve(tree) else []
+    if len(shown) > MOST_DIAGRAMS:
+        mean = partial(access.posterior_mean, tree, access.main(tree).name)
+        shown = sorted(cases, key=lambda case: -mean(case))[:MOST_DIAGRAMS]
     left = len(cases) - len(shown)
     return Gallery(
         columns=[_diagram(tree, case, prob) for case in shown],
@@ -62,17 +65,6 @@ def _of_errors(tree: xr.DataTree, prob: float) -> Gallery:
         if shown and left
         else "",
     )
-
-
-def _with_diagram(tree: xr.DataTree, cases: list[ResultSlice]) -> list[ResultSlice]:
-    """Cases that get a reliability diagram: all, or those with the largest errors."""
-    if not access.has_calibration_curve(tree):
-        return []
-    if len(cases) <= MOST_DIAGRAMS:
-        return cases
-    var = access.main(tree).name
-    worst = sorted(cases, key=lambda case: -access.posterior_mean(tree, var, case))
-    return worst[:MOST_DIAGRAMS]
 
 
 def _intro(tree: xr.DataTree, prob: float) -> str:

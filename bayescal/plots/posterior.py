@@ -130,7 +130,8 @@ def plot_posterior(
             ax, access.ends(bounds, case), access.posterior_mean(tree, var, case), _BASELINE
         )
         style.case_title(ax, tree, case)
-    _name_below(axes, shown.title)
+    for ax in axes[-_COLUMNS:]:
+        ax.set_xlabel(shown.title)
     return _legend(figure, tree, var, prob)
 
 
@@ -170,7 +171,8 @@ def plot_prior_posterior(
     for ax, case in zip(axes, found, strict=True):
         _draw_both(ax, tree, var, case)
         style.case_title(ax, tree, case)
-    _name_below(axes, access.described(tree, var).title)
+    for ax in axes[-_COLUMNS:]:
+        ax.set_xlabel(access.described(tree, var).title)
     looks = {"prior": (style.GREY, 0.35), "posterior": (style.BLUE, 0.3)}
     entries = {
         f"{name}, scaled to its peak": Patch(facecolor=colour, alpha=alpha)
@@ -186,12 +188,6 @@ def _panels(
     notes, tall = style.notes_for(tree, found), 2.4 if len(found) == 1 else 1.5
     width = max(2.2 * min(_COLUMNS, len(found)), 5.2)
     return style.panels(ax, len(found), _COLUMNS, width, 0.9, notes, tall=tall)
-
-
-def _name_below(axes: list[Axes], name: str) -> None:
-    """Name the horizontal axis under the lowest panel of each column."""
-    for ax in axes[-_COLUMNS:]:
-        ax.set_xlabel(name)
 
 
 def _limit(tree: xr.DataTree, var: str, case: ResultSlice, upper: float) -> float:
@@ -357,7 +353,11 @@ def _limits(
     tree: xr.DataTree, var: Variable, gathered: list[tuple[ResultSlice, ...]]
 ) -> list[tuple[float, float]]:
     """Ends of the panels: alike, unless the narrowest would then be a mere line."""
-    quantiles = [_spread(tree, var.name, cases) for cases in gathered]
+    group, quantiles = access.conditional_group(tree, var.name), []
+    for cases in gathered:
+        draws = [access.variable(tree, group, var.name, case).values for case in cases]
+        shown = np.array([np.nanquantile(one, (0.002, 0.998)) for one in draws])
+        quantiles.append((float(shown[:, 0].min()), float(shown[:, 1].max())))
     if var.role != ERROR:
         low, high = min(one[0] for one in quantiles), max(one[1] for one in quantiles)
         margin = max(0.03 * (high - low), 1e-6)
@@ -366,14 +366,6 @@ def _limits(
     ends = [max(1.06 * high, 1e-6) for _, high in quantiles]
     shared = max(ends) <= 5 * min(ends)
     return [(-0.03 * end, end) for end in ([max(ends)] * len(ends) if shared else ends)]
-
-
-def _spread(tree: xr.DataTree, var: str, cases: tuple[ResultSlice, ...]) -> tuple[float, float]:
-    """Lowest and highest of what the densities of a panel have to show."""
-    group = access.conditional_group(tree, var)
-    draws = [access.variable(tree, group, var, case).values for case in cases]
-    ends = [np.nanquantile(one, (0.002, 0.998)) for one in draws]
-    return min(float(low) for low, _ in ends), max(float(high) for _, high in ends)
 
 
 def _draw_rows(

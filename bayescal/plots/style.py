@@ -158,9 +158,21 @@ def new_figure(width: float, height: float, notes: Sequence[Note] = ()) -> Figur
     layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.06, rect=(0, 0, 1, height / total))
     figure = ResultFigure(figsize=(width, total), layout=layout)
     top = total
+    look: dict[str, Any] = {"edgecolor": "none", "transform": figure.transFigure}
     for note, block, tall in zip(notes, blocks, inches, strict=True):
         top -= tall
-        _write_note(figure, note, block, (top / total, tall / total))
+        bottom, share = top / total, tall / total
+        figure.add_artist(Rectangle((0, bottom), 1, share, facecolor=note.ground, **look))
+        figure.text(
+            0.1 / width,
+            bottom + share / 2,
+            block,
+            va="center",
+            fontsize=SMALL_SIZE,
+            color=note.colour,
+            fontweight="bold" if note.ground == RED else "normal",
+            parse_math=False,
+        )
     return figure
 
 
@@ -219,23 +231,6 @@ def figure_of(drawn: Ground) -> Figure:
 def is_own(ax: Axes) -> bool:
     """Whether an axes is of a figure made here, not of the user's."""
     return isinstance(figure_of(ax), ResultFigure)
-
-
-def _write_note(figure: Figure, note: Note, block: str, place: tuple[float, float]) -> None:
-    """Write a note on its ground, across the figure; `place` is its bottom and its height."""
-    bottom, height = place
-    look: dict[str, Any] = {"edgecolor": "none", "transform": figure.transFigure}
-    figure.add_artist(Rectangle((0, bottom), 1, height, facecolor=note.ground, **look))
-    figure.text(
-        0.1 / figure.get_figwidth(),
-        bottom + height / 2,
-        block,
-        va="center",
-        fontsize=SMALL_SIZE,
-        color=note.colour,
-        fontweight="bold" if note.ground == RED else "normal",
-        parse_math=False,
-    )
 
 
 def not_robust(what: str, lost: list[str]) -> list[Note]:

@@ -33,8 +33,8 @@ from bayescal.report.answers import LIKELY, answer_of, columns_of
 from bayescal.report.render import WEIGHT, Column, View, bold, figures, names, plain, table
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.answers import decision_curve
-from bayescal.results.compare import Best, Difference, best, difference, shares_of_most
+from bayescal.results.answers import decision_curve, shares_of_most
+from bayescal.results.compare import Best, Difference, best, difference
 from bayescal.results.curves import (
     CurveShape,
     boundary_scores,
@@ -193,34 +193,30 @@ def differences(view: View) -> Markup | None:
         return None
     left = max(0, len(rows) - MOST_PAIRS)
     more = f" {left} further pairs are left out; bayescal.difference gives them." if left else ""
+    drawings = []
+    if view.dims_of_cases == (schema.CLASSIFIER,) and len(view.cases) > 2:
+        draw = partial(plot_differences, view.tree, view.main.name, view.prob)
+        caption = "Right of zero, the classifier is worse calibrated than the one with the least "
+        drawings.append(Drawing(draw, "Difference from the best", f"{caption}error."))
     return Markup('<p>{}</p>\n{}{}<p class="note">{}</p>').format(
         "Calibration error of the first classifier minus that of the second, on the same rows. The "
         "first of each pair has the smaller estimate; where the interval lies below zero, it is "
         "the better calibrated one. Noise that both share cancels, so these intervals are more "
         "informative than the overlap of two separate ones.",
-        figures(wide=_from_best(view)),
+        figures(wide=drawings),
         table("Differences", _difference_columns(view, rows[:MOST_PAIRS])),
         "Bold: the interval excludes zero, so the difference is resolved. Correlation: that of the "
         f"two errors over the shared rows.{more}",
     )
 
 
-def _from_best(view: View) -> list[Drawing]:
-    """Every classifier against the best: worth a figure from three on."""
-    if view.dims_of_cases != (schema.CLASSIFIER,) or len(view.cases) < 3:
-        return []
-    draw = partial(plot_differences, view.tree, view.main.name, view.prob)
-    caption = "Right of zero, the classifier is worse calibrated than the one with the least error."
-    return [Drawing(draw, "Difference from the best", caption)]
-
-
 def _difference_columns(view: View, rows: list[tuple[str, Difference]]) -> list[Column]:
     pairs = [pair for _, pair in rows]
     digits = [decimals(pair.lower, pair.upper) for pair in pairs]
-    means = [fixed(pair.mean, d) for pair, d in zip(pairs, digits, strict=True)]
-    both = zip(means, pairs, strict=True)
-    shown = [bold(text) if _resolved(pair) else text for text, pair in both]
-    intervals = [ends(pair.lower, pair.upper, d) for pair, d in zip(pairs, digits, strict=True)]
+    both = list(zip(pairs, digits, strict=True))
+    means = [(fixed(pair.mean, d), pair) for pair, d in both]
+    shown = [bold(text) if _resolved(pair) else text for text, pair in means]
+    intervals = [ends(pair.lower, pair.upper, d) for pair, d in both]
     smaller = [probability(1.0 - pair.prob_first_larger - pair.prob_equal) for pair in pairs]
     columns = [
         Column("First", names([pair.first for pair in pairs]), words=True),

@@ -110,11 +110,14 @@ def page(
 ) -> str:
     """Render the report."""
     views = _views(results, prob, measures)
-    parts = [
-        (section.id, section.title, section.short, body)
-        for section in SECTIONS
-        if (body := section.render(_read_by(section, views))) is not None
-    ]
+    parts = []
+    for section in SECTIONS:
+        # Refits under several priors have no main result.
+        read = [view for view in views if section.grids or not view.is_grid]
+        if section.declared:
+            read = [view for view in read if section.id in view.names("sections")]
+        if (body := section.render(read)) is not None:
+            parts.append((section.id, section.title, section.short, body))
     return document(title, _byline(views), parts)
 
 
@@ -136,23 +139,11 @@ def _views(results: xr.DataTree | Sequence[xr.DataTree], prob: float, measures: 
     ]
 
 
-def _read_by(section: Section, views: Sequence[View]) -> list[View]:
-    """Results that a section reads: refits under several priors have no main result."""
-    return [
-        view
-        for view in views
-        if (section.grids or not view.is_grid)
-        and (not section.declared or section.id in view.names("sections"))
-    ]
-
-
 def _byline(views: Sequence[View]) -> list[str]:
     """Say what was estimated on which data, and when."""
-    names = list(
-        dict.fromkeys(name for view in views for name in access.classifier_names(view.tree))
-    )
+    names = {name for view in views for name in access.classifier_names(view.tree)}
     data = {view.data for view in views}
-    facts = [names[0] if len(names) == 1 else f"{len(names)} classifiers" if names else ""]
+    facts = [*names] if len(names) == 1 else [f"{len(names)} classifiers" if names else ""]
     facts += data if len(data) == 1 else []
     facts.append(max(view.text("created") for view in views)[:10])
     return [fact for fact in facts if fact]

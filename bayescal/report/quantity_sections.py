@@ -114,10 +114,12 @@ def _measure(view: View) -> Markup:
     upper = [access.ends(ends_of_c, case)[1] for case in cases]
     point = partial(view.number_of, schema.POINT_ESTIMATE)
     signs = [_SIGNS.get(point("sign", case), MISSING) for case in cases]
+    ends = [(point("lower", case), fixed(point("upper", case))) for case in cases]
+    attained = [f"{'[0' if a == -math.inf else f'({fixed(a)}'}, {b}]" for a, b in ends]
     columns = [
         _names(view),
         Column("Estimate", [fixed(point("c", case)) for case in cases], small="c_emp"),
-        Column("Attained in", [_attained(view, case) for case in cases], words=True),
+        Column("Attained in", attained, words=True),
         Column("Scores there", signs, words=True),
         Column(f"{percent(_BOUND)} upper bound of c", [fixed(value) for value in upper]),
         *(
@@ -135,11 +137,6 @@ def _measure(view: View) -> Markup:
     )
     note = Markup('<p class="note">{}</p>').format(text)
     return table("Calibration over all score intervals", columns) + note
-
-
-def _attained(view: View, case: ResultSlice) -> str:
-    low, high = (view.number_of(schema.POINT_ESTIMATE, name, case) for name in ("lower", "upper"))
-    return f"{'[0' if low == -math.inf else '(' + fixed(low)}, {fixed(high)}]"
 
 
 def _costs(view: View) -> Markup | None:

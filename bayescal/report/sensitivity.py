@@ -56,22 +56,18 @@ def refits(view: View) -> Markup:
         ]
         lead = [one.text for one in of_rows]
         return _page(view, lead, tables, rows.REFITS_NOTE, converged=True)
-    return _of_variable(view, [one for one in found if isinstance(one, Conclusion)])
-
-
-def _of_variable(view: View, found: list[Conclusion]) -> Markup:
-    """Conclusions on a variable with one number a case."""
-    sided = any(row.side for one in found for row in one.rows)
-    against = "perfect calibration" if found[0].threshold is None else "the threshold"
+    of_cases = [one for one in found if isinstance(one, Conclusion)]
+    sided = any(row.side for one in of_cases for row in one.rows)
+    against = "perfect calibration" if of_cases[0].threshold is None else "the threshold"
     rule = f" and all lie on the same side of {against}" if sided else ""
     note = (
         f"A conclusion is robust if the intervals under every two priors overlap{rule}. Shifts are "
         "from the first prior."
     )
-    lost = [one.case for one in found if not one.robust]
-    lead = [found[0].text] if len(found) == 1 else [_overall(lost, found)]
-    said = len(found) == 1  # The sentences on a conclusion say whether its fits converged.
-    tables = [_table(view, one) for one in found]
+    # The sentences on a conclusion say whether its fits converged.
+    said = len(of_cases) == 1
+    lead = [of_cases[0].text if said else _overall(of_cases)]
+    tables = [_table(view, one) for one in of_cases]
     return _page(view, lead, tables, note, converged=said or view.converged)
 
 
@@ -88,7 +84,8 @@ def _page(
     return top + facts(words) if any(words.values()) else top
 
 
-def _overall(lost: list[str], found: list[Conclusion]) -> Markup:
+def _overall(found: list[Conclusion]) -> Markup:
+    lost = [one.case for one in found if not one.robust]
     if not lost:
         where = f" in all {len(found)} cases" if len(found) > 1 else ""
         return Markup("The conclusion is robust to the prior{}.").format(where)

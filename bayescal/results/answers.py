@@ -24,7 +24,7 @@ from bayescal.measures.scores import is_called
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.bootstrap import Cells, called_alike, joint_values
-from bayescal.results.compare import shares_of_most
+from bayescal.results.compare import ROUNDING
 from bayescal.results.intervals import tail
 from bayescal.results.measure import check_curve, curve_cells, inner_names
 
@@ -344,6 +344,12 @@ def _of_draws(values: Floats) -> Chances:
     """From joint draws (strategy, threshold, draw); strategies that tie share a draw."""
     top = values.max(axis=0).mean(axis=-1)
     return Chances(shares_of_most(values).T, top - values.mean(axis=-1).max(axis=0))
+
+
+def shares_of_most(values: Floats) -> Floats:
+    """Probability that each is the largest, from draws (case, ..., draw); ties share a draw."""
+    most = values >= values.max(axis=0) - ROUNDING
+    return np.asarray((most / most.sum(axis=0)).mean(axis=-1))
 
 
 def _check_one_event(tree: xr.DataTree, cases: Sequence[ResultSlice]) -> None:

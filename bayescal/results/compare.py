@@ -179,9 +179,15 @@ def difference(
     metrics = {one.name for one in access.answers(tree) if one.role == METRIC}
     if {first, second} <= metrics:
         return of_two_variables(tree, pair)
-    source = paired_group(tree, name)
-    found = of_paired_draws(tree, pair, source) if source else couple_pair(tree, pair)
-    converged = access.all_converged(tree, find_pair(tree, pair))
+    cases = find_pair(tree, pair)
+    if source := paired_group(tree, name):
+        # One posterior holds both.
+        draws = [access.flat_draws(tree, name, case, source) for case in cases]
+        where = "" if group is None else f" in group {group}"
+        found = draw_by_draw(pair, draws, f"{name!r}{where} is")
+    else:
+        found = couple_pair(tree, pair)
+    converged = access.all_converged(tree, cases)
     return replace(found, title=compared_title(tree, name), converged=converged)
 
 
@@ -211,13 +217,6 @@ def find_pair(tree: xr.DataTree, pair: Pair) -> tuple[access.ResultSlice, access
     access.check_variable(tree, var)
     access.check_given(tree, class_=pair.class_, group=pair.group)
     return access.find_case(tree, first, *where), access.find_case(tree, second, *where)
-
-
-def of_paired_draws(tree: xr.DataTree, pair: Pair, source: str) -> Difference:
-    """Subtract draw by draw what one posterior holds of both."""
-    where = "" if pair.group is None else f" in group {pair.group}"
-    draws = [access.flat_draws(tree, pair.var, case, source) for case in find_pair(tree, pair)]
-    return draw_by_draw(pair, draws, f"{pair.var!r}{where} is")
 
 
 def of_two_variables(tree: xr.DataTree, pair: Pair) -> Difference:
@@ -353,12 +352,6 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
     place = access.place_in(held, cases[0])
     place |= {schema.CLASSIFIER: names, f"{schema.CLASSIFIER}_other": names}
     return np.asarray(held.sel(place).values)
-
-
-def shares_of_most(values: Floats) -> Floats:
-    """Probability that each is the largest, from draws (case, ..., draw); ties share a draw."""
-    most = values >= values.max(axis=0) - ROUNDING
-    return np.asarray((most / most.sum(axis=0)).mean(axis=-1))
 
 
 def order_of(z: Floats) -> NDArray[np.intp]:
@@ -533,8 +526,8 @@ def best(
         coords={**outer, schema.CLASSIFIER: names, RANK: np.arange(1, len(names) + 1)},
         name=name,
     )
-    given = {schema.CLASS: class_, schema.GROUP: group}
-    asked = {dim: value for dim, value in given.items() if value is not None}
+    given = (schema.CLASS, class_), (schema.GROUP, group)
+    asked = {dim: value for dim, value in given if value is not None}
     rank = rank.sel({dim: value for dim, value in asked.items() if dim in rank.dims})
     shown = [one for one in access.cases(tree) if asked.items() <= {**one.fixed, **one.sel}.items()]
     converged, first = access.all_converged(tree, shown), rank.isel({RANK: 0}, drop=True)

@@ -442,10 +442,15 @@ def conclusions(
     tree, var = with_measure(tree, var)
     name = main.name if var is None else var
     check_is(name, str, "var", "Pass the name of a variable of the result.")
-    if main.role != ROW or name != main.name:
-        return [*_conclude(tree, name, prob, threshold)]
-    _check_threshold(main, main, threshold)
-    return [*row_conclusions(tree, prob)]
+    if main.role == ROW and name == main.name:
+        _check_threshold(main, main, threshold)
+        return [*row_conclusions(tree, prob)]
+    check_one_number(name, access.variable(tree, schema.POSTERIOR, name).dims)
+    one = access.described(tree, name)
+    _check_threshold(one, main, threshold)
+    asked = Conclusion("", name, prob, threshold, (), one.full or one.title)
+    bounds, sided = interval(tree, name, prob), one.role == ERROR or threshold is not None
+    return [_conclusion(tree, asked, cases, bounds, sided) for cases in with_value(tree, name)]
 
 
 def check_question(quantity: Quantity, var: Any, threshold: float | None) -> None:
@@ -480,19 +485,6 @@ def _check_threshold(one: Variable, main: Variable, threshold: float | None) -> 
             f"threshold must be left out for rows; got {threshold}. Their classes are compared "
             "with each other."
         )
-
-
-def _conclude(
-    tree: xr.DataTree, var: str, prob: float, threshold: float | None
-) -> list[Conclusion]:
-    """Compare errors with perfect calibration or a threshold, others with a threshold or none."""
-    check_one_number(var, access.variable(tree, schema.POSTERIOR, var).dims)
-    one = access.described(tree, var)
-    _check_threshold(one, access.main(tree), threshold)
-    asked = Conclusion("", var, prob, threshold, (), one.full or one.title)
-    bounds = interval(tree, var, prob)
-    sided = one.role == ERROR or threshold is not None
-    return [_conclusion(tree, asked, cases, bounds, sided) for cases in with_value(tree, var)]
 
 
 def with_value(tree: xr.DataTree, var: str) -> list[tuple[ResultSlice, ...]]:

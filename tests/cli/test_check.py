@@ -5,18 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import bayescal as bc
-from bayescal.cli.main import cli
+from tests.cli.commands import ran
 from tests.synthetic import make_result
 
 HONEST = ("--label", "y", "--score", "honest")
-
-
-def run(*given: object) -> tuple[int, str, str]:
-    found = CliRunner().invoke(cli, list(map(str, given)))
-    return found.exit_code, found.stdout, found.stderr
 
 
 @pytest.fixture(scope="module")
@@ -28,19 +22,19 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_each_condition_of_each_case_is_a_sentence(files: Path) -> None:
     both = (*HONEST, "--score", "bold", "--max", "tce=.1", "--min", "auc=.5")
-    code, printed, said = run("check", files / "scores.csv", *both)
+    code, printed, said = ran("check", files / "scores.csv", *both)
     assert (code, said) == (1, "")
     words = [line.split(":")[0] for line in printed.splitlines() if line[0] != " "]
     assert words == ["pass", "FAIL", "pass", "pass"]
     assert "tce of bold is at most 0.1 with probability " in printed
-    assert run("check", files / "scores.csv", *HONEST, "--max", "tce=.1")[0] == 0
+    assert ran("check", files / "scores.csv", *HONEST, "--max", "tce=.1")[0] == 0
 
 
 def test_probabilities_are_those_of_the_result(kept: Path) -> None:
     result = bc.load(kept)
     limit = float(result["posterior"]["tce"].median())
     given = ("--max", f"tce={limit!r}", "--min", "auc=.7", "--max", "cost:0.2=.1", "--json")
-    code, printed, _ = run("check", kept, *given, "--with-probability", 0.4)
+    code, printed, _ = ran("check", kept, *given, "--with-probability", 0.4)
     found = json.loads(printed)
     rows = {(row["var"], row["case"]): row for row in found["results"]}
     for name in ("vit", "gbm"):
@@ -59,14 +53,14 @@ def test_probabilities_are_those_of_the_result(kept: Path) -> None:
 
 def test_a_draw_at_the_limit_keeps_to_it(kept: Path) -> None:
     """P(tce <= 0) is the share of draws that are calibrated, about .3."""
-    _, printed, _ = run("check", kept, "--max", "tce=0", "--json")
+    _, printed, _ = ran("check", kept, "--max", "tce=0", "--json")
     zero = (bc.load(kept)["posterior"]["tce"] == 0).mean(("chain", "draw"))
     found = [row["probability"] for row in json.loads(printed)["results"]]
     assert found == pytest.approx(zero.values)
 
 
 def test_a_probability_of_all_draws_is_a_bound(kept: Path) -> None:
-    _, printed, _ = run("check", kept, "--max", "tce=1", "--min", "tce=1")
+    _, printed, _ = ran("check", kept, "--max", "tce=1", "--min", "tce=1")
     words = " ".join(printed.split())
     assert words.count("tce of vit is at most 1 with probability above 0.999, 0.9 required") == 1
     assert words.count("tce of vit is at least 1 with probability below 0.001, 0.9 required") == 1
@@ -74,10 +68,10 @@ def test_a_probability_of_all_draws_is_a_bound(kept: Path) -> None:
 
 def test_counts_are_taken_and_the_seed_gives_the_same(files: Path, tmp_path: Path) -> None:
     counts = tmp_path / "day.counts"
-    assert run("count", files / "scores.csv", *HONEST, "-o", counts)[0] == 0
-    first = run("check", counts, "--max", "tce=.1", "--seed", 3)
+    assert ran("count", files / "scores.csv", *HONEST, "-o", counts)[0] == 0
+    first = ran("check", counts, "--max", "tce=.1", "--seed", 3)
     assert first[0] == 0
-    assert first == run("check", counts, "--max", "tce=.1", "--seed", 3)
+    assert first == ran("check", counts, "--max", "tce=.1", "--seed", 3)
 
 
 def test_marginal_judges_and_names_each_class(tmp_path: Path) -> None:
@@ -92,13 +86,13 @@ def test_marginal_judges_and_names_each_class(tmp_path: Path) -> None:
     path = tmp_path / "pets.csv"
     path.write_text("\n".join(["y,p_cat,p_dog,p_owl", *lines]))
     given = ("check", path, "--label", "y", "--score", "p_*", "--multiclass", "marginal")
-    code, printed, _ = run(*given, "--max", "tce=.22", "--with-probability", 0.5)
+    code, printed, _ = ran(*given, "--max", "tce=.22", "--with-probability", 0.5)
     said = [line for line in printed.splitlines() if line[0] != " "]
     for line, name in zip(said, names, strict=True):
         assert f": tce of pets, class {name} is at most 0.22" in line
     assert [line.split(":")[0] for line in said] == ["pass", "pass", "FAIL"]
     assert code == 1
-    assert run(*given, "--max", "tce=.9")[0] == 0
+    assert ran(*given, "--max", "tce=.9")[0] == 0
 
 
 def test_what_has_not_converged_ends_with_3(tmp_path: Path) -> None:
@@ -106,7 +100,7 @@ def test_what_has_not_converged_ends_with_3(tmp_path: Path) -> None:
     tree = make_result(("vit",), converged=False)
     tree.attrs["status"] = "vit: sample longer: draws=2000, tune=1000; or sample by method='nuts'."
     bc.save(tree, path)
-    code, printed, said = run("check", path, "--max", "tce=.9")
+    code, printed, said = ran("check", path, "--max", "tce=.9")
     assert code == 3
     assert printed.startswith("pass")
     assert "NOT CONVERGED" in said
@@ -136,7 +130,7 @@ def test_what_has_not_converged_ends_with_3(tmp_path: Path) -> None:
 def test_wrong_conditions_are_refused_before_a_file_is_read(
     given: tuple[str, ...], message: str
 ) -> None:
-    code, printed, said = run("check", "nowhere.csv", *HONEST, *given)
+    code, printed, said = ran("check", "nowhere.csv", *HONEST, *given)
     assert (code, printed) == (2, "")
     assert message in said
 
@@ -154,11 +148,11 @@ def test_wrong_conditions_are_refused_before_a_file_is_read(
 def test_what_a_result_does_not_take_is_refused(
     kept: Path, given: tuple[str, ...], message: str
 ) -> None:
-    code, printed, said = run("check", kept, *given)
+    code, printed, said = ran("check", kept, *given)
     assert (code, printed) == (2, "")
     assert message in said
 
 
 def test_a_table_needs_its_columns(files: Path) -> None:
-    code, _, said = run("check", files / "scores.csv", "--max", "tce=.05")
+    code, _, said = ran("check", files / "scores.csv", "--max", "tce=.05")
     assert (code, "Missing option '--label'" in said) == (2, True)

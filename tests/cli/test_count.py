@@ -6,20 +6,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
 from pyarrow import parquet
 
 import bayescal as bc
-from bayescal.cli.main import cli
+from tests.cli.commands import run
 from tests.report.pages import Page, words
 
 COLUMNS = ("--label", "y", "--score", "honest", "--score", "bold")
 # Conjugate: a tenth of the time of a curve.
 FLAT = ("--quick", "--prior", "flat")
-
-
-def run(*words):
-    return CliRunner().invoke(cli, [*map(str, words)])
 
 
 def results(*words):

@@ -6,14 +6,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner, Result
 from pyarrow import parquet
 
 import bayescal as bc
-from bayescal.cli.main import cli
 from bayescal.core import command
 from bayescal.quantities.ece.command import priors_from_text
 from bayescal.quantities.ece.estimator import estimate
+from tests.cli.commands import run as run_any
 
 
 @pytest.mark.parametrize(
@@ -44,7 +43,7 @@ BOTH = ["--label", "y", "--score", "honest", "--score", "bold"]
 
 
 def run(*arguments: object, code: int = 0) -> str:
-    result = CliRunner().invoke(cli, ["ece", *map(str, arguments), "--estimate-only"])
+    result = run_any("ece", *arguments, "--estimate-only")
     assert result.exit_code == code, result.output
     return result.stdout if code == 0 else result.stderr
 
@@ -155,15 +154,11 @@ def file(table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def run_weighted(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, list(map(str, arguments)))
-
-
 @pytest.mark.parametrize("streamed", [False, True])
 def test_estimates_are_those_of_weighted_scores(file: Path, streamed, monkeypatch) -> None:
     if streamed:
         monkeypatch.setattr(command, "too_large", lambda *_: True)
-    result = run_weighted("ece", file, *WEIGHTED, "--estimate-only", "--json")
+    result = run_any("ece", file, *WEIGHTED, "--estimate-only", "--json")
     assert result.exit_code == 0, result.output
     (row,) = json.loads(result.stdout)["results"]
     scores = bc.read_scores(file, label="y", score="honest", weight="w")
@@ -180,7 +175,7 @@ def test_a_fit_shows_rows_and_effective_rows(file: Path, streamed, monkeypatch, 
     if streamed:
         monkeypatch.setattr(command, "too_large", lambda *_: True)
     page = tmp_path / "weighted.html"
-    result = run_weighted("ece", file, *WEIGHTED, "--quick", "-o", page)
+    result = run_any("ece", file, *WEIGHTED, "--quick", "-o", page)
     assert result.exit_code == 0, result.output
     scores = bc.read_scores(file, label="y", score="honest", weight="w")
     w = scores.sample_weight[scores.y_true >= 0]
@@ -196,14 +191,14 @@ def test_warnings_of_estimates_are_in_terms_of_options(tmp_path: Path) -> None:
     columns = {"y": (score < 0.5).astype(int), "p": score, "honest": 1 - score}
     parquet.write_table(pa.table(columns), path)
     given = ["ece", path, "--label", "y", "--estimate-only"]
-    assert "the labels and --pos-label" in run_weighted(*given, "--score", "p").stderr
-    logits = run_weighted(*given, "--score", "honest", "--from-logits").stderr
+    assert "the labels and --pos-label" in run_any(*given, "--score", "p").stderr
+    logits = run_any(*given, "--score", "honest", "--from-logits").stderr
     assert "Leave --from-logits out." in logits
 
 
 def test_patterns_leave_the_column_of_weights_out(file: Path) -> None:
     every = ["--label", "y", "--score", "?", "--weight", "w"]
-    result = run_weighted("ece", file, *every, "--estimate-only")
+    result = run_any("ece", file, *every, "--estimate-only")
     assert "weighted.parquet has no column that matches '?'" in result.stderr
 
 
@@ -216,7 +211,7 @@ def test_patterns_leave_the_column_of_weights_out(file: Path) -> None:
     ],
 )
 def test_bad_columns_are_refused_in_words(file: Path, column, message) -> None:
-    result = run_weighted(
+    result = run_any(
         "ece", file, "--label", "y", "--score", "honest", "--weight", column, "--quick"
     )
     assert result.exit_code != 0
@@ -224,20 +219,20 @@ def test_bad_columns_are_refused_in_words(file: Path, column, message) -> None:
 
 
 def test_pymc_needs_whole_rows(file: Path) -> None:
-    result = run_weighted("ece", file, *WEIGHTED, "--prior", "flat")
+    result = run_any("ece", file, *WEIGHTED, "--prior", "flat")
     assert result.exit_code != 0
     assert "Add --quick." in result.stderr
 
 
 def test_a_report_takes_weights(file: Path, tmp_path) -> None:
     page = tmp_path / "report.html"
-    result = run_weighted("report", file, *WEIGHTED, "--quick", "-o", page)
+    result = run_any("report", file, *WEIGHTED, "--quick", "-o", page)
     assert result.exit_code == 0, result.output
     assert "Effective rows" in page.read_text()
 
 
 def test_pu_ece_has_no_weights(file: Path) -> None:
-    result = run_weighted("pu-ece", file, "--weight", "w")
+    result = run_any("pu-ece", file, "--weight", "w")
     assert result.exit_code != 0
     assert "--weight" in result.stderr
 
@@ -265,7 +260,7 @@ def options(path: Path) -> list[str]:
 @pytest.mark.mcmc
 def test_the_json_has_the_classes_and_their_mean(pets: Path, tmp_path: Path) -> None:
     kept = tmp_path / "pets.nc"
-    result = CliRunner().invoke(cli, [*options(pets), "--json", "-o", str(kept)])
+    result = run_any(*options(pets), "--json", "-o", kept)
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     *rows, mean = found["results"]

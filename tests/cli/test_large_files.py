@@ -4,17 +4,16 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import bayescal as bc
-from bayescal.cli.main import cli
 from bayescal.core import command
 from bayescal.quantities.credal.data import CalibrationSplit
 from bayescal.quantities.temperature.many_rows import CountedRows
+from tests.cli.commands import run
 
 
 def estimates(*words):
-    done = CliRunner().invoke(cli, [*map(str, words), "--estimate-only", "--json"])
+    done = run(*words, "--estimate-only", "--json")
     assert done.exit_code == 0, done.output
     return json.loads(done.output)["results"]
 
@@ -46,7 +45,7 @@ def pu(tmp_path):
 def test_positive_and_unlabelled_rows(pu, monkeypatch):
     words = ("pu-ece", pu, "--positive-column", "s", "--score", "p", "--class-prior")
     assert_same_in_batches(monkeypatch, *words, "0.5", "--bins", "7")
-    refused = CliRunner().invoke(cli, [*map(str, words), "estimate", "--estimate-only"])
+    refused = run(*words, "estimate", "--estimate-only")
     assert refused.exit_code == 2
     assert "takes rows in memory" in refused.output
 

@@ -5,22 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import bayescal as bc
-from bayescal.cli.main import cli
+from tests.cli.commands import ran
 
 QUICK = ("--label", "y", "--score", "honest", "--quick")
 ASKED = ("--measure", "e90", "--measure", "net_benefit:.25")
 
 
-def run(*given: object) -> tuple[int, str, str]:
-    found = CliRunner().invoke(cli, list(map(str, given)))
-    return found.exit_code, found.stdout, found.stderr
-
-
 def test_the_list_has_every_measure_and_its_options() -> None:
-    code, printed, _ = run("measures")
+    code, printed, _ = ran("measures")
     assert code == 0
     for name, one in bc.measures.measures().items():
         assert f"\n{':'.join([name, *one.options[:1]])}".casefold() in f"\n{printed}".casefold()
@@ -31,17 +25,17 @@ def test_the_list_has_every_measure_and_its_options() -> None:
 def test_table_json_file_and_report_have_them(files: Path, tmp_path: Path) -> None:
     result, page = tmp_path / "a.nc", tmp_path / "a.html"
     given = ("ece", files / "scores.csv", *QUICK, *ASKED)
-    code, printed, _ = run(*given, "-o", result, "-o", page)
+    code, printed, _ = ran(*given, "-o", result, "-o", page)
     assert code == 0
     assert "net_benefit:0.25" in printed
-    _, printed, _ = run(*given, "--json")
+    _, printed, _ = ran(*given, "--json")
     (row,) = json.loads(printed)["results"]
     mean = float(bc.measure(bc.load(result), "e90").mean())
     assert row["e90_mean"] == pytest.approx(mean)
     assert {"net_benefit:0.25_point", "net_benefit:0.25_upper"} <= set(row)
     assert "Further measures" in page.read_text()
     other = tmp_path / "b.html"
-    assert run("report", result, "-o", other, "--measure", "slope")[0] == 0
+    assert ran("report", result, "-o", other, "--measure", "slope")[0] == 0
     assert other.read_text().count("Calibration slope") == 1
     assert "Net benefit at 0.25" in other.read_text()
 
@@ -49,7 +43,7 @@ def test_table_json_file_and_report_have_them(files: Path, tmp_path: Path) -> No
 def test_measures_of_rows_and_of_metrics(files: Path) -> None:
     table = files / "scores.csv"
     for command in (("credal", table, table), ("agnostic", table)):
-        code, printed, _ = run(*command, *QUICK, *ASKED)
+        code, printed, _ = ran(*command, *QUICK, *ASKED)
         assert code == 0
         assert "e90" in printed
 
@@ -63,22 +57,22 @@ def test_measures_of_rows_and_of_metrics(files: Path) -> None:
     ],
 )
 def test_a_wrong_name_is_refused_before_a_file_is_read(spec: str, message: str) -> None:
-    code, _, said = run("ece", "nowhere.csv", *QUICK, "--measure", spec)
+    code, _, said = ran("ece", "nowhere.csv", *QUICK, "--measure", spec)
     assert code == 2
     assert message in said
 
 
 def test_where_there_is_no_curve_the_commands_that_have_one_are_named() -> None:
-    code, _, said = run("temperature", "nowhere.csv", *QUICK, "--measure", "e90")
+    code, _, said = ran("temperature", "nowhere.csv", *QUICK, "--measure", "e90")
     assert (code, "agnostic, credal, ece or pu-ece" in said) == (2, True)
-    assert "--measure" not in run("temperature", "--help")[1]
+    assert "--measure" not in ran("temperature", "--help")[1]
 
 
 def test_one_without_a_value_leaves_the_others(tmp_path: Path) -> None:
     path, score = tmp_path / "a.csv", np.tile([0.0, 0.3, 0.6], 60)
     rows = [f"{int(k % 4 == 0)},{p}" for k, p in enumerate(score)]
     path.write_text("\n".join(["y,honest", *rows]))
-    code, printed, said = run("ece", path, *QUICK, "--measure", "log_loss", "--measure", "oe")
+    code, printed, said = ran("ece", path, *QUICK, "--measure", "log_loss", "--measure", "oe")
     assert code == 1
     assert "--measure log_loss is left out" in said
     assert "oe" in printed
@@ -95,7 +89,7 @@ def test_a_group_without_a_value_is_named_beside_those_that_have_one(tmp_path: P
     ]
     path.write_text("\n".join(["y,honest,g", *rows]))
     given = ("ece", path, *QUICK, "--draws", 250, "--group", "g", "--measure", "auc", "--json")
-    code, printed, said = run(*given)
+    code, printed, said = ran(*given)
     assert code == 0
     first, second = json.loads(printed)["results"]
     # Of 80 rows 16 + 32 have the event: pairs in order or tied, by hand.

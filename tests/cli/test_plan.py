@@ -5,19 +5,13 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import bayescal as bc
-from bayescal.cli.main import cli
+from tests.cli.commands import ran
 from tests.synthetic import make_result
 
 FEW = ["--quick", "--draws", "250"]
 QUICK = ["--n", "50", "--n", "100", "--replications", "2"]
-
-
-def run(*arguments: object) -> tuple[int, str, str]:
-    found = CliRunner().invoke(cli, list(map(str, arguments)))
-    return found.exit_code, found.stdout, found.stderr
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +21,7 @@ def pilot(files: Path) -> list[object]:
 
 def test_a_table_is_fitted_and_planned(pilot: list[object], tmp_path: Path) -> None:
     figure, table = tmp_path / "plan.png", tmp_path / "plan.csv"
-    code, out, err = run("plan", *pilot, *QUICK, "--limit", ".05", "-o", figure, "-o", table)
+    code, out, err = ran("plan", *pilot, *QUICK, "--limit", ".05", "-o", figure, "-o", table)
     assert (code, err) == (0, "")
     scores = bc.read_scores(pilot[0], label="y", score="bold")
     expected = bc.plan_labels(scores, n=(50, 100), limit=0.05, replications=2)
@@ -40,18 +34,18 @@ def test_a_table_is_fitted_and_planned(pilot: list[object], tmp_path: Path) -> N
 
 def test_a_result_is_planned(pilot: list[object], tmp_path: Path) -> None:
     kept = tmp_path / "two.nc"
-    assert run("ece", *pilot, "--score", "honest", *FEW, "-o", kept)[0] == 0
+    assert ran("ece", *pilot, "--score", "honest", *FEW, "-o", kept)[0] == 0
     few = ["--n", "50", "--replications", "2"]
     given = ["plan", kept, *few, "--case", "honest", "--var", "ece", "--json"]
-    code, out, _ = run(*given)
+    code, out, _ = ran(*given)
     assert code == 0
     found = json.loads(out)
     plan = bc.plan_labels(bc.load(kept), "ece", 50, replications=2, classifier="honest")
     assert (found["var"], found["enough"], found["text"]) == ("ece", None, plan.text)
     assert found["results"] == plan.table.to_dict("records")
-    assert "--case must be one of" in run("plan", kept, "--case", "other")[2]
-    assert "--case must name one of 'bold', 'honest'. Repeat it." in run("plan", kept)[2]
-    assert "--label names a column of a table" in run("plan", kept, "--label", "y")[2]
+    assert "--case must be one of" in ran("plan", kept, "--case", "other")[2]
+    assert "--case must name one of 'bold', 'honest'. Repeat it." in ran("plan", kept)[2]
+    assert "--label names a column of a table" in ran("plan", kept, "--label", "y")[2]
 
 
 def test_a_missing_case_is_refused_before_the_fit(
@@ -59,8 +53,8 @@ def test_a_missing_case_is_refused_before_the_fit(
 ) -> None:
     monkeypatch.setattr("bayescal.workflow.fit.fit_case", lambda *given: pytest.fail("fitted"))
     given = ["plan", *pilot, "--score", "honest"]
-    assert "--case must name one of 'bold', 'honest'. Repeat it." in run(*given)[2]
-    assert "--case must be one of 'bold', 'honest'; got 'b'" in run(*given, "--case", "b")[2]
+    assert "--case must name one of 'bold', 'honest'. Repeat it." in ran(*given)[2]
+    assert "--case must be one of 'bold', 'honest'; got 'b'" in ran(*given, "--case", "b")[2]
     scores = bc.read_scores(pilot[0], label="y", score=["bold", "honest"])
     with pytest.raises(bc.InputError, match="classifier must be one of the result's; got none"):
         bc.plan_labels(scores)
@@ -69,7 +63,7 @@ def test_a_missing_case_is_refused_before_the_fit(
 def test_classifier_and_group_are_asked_for_at_once(tmp_path: Path) -> None:
     kept = tmp_path / "groups.nc"
     bc.save(make_result(groups=("f", "m")), kept)
-    assert "must name one of 'a', 'b'; and one of 'f', 'm'. Repeat" in run("plan", kept)[2]
+    assert "must name one of 'a', 'b'; and one of 'f', 'm'. Repeat" in ran("plan", kept)[2]
 
 
 @pytest.mark.parametrize(
@@ -82,10 +76,10 @@ def test_classifier_and_group_are_asked_for_at_once(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_refused(pilot: list[object], given: list[str], message: str) -> None:
-    code, _, err = run("plan", *pilot, *given)
+    code, _, err = ran("plan", *pilot, *given)
     assert code == 2
     assert message in err
 
 
 def test_a_table_needs_its_columns(files: Path) -> None:
-    assert "Missing option '--label'" in run("plan", files / "scores.csv")[2]
+    assert "Missing option '--label'" in ran("plan", files / "scores.csv")[2]

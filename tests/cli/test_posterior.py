@@ -5,18 +5,13 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 import bayescal as bc
-from bayescal.cli.main import cli
 from bayescal.cli.options import fit_options
 from bayescal.quantities.ece import command as reading
+from tests.cli.commands import run
 
 BOTH = ["--label", "y", "--score", "honest", "--score", "bold", "--quick"]
-
-
-def run(command: str, *arguments: object) -> Result:
-    return CliRunner().invoke(cli, [command, *map(str, arguments)])
 
 
 @pytest.fixture(scope="module")

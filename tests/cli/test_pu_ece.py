@@ -1,21 +1,20 @@
 """``bayescal pu-ece``: the same numbers as in Python, and refusals in one line."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 import bayescal as bc
-from bayescal.cli.main import cli
 from bayescal.quantities.pu_ece.command import _class_prior
 from bayescal.quantities.pu_ece.simulator import truth
+from tests.cli import commands
 
 DATA = truth("over").scores((100, 800), seed=1)
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, ["pu-ece", *map(str, arguments)])
+run = partial(commands.run, "pu-ece")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +43,7 @@ def test_it_prints_and_keeps_what_python_computes(file: Path, tmp_path: Path) ->
 def test_other_class_priors_are_not_advised_beside_them(file: Path) -> None:
     given = ["--positive-column", "s", "--score", "over", "--quick", "--draws", "250"]
     priors = ["--class-prior", ".4", "--class-prior", ".5"]
-    found = CliRunner().invoke(cli, ["sensitivity", "pu-ece", str(file), *given, *priors])
+    found = commands.run("sensitivity", "pu-ece", file, *given, *priors)
     assert "The conclusion on" in found.stdout
     assert "compare others" not in found.stdout
 

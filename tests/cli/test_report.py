@@ -1,23 +1,22 @@
 """``bayescal report`` of results that are kept, and window by window of a table."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import bayescal as bc
-from bayescal.cli.main import cli
 from bayescal.cli.report import _read
 from bayescal.core.tables import open_table
+from tests.cli import commands
 from tests.report.pages import Page, words
 from tests.synthetic import make_result
 from tests.synthetic_credal import failed, make_credal_result
 
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, ["report", *map(str, arguments)])
+run = partial(commands.run, "report")
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +106,7 @@ def file(table: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_windows(file: Path, output: Path, *more: str) -> Result:
-    return CliRunner().invoke(cli, ["report", str(file), *QUICK, *more, "-o", str(output)])
+    return run(file, *QUICK, *more, "-o", output)
 
 
 @pytest.mark.slow

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from bayescal.cli.main import cli
+from tests.cli.commands import run
 
 jsonschema = pytest.importorskip("jsonschema")
 SCHEMA = json.loads((resources("bayescal.cli") / "output.schema.json").read_text())
@@ -20,7 +19,7 @@ HONEST = ("--label", "y", "--score", "honest")
 
 def printed(*given: object) -> Any:
     few = ("--draws", "250") if {"--quick", "check"} & {*given} else ()
-    found = CliRunner().invoke(cli, [*map(str, given), *few, "--json"])
+    found = run(*given, *few, "--json")
     assert found.exit_code in (0, 1)
     return json.loads(found.stdout)
 

@@ -2,23 +2,22 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner, Result
 from pyarrow import csv
 
 import bayescal as bc
-from bayescal.cli.main import cli
+from tests.cli import commands
 
 FEW = ["--quick", "--draws", 250]
 HONEST = ["--label", "y", "--score", "honest", *FEW]
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, ["sensitivity", *map(str, arguments)])
+run = partial(commands.run, "sensitivity")
 
 
 def prior(*texts: str, option: str = "--prior") -> list[str]:

@@ -7,17 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 import bayescal as bc
-from bayescal.cli.main import cli
+from tests.cli.commands import run
 
 HONEST = ("--label", "y", "--score", "honest")
 LIMITS = ("--max", "tce=.9")
-
-
-def run(*given: object, rows: bytes = b"") -> Result:
-    return CliRunner().invoke(cli, list(map(str, given)), input=rows)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +24,7 @@ def test_the_numbers_are_those_of_the_file(
     path = files / f"scores.{kind}"
     named = json.loads(run("ece", path, *HONEST, "--estimate-only", "--json").stdout)
     rows = change(path.read_bytes())
-    piped = run("ece", "-", *HONEST, "--estimate-only", "--json", rows=rows)
+    piped = run("ece", "-", *HONEST, "--estimate-only", "--json", input=rows)
     found = json.loads(piped.stdout)
     assert found["file"] == "-"
     assert found["results"] == named["results"]
@@ -52,7 +47,7 @@ def test_the_numbers_are_those_of_the_file(
 def test_every_command_reads_it(files: Path, tmp_path: Path, given: tuple[str, ...]) -> None:
     places = {"FILE": files / "scores.csv", "OUT.html": tmp_path / "page.html"}
     words = [places.get(word, word) for word in given]
-    found = run(*words, rows=(files / "scores.csv").read_bytes())
+    found = run(*words, input=(files / "scores.csv").read_bytes())
     assert found.exit_code == 0, found.output
 
 
@@ -60,7 +55,7 @@ def test_it_is_counted(files: Path, tmp_path: Path) -> None:
     rows = (files / "scores.csv").read_bytes()
     for source in (files / "scores.csv", "-"):
         kept = tmp_path / f"{source == '-'}.counts"
-        assert run("count", source, *HONEST, "-o", kept, rows=rows).exit_code == 0
+        assert run("count", source, *HONEST, "-o", kept, input=rows).exit_code == 0
     piped, named = (bc.Counts.load(tmp_path / f"{of}.counts")["honest"] for of in (True, False))
     np.testing.assert_array_equal(piped.cell, named.cell)
     assert (piped.n_obs, piped.n_labeled) == (named.n_obs, named.n_labeled)
@@ -90,6 +85,6 @@ def test_other_content_and_columns_are_refused(files: Path) -> None:
     rows = (files / "scores.csv").read_bytes()
     assert (
         "standard input has no column 'z'"
-        in run("ece", "-", "--label=y", "--score=z", rows=rows).stderr
+        in run("ece", "-", "--label=y", "--score=z", input=rows).stderr
     )
-    assert "must be a CSV file in UTF-8 or a" in run("ece", "-", *HONEST, rows=b"\x00\x01").stderr
+    assert "must be a CSV file in UTF-8 or a" in run("ece", "-", *HONEST, input=b"\x00\x01").stderr

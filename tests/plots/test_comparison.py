@@ -1,13 +1,9 @@
 """Forests of errors, metrics and differences, and ranks: what is drawn, in which order."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
-from matplotlib.figure import Figure
 
 import bayescal as bc
 from bayescal import plots
@@ -16,6 +12,7 @@ from bayescal.plots import plot_comparison, plot_differences
 from bayescal.results.compare import difference
 from bayescal.results.intervals import interval
 from tests.plots.looks import assert_readable, words
+from tests.plots.test_any_plot import OF_ERRORS, Plot
 from tests.synthetic import make_result
 from tests.synthetic_ssme import HIGHER, METRICS, make_panel_result
 
@@ -170,18 +167,8 @@ def test_no_difference_is_worse_where_neither_direction_is_better() -> None:
     assert "P(worse)" not in said
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [
-        plots.plot_reliability,
-        plots.plot_posterior,
-        plots.plot_comparison,
-        plots.plot_prior_posterior,
-    ],
-)
-def test_plots_of_calibration_fits_say_what_to_use_instead(
-    draw: Callable[[xr.DataTree], Figure],
-) -> None:
+@pytest.mark.parametrize("draw", OF_ERRORS)
+def test_plots_of_calibration_fits_say_what_to_use_instead(draw: Plot) -> None:
     with pytest.raises(InputError, match="plot_metrics, plot_ranks"):
         draw(make_panel_result())
 

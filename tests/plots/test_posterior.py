@@ -55,16 +55,11 @@ def test_a_point_has_no_density(draws: np.ndarray) -> None:
     assert not density(draws, GRID).any()
 
 
-def test_draws_of_exactly_0_belong_to_the_bar_and_not_to_the_density() -> None:
+@pytest.mark.parametrize("others", [np.zeros(400), np.full(20, np.nan)])
+def test_draws_of_exactly_0_and_missing_ones_are_left_out(others: np.ndarray) -> None:
     draws = np.random.default_rng(1).exponential(size=500)
-    with_zeros = np.concatenate([draws, np.zeros(400)])
-    np.testing.assert_array_equal(density(with_zeros, GRID), density(draws, GRID))
-
-
-def test_missing_draws_are_left_out() -> None:
-    draws = np.random.default_rng(1).exponential(size=500)
-    with_holes = np.concatenate([draws, np.full(20, np.nan)])
-    np.testing.assert_array_equal(density(with_holes, GRID), density(draws, GRID))
+    found = density(np.concatenate([draws, others]), GRID)
+    np.testing.assert_array_equal(found, density(draws, GRID))
 
 
 def test_one_panel_a_case_and_no_empty_axes() -> None:

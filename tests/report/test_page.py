@@ -132,15 +132,18 @@ def test_hostile_names_are_shown_and_add_no_element_and_no_attribute(hostile: Pa
 @pytest.mark.parametrize(
     "failed_fit",
     [
+        make_result(("vit", "gbm"), draws=50, converged=False),
         make_panel_result(draws=60, converged=False),
         failed(make_credal_result()),
     ],
-    ids=["metrics", "rows"],
+    ids=["errors", "metrics", "rows"],
 )
-def test_a_failed_fit_is_loud(failed_fit: xr.DataTree) -> None:
+def test_a_failed_fit_is_said_first_and_loudly(failed_fit: xr.DataTree) -> None:
     found = sections([failed_fit], "answer", "table")
     assert any(e.attrs.get("role") == "alert" for e in found.elements)
-    assert "Unreliable:" in found.section("answer").text
+    answer = words(found.section("answer").text)
+    assert answer.startswith("The fit did not converge: do not use these numbers")
+    assert "Unreliable:" in answer
     assert "NOT CONVERGED" in found.section("table").text
 
 
@@ -166,17 +169,6 @@ def test_a_long_name_is_cut_with_the_whole_of_it_as_tooltip() -> None:
     cut = [e for e in found.all("bdi") if e.attrs.get("title") == name]
     assert cut
     assert all(len(e.text) <= 120 for e in cut)
-
-
-def test_a_failed_fit_is_said_first_and_everywhere() -> None:
-    tree = make_result(("vit", "gbm"), draws=50, converged=False)
-    found = sections([tree], "answer", "table", "diagnostics")
-    assert any(e.attrs.get("role") == "alert" for e in found.elements)
-    answer = words(found.section("answer").text)
-    assert answer.startswith("The fit did not converge: do not use these numbers vit:")
-    assert "Unreliable:" in answer
-    assert "NOT CONVERGED" in found.section("table").text
-    assert "Not converged: vit." in words(found.section("diagnostics").text)
 
 
 def test_draws_without_mcmc_are_called_so() -> None:

@@ -137,14 +137,10 @@ def test_the_answer_names_the_class_and_the_group_that_were_asked_for() -> None:
     assert " minus b, group y: " in difference(panel, "a", "b", group="y").text
 
 
-def test_classes_must_be_chosen() -> None:
-    with pytest.raises(InputError, match=r"class_ must be one of the result's.*'cat', 'dog'"):
-        difference(make_result(("vit", "gbm"), classes=("cat", "dog")), "vit", "gbm")
-
-
-def test_groups_must_be_chosen() -> None:
-    with pytest.raises(InputError, match="group must be one of the result's"):
-        difference(make_result(("vit", "gbm"), groups=("f", "m")), "vit", "gbm")
+@pytest.mark.parametrize(("dim", "given"), [("class_", "classes"), ("group", "groups")])
+def test_classes_and_groups_must_be_chosen(dim: str, given: str) -> None:
+    with pytest.raises(InputError, match=f"{dim} must be one of the result's.*'f', 'm'"):
+        difference(make_result(("vit", "gbm"), **{given: ("f", "m")}), "vit", "gbm")
 
 
 @pytest.mark.parametrize("groups", [(), ("f", "m")])

@@ -17,15 +17,8 @@ from bayescal.measures.registry import resolve
 from bayescal.quantities.ece.simulator import sample_panel
 from bayescal.results import access
 from bayescal.results.bootstrap import Cells
-from bayescal.results.measure import (
-    correlation as correlate,
-)
-from bayescal.results.measure import (
-    measure_correlation,
-    slopes,
-    values_of,
-    with_measures,
-)
+from bayescal.results.measure import correlation as correlate
+from bayescal.results.measure import measure_correlation, slopes, values_of, with_measures
 from bayescal.results.summary import measure_table, records
 from tests.several import NAMES, data_of, result_of
 

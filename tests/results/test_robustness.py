@@ -43,23 +43,27 @@ def test_sensitivities_are_those_of_arviz(fitted):
     np.testing.assert_allclose(ours, arviz, rtol=0.15)
 
 
+def scaled_normal(x, log_likelihood):
+    """The line of x ~ N(0, 1) from its draws and their log likelihood."""
+    tree, dims = make_result(("v",), draws=100), ("chain", "draw")
+    data = {
+        "posterior": xr.Dataset({"x": (dims, x)}),
+        "log_prior": xr.Dataset({"x": (dims, -(x**2) / 2)}),
+        "log_likelihood": xr.Dataset({"y": (dims, log_likelihood)}),
+        **{name: tree[name].dataset for name in ("point_estimate", "diagnostics")},
+    }
+    small = xr.DataTree.from_dict(data)
+    small.attrs = tree.attrs
+    (row,) = bc.power_scale(small).to_dict("records")
+    return row
+
+
 @pytest.mark.slow
 def test_the_shift_is_that_of_conjugate_normals():
     """x ~ N(0, 1) with likelihood N(1 | x, 1): the posterior mean is 1 / (power + 1)."""
     levels = np.random.default_rng(20).standard_normal((4, 20_000))
     x = 0.5 + np.sqrt(0.5) * levels
-    tree = make_result(("v",), draws=100)
-    dims = ("chain", "draw")
-    data = {
-        "posterior": xr.Dataset({"x": (dims, x)}),
-        "log_prior": xr.Dataset({"x": (dims, -(x**2) / 2)}),
-        "log_likelihood": xr.Dataset({"y": (dims, -((1 - x) ** 2) / 2)}),
-        "point_estimate": tree["point_estimate"].dataset,
-        "diagnostics": tree["diagnostics"].dataset,
-    }
-    small = xr.DataTree.from_dict(data)
-    small.attrs = tree.attrs
-    (row,) = bc.power_scale(small).to_dict("records")
+    row = scaled_normal(x, -((1 - x) ** 2) / 2)
     # d/da of 1 / (a + 1) at 1 is -1/4, of the likelihood's a / (a + 1) it is 1/4.
     slope = np.log(2) * 0.25 / np.sqrt(0.5)
     assert row["prior_shift"] == pytest.approx(-slope, rel=0.03)
@@ -177,18 +181,7 @@ def test_a_prior_that_moves_no_mean_is_not_said_to_matter():
     """x ~ N(0, 1) with likelihood N(0 | x, 9): any power of the prior leaves the mean at 0."""
     x = np.sqrt(0.9) * np.random.default_rng(20).standard_normal((4, 5000))
     x = np.concatenate([x, -x], axis=1)
-    tree = make_result(("v",), draws=100)
-    dims = ("chain", "draw")
-    data = {
-        "posterior": xr.Dataset({"x": (dims, x)}),
-        "log_prior": xr.Dataset({"x": (dims, -(x**2) / 2)}),
-        "log_likelihood": xr.Dataset({"y": (dims, -(x**2) / 18)}),
-        "point_estimate": tree["point_estimate"].dataset,
-        "diagnostics": tree["diagnostics"].dataset,
-    }
-    small = xr.DataTree.from_dict(data)
-    small.attrs = tree.attrs
-    (row,) = bc.power_scale(small).to_dict("records")
+    row = scaled_normal(x, -(x**2) / 18)
     assert row["prior_sensitivity"] > 0.05
     assert abs(row["prior_shift"]) < 1e-9
     assert row["diagnosis"] == "the prior moves the spread, not the mean"
