@@ -17,13 +17,7 @@ import xarray as xr
 from bayescal._version import __version__
 from bayescal.core.binning import BINNING_FIELDS, Binning
 from bayescal.core.checks import check_call, check_flag, class_name, listing
-from bayescal.core.errors import (
-    ConvergenceWarning,
-    DataWarning,
-    InputError,
-    ignored,
-    warn_caller,
-)
+from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ignored, warn_caller
 from bayescal.core.plausibility import Sign
 from bayescal.core.quantity import Case, CaseArrays, Plan, Quantity
 from bayescal.core.shown import Progress, progress_bar
@@ -195,17 +189,14 @@ def result_of(
     }
     variables, correlation = plan.variables or quantity.VARIABLES, _correlation(plan, found)
     of_all: Any = {"coords": plan.cases[0].axes, "error_correlation": correlation}
-    return assemble(_with_all_statistics(found), variables=variables, attrs=attrs, **of_all)
-
-
-def _with_all_statistics(found: Sequence[CaseArrays]) -> list[CaseArrays]:
-    """Blank statistics of members that NUTS sampled of some cases alone."""
+    # Members that NUTS sampled of some cases alone have blank statistics in the others.
     held = {key: values for arrays in found for key, values in arrays.sample_stats.items()}
     blank = {
         key: np.full_like(values, np.nan if values.dtype.kind == "f" else 0)
         for key, values in held.items()
     }
-    return [replace(one, sample_stats={**blank, **one.sample_stats}) for one in found]
+    filled = [replace(one, sample_stats={**blank, **one.sample_stats}) for one in found]
+    return assemble(filled, variables=variables, attrs=attrs, **of_all)
 
 
 def priors_of(quantity: Quantity, priors: Any) -> Any:

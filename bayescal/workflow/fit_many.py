@@ -115,14 +115,14 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
 
     def __repr__(self) -> str:
         stored = len(self.contents) - len([key for key in self.computed if key in self.contents])
-        parts = [
-            counted(len(self), "result"),
-            f"{stored:,} of them from the store" if stored else "",
-        ]
-        parts.append(f"{len(self.recomputed):,} fitted again" if self.recomputed else "")
-        parts.append(f"{len(self.failures):,} failed" if self.failures else "")
-        parts.append(f"{len(self.unconverged):,} not converged" if self.unconverged else "")
-        return f"<ManyFits of {self.quantity}: {', '.join(part for part in parts if part)}>"
+        numbers = {
+            "of them from the store": stored,
+            "fitted again": len(self.recomputed),
+            "failed": len(self.failures),
+            "not converged": len(self.unconverged),
+        }
+        said = [f"{number:,} {what}" for what, number in numbers.items() if number]
+        return f"<ManyFits of {self.quantity}: {', '.join([counted(len(self), 'result'), *said])}>"
 
     def draws(self, *names: str) -> Dataset:
         """Join the posterior draws of all results, one fit beside the other.
@@ -382,19 +382,14 @@ class _Run:
 
 
 def _pairs(data: Any) -> Iterator[tuple[Key, Any]]:
+    rule = "data must be a mapping, or pairs of a key and data; got {}. Pass {{key: data, ...}}."
     items = data.items() if isinstance(data, Mapping) else data
     if not isinstance(items, Iterable):
-        raise _no_pairs(type(data).__name__)
+        raise InputError(rule.format(type(data).__name__))
     for pair in items:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise _no_pairs(repr(pair))
+            raise InputError(rule.format(repr(pair)))
         yield check_key(pair[0]), pair[1]
-
-
-def _no_pairs(got: str) -> InputError:
-    return InputError(
-        f"data must be a mapping, or pairs of a key and data; got {got}. Pass {{key: data, ...}}."
-    )
 
 
 def _in_order[T](found: dict[Key, T], order: Iterable[Key]) -> dict[Key, T]:
@@ -490,7 +485,10 @@ def stacked(fits: Iterable[tuple[Key, xr.DataTree]], names: Sequence[str]) -> xr
         raise InputError("there must be at least one result; all fits failed. Read .failures.")
     shapes: dict[str, Key] = {}
     for key, draws in found.items():
-        shapes.setdefault(_shape(draws), key)
+        held = [dim for dim in schema.CASE_DIMS if dim in draws.dims]
+        cases = [f"{dim} {draws[dim].values.tolist()}" for dim in held]
+        sizes = [f"{draws.sizes[dim]} {dim}s" for dim in schema.DRAW_DIMS]
+        shapes.setdefault(", ".join([*cases, *sizes]), key)
     if len(shapes) > 1:
         different = " and ".join(f"{shape} ({label(key)})" for shape, key in shapes.items())
         raise InputError(
@@ -509,11 +507,6 @@ def _draws(tree: xr.DataTree, names: Sequence[str]) -> xr.Dataset:
     for name in names:
         check_known(name, scalars, "variable", "the results, with one value a case,")
     return posterior[list(names or scalars)]
-
-
-def _shape(draws: xr.Dataset) -> str:
-    cases = [f"{dim} {draws[dim].values.tolist()}" for dim in schema.CASE_DIMS if dim in draws.dims]
-    return ", ".join([*cases, *(f"{draws.sizes[dim]} {dim}s" for dim in schema.DRAW_DIMS)])
 
 
 def _parts(keys: Sequence[Key]) -> Iterator[tuple[str, np.ndarray]]:

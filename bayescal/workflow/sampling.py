@@ -98,10 +98,16 @@ def fit_case(name: str, case: Case, settings: Settings, repetition: int = 0) -> 
         else:
             direct = case.model.direct_draws(n, rng) if (n := case.evidence_draws) else None
             arrays, sampled, health = _by_nuts(name, case, direct, settings, rng)
+    first = next(iter(members(case.model)), "") if sampled else ""
+    stats = {
+        key if member == first else f"{member}_{key}": values
+        for member, one in sampled.items()
+        for key, values in one.sample_stats.items()
+    }
     return replace(
         arrays,
         model_average={**arrays.model_average, **_nuts_draws(case, arrays, sampled, settings)},
-        sample_stats=_sample_stats(case.model, sampled),
+        sample_stats=stats,
         diagnostics={**arrays.diagnostics, **health},
         sampler="nutpie NUTS" if sampled or direct is None else direct.method,
     )
@@ -153,16 +159,6 @@ def _nuts_draws(
     for name in sampled:
         found[(..., *_place(case, name))] = settings.chains * settings.draws
     return {NUTS_DRAWS: found}
-
-
-def _sample_stats(model: LabelModel, sampled: Mapping[str, NutsDraws]) -> dict[str, Any]:
-    """Statistics of all members."""
-    first = next(iter(members(model)), "") if sampled else ""
-    return {
-        key if name == first else f"{name}_{key}": values
-        for name, one in sampled.items()
-        for key, values in one.sample_stats.items()
-    }
 
 
 def _in_chains(draws: Draws, settings: Settings) -> Draws:

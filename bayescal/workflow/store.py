@@ -67,16 +67,13 @@ class Store:
             for folder in (_FITS, _FAILURES):
                 (self.path / folder).mkdir(parents=True, exist_ok=True)
         with _locked(self.path / _LOCK):
-            self._clear_drafts()
+            # Unfinished files of the store, and nobody else's.
+            for place in (self.path, self.path / _FITS, self.path / _FAILURES):
+                for path in place.glob(".*.part"):
+                    if _DRAFT.fullmatch(path.name):
+                        with writing_to(path):
+                            path.unlink()
             yield
-
-    def _clear_drafts(self) -> None:
-        """Remove unfinished files of the store, and nobody else's."""
-        for folder in (self.path, self.path / _FITS, self.path / _FAILURES):
-            for path in folder.glob(".*.part"):
-                if _DRAFT.fullmatch(path.name):
-                    with writing_to(path):
-                        path.unlink()
 
     def check(self) -> None:
         """Check that the directory is a store."""
