@@ -225,7 +225,16 @@ def marginal(
     True
     """
     tail(prob)
-    return _mean_over(tree, _classes(tree, classifier, group), var, prob)
+    schema.check_result(tree)
+    if schema.CLASS not in tree[schema.POSTERIOR].dims:
+        raise InputError(
+            "a mean over classes needs a result with classes; this one has none. Fit with "
+            'multiclass="marginal".'
+        )
+    access.check_given(tree, classifier=classifier, group=group)
+    first = access.find_case(tree, classifier, None, group)
+    cases = next(cases for cases in access.along(tree, schema.CLASS) if first in cases)
+    return _mean_over(tree, cases, var, prob)
 
 
 def _mean_over(
@@ -265,19 +274,6 @@ def marginals(
         return []
     each = access.along(tree, schema.CLASS)
     return [(cases[0], _mean_over(tree, cases, var, prob)) for cases in each]
-
-
-def _classes(tree: xr.DataTree, classifier: str | None, group: str | None) -> Sequence[ResultSlice]:
-    """One case a class, of one classifier and group."""
-    schema.check_result(tree)
-    if schema.CLASS not in tree[schema.POSTERIOR].dims:
-        raise InputError(
-            "a mean over classes needs a result with classes; this one has none. Fit with "
-            'multiclass="marginal".'
-        )
-    access.check_given(tree, classifier=classifier, group=group)
-    first = access.find_case(tree, classifier, None, group)
-    return next(cases for cases in access.along(tree, schema.CLASS) if first in cases)
 
 
 def _shuffled(tree: xr.DataTree, var: str, case: ResultSlice, group: str) -> NDArray[np.float64]:
