@@ -381,8 +381,11 @@ def _draw_triangle(ax: Axes, held: Rows, place: int) -> None:
         ax.add_patch(
             Polygon(region @ _CORNERS, facecolor=style.BLUE, alpha=0.35, edgecolor=style.BLUE)
         )
-    _mark(ax, held.mean[place] / held.mean[place].sum() @ _CORNERS, "o", style.BLUE)
-    _mark(ax, held.merged[place] @ _CORNERS, "D", style.VERMILLION)
+    mean, merged = held.mean[place] / held.mean[place].sum(), held.merged[place]
+    for at, marker, colour in ((mean, "o", style.BLUE), (merged, "D", style.VERMILLION)):
+        drawn: dict[str, Any] = {"color": colour, "edgecolor": style.paper(), "lw": 0.6}
+        x, y = at @ _CORNERS
+        ax.scatter(x, y, s=20, marker=marker, zorder=4, **drawn)
     short = distinct(held.classes, 12)
     for name, (x, y) in zip(held.classes, _CORNERS, strict=True):
         shift, above = (0.02, "bottom") if y else (-0.03, "top")
@@ -413,12 +416,6 @@ def _cut(corners: Floats, inside: Floats) -> Floats:
             share = inside[k] / (inside[k] - inside[j])
             kept.append(corners[k] + share * (corners[j] - corners[k]))
     return np.array(kept).reshape(-1, _THREE)
-
-
-def _mark(ax: Axes, at: Floats, marker: str, colour: str) -> None:
-    ax.scatter(
-        at[0], at[1], s=20, marker=marker, color=colour, edgecolor=style.paper(), lw=0.6, zorder=4
-    )
 
 
 def _draw_intervals(ax: Axes, held: Rows, place: int) -> None:

@@ -304,19 +304,13 @@ def _draw_curve(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     style.dress(ax, grid="y")
     ax.set(xlim=(x[0], x[-1]), ylim=(0, None))
     ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
-    _draw_belief(ax, tree, case)
-
-
-def _draw_belief(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
-    """Central 90% of the class prior after the data, as a bar on the axis."""
-    if not access.has_variable(tree, schema.POSTERIOR, "class_prior"):
-        return
-    draws = access.variable(tree, schema.POSTERIOR, "class_prior", case).values
-    low, high = np.quantile(draws, (0.05, 0.95))
-    across = ax.get_xaxis_transform()
-    look: dict[str, Any] = {"color": style.ink(), "lw": 4, "solid_capstyle": "butt", "ms": 12}
-    for x, marker in (((low, high), ""), ((draws.mean(),), "|")):
-        ax.plot(x, (0,) * len(x), marker=marker, transform=across, clip_on=False, **look)
+    if access.has_variable(tree, schema.POSTERIOR, "class_prior"):
+        # Its central 90% after the data, as a bar on the axis.
+        draws = access.variable(tree, schema.POSTERIOR, "class_prior", case).values
+        across, ends = ax.get_xaxis_transform(), np.quantile(draws, (0.05, 0.95))
+        look: dict[str, Any] = {"color": style.ink(), "lw": 4, "solid_capstyle": "butt", "ms": 12}
+        for at, marker in ((ends, ""), ((draws.mean(),), "|")):
+            ax.plot(at, (0,) * len(at), marker=marker, transform=across, clip_on=False, **look)
 
 
 def _curve_legend(figure: style.Ground, tree: xr.DataTree) -> Figure:

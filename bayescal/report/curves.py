@@ -53,7 +53,7 @@ _UNEVEN = ("rough", "segments")
 
 
 def shapes(view: View) -> Markup | None:
-    """The most probable component of each curve, and the probabilities of all."""
+    """The most probable component of each curve, all probabilities, and scores of 0 and 1."""
     found = _found(view)
     if not found:
         return None
@@ -67,7 +67,17 @@ def shapes(view: View) -> Markup | None:
         "or 1 stand apart." + (f" {left} further cases are left out." if left else "")
     )
     curves = table("Components of the calibration curve", columns)
-    return Markup('{}<p class="note">{}</p>{}').format(curves, note, _boundary(cases, view))
+    rows, boundary = [(case, one) for case in cases for one in boundary_scores(view.tree, case)], ""
+    if rows:
+        columns = [
+            Column(view.case_word, names([case.label for case, _ in rows]), words=True),
+            Column("Score", [one.score for _, one in rows]),
+            Column("Rows", [count(one.rows) for _, one in rows]),
+            Column("Positive", [count(one.positives) for _, one in rows]),
+            Column("P(calibrated)", [probability(one.p_calibrated) for _, one in rows]),
+        ]
+        boundary = table("Scores of exactly 0 and 1", columns)
+    return Markup('{}<p class="note">{}</p>{}').format(curves, note, boundary)
 
 
 def models(view: View) -> Markup | None:
@@ -95,23 +105,6 @@ def _weights(view: View, cases: Sequence[ResultSlice]) -> list[Column]:
         ]
         columns.append(Column(capital(str(name)), cells, small="probability"))
     return columns
-
-
-def _boundary(cases: list[ResultSlice], view: View) -> Markup:
-    """Rows whose score is exactly 0 or 1, and whether such scores are calibrated."""
-    rows = [(case, one) for case in cases for one in boundary_scores(view.tree, case)]
-    if not rows:
-        return Markup()
-    return table(
-        "Scores of exactly 0 and 1",
-        [
-            Column(view.case_word, names([case.label for case, _ in rows]), words=True),
-            Column("Score", [one.score for _, one in rows]),
-            Column("Rows", [count(one.rows) for _, one in rows]),
-            Column("Positive", [count(one.positives) for _, one in rows]),
-            Column("P(calibrated)", [probability(one.p_calibrated) for _, one in rows]),
-        ],
-    )
 
 
 def uneven(view: View) -> list[str]:

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_SENTENCES: Final = 5
+_WORSE: Final = ("P(worse)", "than the window before", "than the baseline")
 _ABOUT_ALARMS: Final = (
     "An alarm is a window whose calibration error is above the baseline's with probability {:g} or "
     "more. At 0.95, where nothing had changed, 4% of the windows at most had one; of series of 24 "
@@ -166,7 +167,10 @@ def windows_report(
     parts.append(("windows", "Windows", "Windows", _table("Calibration error", series, prob)))
     for number, changes in enumerate(filter(None, measured), start=1):
         name = capital(heading(next(iter(changes.values())).variable))
-        parts.append((f"measure-{number}", name, name, _measured(name, changes, prob)))
+        found = [(one, changes[key]) for key, one in series_names(changes).items()]
+        of_measure = [Series(one, changed.windows, changed) for one, changed in found]
+        shown = _table(name, of_measure, prob, "Mean", fixed, _WORSE)
+        parts.append((f"measure-{number}", name, name, shown))
     if failures:
         parts.append(("failures", "What could not be fitted", "Failures", facts(failures)))
     parts.append(("provenance", "How it was made", "Provenance", facts(provenance)))
@@ -221,14 +225,6 @@ def _sentence(one: Series, prob: float) -> Markup:
         return text + "."
     least_of = Markup(", and least in {}, {}. {}")
     return text + least_of.format(least.name, in_words(error(least.mean, digits)), one.change.text)
-
-
-def _measured(name: str, changes: Mapping[tuple[str, str], Change], prob: float) -> Markup:
-    """A measure by window."""
-    found = [(name, changes[key]) for key, name in series_names(changes).items()]
-    series = [Series(name, one.windows, one) for name, one in found]
-    worse = ("P(worse)", "than the window before", "than the baseline")
-    return _table(name, series, prob, "Mean", fixed, worse)
 
 
 def _table(
@@ -340,6 +336,15 @@ def _of_result(tree: xr.DataTree, prob: float) -> Shown:
     schema.check_result(tree)
     view = View(tree, prob)
     drawn = (_of_errors if view.main.role == ERROR else _of_others)(view)
+    seed = view.text("seed")
+    parts = [
+        view.text("title") or view.text("quantity"),
+        view.data,
+        access.sampler_in_words(view.tree),
+        f"seed {seed}" if seed else "",
+        f"bayescal {view.text('bayescal_version')}",
+        view.text("created")[:10],
+    ]
     return replace(
         drawn,
         lead=[" ".join(one.text for one in concluded(view))]
@@ -347,7 +352,7 @@ def _of_result(tree: xr.DataTree, prob: float) -> Shown:
         else sections.form(view).answer(view).lead,
         # The origin says how draws were made.
         boxes=[one for one in sections.alerts(view) if one.kind != "quick"],
-        origin=_origin(view),
+        origin=" · ".join(filter(None, parts)),
     )
 
 
@@ -403,20 +408,6 @@ def _of_others(view: View) -> Shown:
     # What is best is in the sentences above.
     notes = [*found.notes[:1], *notes]
     return Shown(lead=[], columns=heads, rows=rows, strip=strip, failed=failed, notes=notes)
-
-
-def _origin(view: View) -> str:
-    """Say what was estimated from which data, by which draws, and when."""
-    seed = view.text("seed")
-    parts = [
-        view.text("title") or view.text("quantity"),
-        view.data,
-        access.sampler_in_words(view.tree),
-        f"seed {seed}" if seed else "",
-        f"bayescal {view.text('bayescal_version')}",
-        view.text("created")[:10],
-    ]
-    return " · ".join(filter(None, parts))
 
 
 def _of_table(frame: pd.DataFrame) -> Shown:

@@ -55,17 +55,6 @@ def answer(view: View) -> Answer:
         f"A row is decided where only one class can be {best}, given its {percent(view.prob)} "
         f"bounds.{each} Calibration rows and target rows are assumed to be from one population."
     )
-    if len(items) == 1:
-        return Answer([_basis(view), *items], "", [note])
-    listed = Markup("").join(Markup("<li>{}</li>\n").format(item) for item in items)
-    return Answer([_basis(view)], Markup('<ul class="plain">\n{}</ul>').format(listed), [note])
-
-
-def _many(view: View) -> bool:
-    return len(view.names("classes")) > 2
-
-
-def _basis(view: View) -> str:
     n_shown = len(read_rows(view.tree, view.cases[0], view.prob).row)
     shown = share_of_targets(view.tree, n_shown)
     if n_shown < int(view.tree.attrs["n_target"]):
@@ -74,7 +63,15 @@ def _basis(view: View) -> str:
             "write_rows)"
         )
     labelled = counted(int(view.tree.attrs["n_labeled"]), "labelled calibration row")
-    return f"Data: {labelled}, and {shown}."
+    basis = f"Data: {labelled}, and {shown}."
+    if len(items) == 1:
+        return Answer([basis, *items], "", [note])
+    listed = Markup("").join(Markup("<li>{}</li>\n").format(item) for item in items)
+    return Answer([basis], Markup('<ul class="plain">\n{}</ul>').format(listed), [note])
+
+
+def _many(view: View) -> bool:
+    return len(view.names("classes")) > 2
 
 
 def _decided(view: View, case: ResultSlice, rows: Rows) -> Markup:

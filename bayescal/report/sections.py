@@ -60,13 +60,15 @@ _DIRECT: Final = Box(
 
 def alerts(view: View) -> list[Box]:
     """List the boxes of a result, the most serious first; its status is said once."""
-    boxes = []
+    boxes, n_cases = [], len(view.cases)
     status = "" if view.status == schema.OK else view.status
     if not view.converged:
         boxes.append(_not_converged(view, status))
         status = ""
-    if status and form(view).ROWS_WARN and len(view.cases) <= answers.MOST_ROWS:
-        status = _of_all(view)
+    if status and view.warnings and form(view).ROWS_WARN and n_cases <= answers.MOST_ROWS:
+        # The row of a case says what is wrong with it alone.
+        found = warned_cases(view.tree, view.cases)
+        status = " ".join(text for text, cases in found.items() if len(cases) == n_cases)
     if status:
         boxes.append(Box("warn", "Read this first", status))
     if sentences := uneven(view):
@@ -75,14 +77,6 @@ def alerts(view: View) -> list[Box]:
     if view.direct:
         boxes.append(_DIRECT)
     return boxes
-
-
-def _of_all(view: View) -> str:
-    """What is wrong with every case; the row of a case says what is wrong with it alone."""
-    if not view.warnings:
-        return view.status
-    found = warned_cases(view.tree, view.cases)
-    return " ".join(text for text, cases in found.items() if len(cases) == len(view.cases))
 
 
 def _not_converged(view: View, status: str) -> Box:

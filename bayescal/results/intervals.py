@@ -225,7 +225,16 @@ def marginal(
     True
     """
     tail(prob)
-    return _mean_over(tree, _classes(tree, classifier, group), var, prob)
+    schema.check_result(tree)
+    if schema.CLASS not in tree[schema.POSTERIOR].dims:
+        raise InputError(
+            "a mean over classes needs a result with classes; this one has none. Fit with "
+            'multiclass="marginal".'
+        )
+    access.check_given(tree, classifier=classifier, group=group)
+    first = access.find_case(tree, classifier, None, group)
+    cases = next(cases for cases in access.along(tree, schema.CLASS) if first in cases)
+    return _mean_over(tree, cases, var, prob)
 
 
 def _mean_over(
@@ -274,19 +283,6 @@ def marginals(
 def _every_class(tree: xr.DataTree) -> list[str]:
     """The classes of the whole fit, of which a selection may have left some out."""
     return [str(name) for name in json.loads(str(tree.attrs.get("classes", "[]")))]
-
-
-def _classes(tree: xr.DataTree, classifier: str | None, group: str | None) -> Sequence[ResultSlice]:
-    """One case a class, of one classifier and group."""
-    schema.check_result(tree)
-    if schema.CLASS not in tree[schema.POSTERIOR].dims:
-        raise InputError(
-            "a mean over classes needs a result with classes; this one has none. Fit with "
-            'multiclass="marginal".'
-        )
-    access.check_given(tree, classifier=classifier, group=group)
-    first = access.find_case(tree, classifier, None, group)
-    return next(cases for cases in access.along(tree, schema.CLASS) if first in cases)
 
 
 def _shuffled(tree: xr.DataTree, var: str, case: ResultSlice, group: str) -> NDArray[np.float64]:
