@@ -179,15 +179,14 @@ def difference(
     metrics = {one.name for one in access.answers(tree) if one.role == METRIC}
     if {first, second} <= metrics:
         return of_two_variables(tree, pair)
-    cases = find_pair(tree, pair)
     if source := paired_group(tree, name):
         # One posterior holds both.
-        draws = [access.flat_draws(tree, name, case, source) for case in cases]
+        draws = [access.flat_draws(tree, name, case, source) for case in find_pair(tree, pair)]
         where = "" if group is None else f" in group {group}"
         found = draw_by_draw(pair, draws, f"{name!r}{where} is")
     else:
         found = couple_pair(tree, pair)
-    converged = access.all_converged(tree, cases)
+    converged = access.all_converged(tree, find_pair(tree, pair))
     return replace(found, title=compared_title(tree, name), converged=converged)
 
 

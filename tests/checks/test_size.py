@@ -23,7 +23,7 @@ BUDGET = {
     "quantities/ssme": 5683,
     "quantities/temperature": 5014,
     "report": 3110,
-    "results": 6446,
+    "results": 6445,
     "workflow": 2721,
 }
 MOST_FILES = 210

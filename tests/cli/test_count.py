@@ -131,7 +131,7 @@ def test_weights_groups_and_pairs_are_kept(parts, tmp_path):
         ("count one.counts --label y -o a.counts", "--label is about columns"),
         ("count one.parquet --label y --score p -o a.csv", "--output must end in .counts"),
         ("count one.parquet --label y --score nothing -o a.counts", "no column 'nothing'"),
-        ("count one.parquet --label region --score bold -o a.counts", "one.parquet: "),
+        ("count one.parquet --label region --score bold -o a.counts", "of one.parquet holds"),
         ("count-sql t --label y --score p --pos-label yes", "--neg-label must be given"),
         ("count-sql t --label y --score p_*", "must name one column, as TABLE is not read"),
     ],
