@@ -134,7 +134,7 @@ def summed[S: Sums](
     """Sum up all rows of a table; one that has `summed` does so itself, elsewhere perhaps."""
     names = list(dict.fromkeys(columns))
     if (elsewhere := getattr(table, "summed", None)) is not None:
-        return elsewhere(names, batch_rows, sum_up)  # type: ignore[no-any-return]  # Dask
+        return elsewhere(names, batch_rows, sum_up)  # type: ignore[no-any-return]  # of Dask, untyped
     parts = table.parts(names, batch_rows)
     with progress_bar("Counting rows") as update:
         if len(parts) == 1:

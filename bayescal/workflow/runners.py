@@ -184,7 +184,7 @@ class _Processes(AbstractContextManager["_Processes"]):
             refused.set_result(failure_of(error))
             return refused
         while True:
-            with suppress(BrokenProcessPool), _deaf():
+            with suppress(BrokenProcessPool), _deaf():  # one was killed: to new ones
                 return self._pool.submit(_carry_out, content, self._folder.name)
             self._stop()
             self._open()
@@ -210,7 +210,7 @@ def _end_with(line: Connection) -> None:
     """End this process at once when the other end is closed, as it is when the run ends."""
 
     def listen() -> None:
-        with suppress(EOFError, OSError):
+        with suppress(EOFError, OSError):  # the other end was closed
             line.recv()
         os._exit(1)
 
@@ -223,7 +223,7 @@ def _carry_out(content: bytes, folder: str) -> _Sent:
         outcome = carry_out(pickle.loads(content))
     except Exception as error:  # what a task is made of may not be importable here
         outcome = failure_of(error)
-    with suppress(OSError):
+    with suppress(OSError):  # a full disk: the outcome itself is sent
         with NamedTemporaryFile(dir=folder, delete=False) as file:
             pickle.dump(outcome, file, protocol=5)
         return Path(file.name)
