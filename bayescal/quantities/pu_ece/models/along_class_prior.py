@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from bayescal.core.quantity import Floats
 from bayescal.curves.average import log_posterior_weights
@@ -22,6 +22,7 @@ from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
     CurveAndClassPrior,
     Tabulated,
     Whitening,
+    WithSizes,
 )
 from bayescal.quantities.pu_ece.models.moving_gaussian import NEGLIGIBLE, MovingGaussian
 from bayescal.quantities.pu_ece.priors import KNOTS, LAST, Cubic
@@ -89,10 +90,15 @@ class AlongClassPrior:
         return found
 
     @cached_property
+    def _with_sizes(self) -> dict[str, WithSizes]:
+        """Each component by cells and sizes."""
+        own = self._by_cells.items()
+        return {name: self.joints[name].with_sizes(self.knots, one) for name, one in own}
+
+    @property
     def evidence(self) -> dict[str, Floats]:
         """Log evidence of cells and sizes by component, (knot,)."""
-        own = self._by_cells.items()
-        return {name: self.joints[name].with_sizes(self.knots, one)[1] for name, one in own}
+        return {name: own.evidence for name, own in self._with_sizes.items()}
 
     @cached_property
     def tempering(self) -> Tabulated:
@@ -135,31 +141,47 @@ class AlongClassPrior:
             found[calibrated] = Tabulated(_GRID, logsumexp(share - total + density, axis=-1))
         return found
 
-    def in_nuts(self, name: str) -> Cubic:
-        """What NUTS knows of a component beside cells and the sizes as it takes them.
+    def in_nuts(self, name: str) -> CurveAndClassPrior:
+        """A component as NUTS takes it: of the sizes some, and a function for all beside.
 
-        And what their other variance takes from the evidence, so that the class prior is where all
-        of the sizes leave it.
+        Which has what is left of the sizes for the class prior, so that it is where all of them
+        leave it.
         """
-        if self.known:
-            return NOTHING
+        joint, found = self._in_nuts[name]
+        return replace(joint, along=NOTHING if self.known else self._beside_in_nuts(name, found))
+
+    def _beside_in_nuts(self, name: str, found: WithSizes) -> Cubic:
         evidence, beside = self.evidence[name], self.beside[False]
         log_density = evidence + beside(self.knots)
-        sizes = self._limited(evidence - self._in_nuts[name][1], log_density)
+        sizes = self._limited(evidence - found.evidence, log_density)
         along = beside(KNOTS) - beside(self._likeliest(log_density)) + sizes(KNOTS)
         value = np.clip(along, -_MOST, _MOST)
         return Cubic(value, PchipInterpolator(KNOTS, value).derivative()(KNOTS))
 
     def whitening(self, name: str) -> Whitening:
         """Find where NUTS has a component."""
-        density = self.evidence[name] + self.beside[False](self.knots) - self.knots**2 / 2
-        return Whitening.along(self.knots, density, self._in_nuts[name][0])
+        return Whitening.along(self.knots, self._log_density(name), self._in_nuts[name][1].curve)
+
+    def _log_density(self, name: str) -> Floats:
+        """Log posterior density of the class prior's normal under a component, (knot,)."""
+        evidence = self.evidence[name]
+        return np.asarray(evidence + self.beside[False](self.knots) - self.knots**2 / 2)
 
     @cached_property
-    def _in_nuts(self) -> dict[str, tuple[Gaussian, Floats]]:
-        """Gaussians by cells and sizes as NUTS takes them, and their log evidence, (knot,)."""
-        own = self._by_cells.items()
-        return {n: self.joints[n].for_nuts().with_sizes(self.knots, one) for n, one in own}
+    def _in_nuts(self) -> dict[str, tuple[CurveAndClassPrior, WithSizes]]:
+        """Components with the sizes that NUTS takes, and where those leave them."""
+        found = {}
+        for name, one in self._by_cells.items():
+            joint = self.joints[name]
+            if not joint.sized:
+                joint = joint.wider(self._off(name))
+            found[name] = joint, joint.with_sizes(self.knots, one)
+        return found
+
+    def _off(self, name: str) -> float:
+        """By how much the posterior of a component expects more positives than there are."""
+        weight = softmax(self._log_density(name)) * np.gradient(self.knots)
+        return float(np.average(self._with_sizes[name].off, weights=weight))
 
     def _limited(self, value: Floats, log_evidence: Floats) -> Callable[[Floats], Floats]:
         """Pass through values at the knots, limited about that at the likeliest one."""

@@ -255,16 +255,12 @@ class CaseControlAverage(Average):
         found: dict[str, LabelModel] = {}
         whitening = self.along.whitening
         if SMOOTH in self.fitted:
-            joint = self._in_nuts(SMOOTH)
+            joint = self.along.in_nuts(SMOOTH)
             found[SMOOTH] = SmoothMember(joint, partial(whitening, SMOOTH), self.smooth)
         if ROUGH in self.fitted:
-            joint = self._in_nuts(ROUGH)
+            joint = self.along.in_nuts(ROUGH)
             found[ROUGH] = RoughMember(joint, partial(whitening, ROUGH), self.rough)
         return found
-
-    def _in_nuts(self, name: str) -> CurveAndClassPrior:
-        """What NUTS knows of the class prior and the smooth component's curve."""
-        return replace(self.smooth_joint.for_nuts(), along=self.along.in_nuts(name))
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Interior cells under every component, importance sampling and quadrature; evidence."""
@@ -318,7 +314,7 @@ class CaseControlAverage(Average):
         size = {SMOOTH: self.basis.size, ROUGH: cells}[name] if cells else 0
         own = {other: draws[other] for other in _VARIABLES[name]}
         own |= {key: draws[key][..., :size], f"{name}_normal": draws[f"{name}_normal"][..., 0]}
-        joint = self._in_nuts(name)
+        joint = self.along.in_nuts(name)
         known = self._sizes(name, own, joint.sizes) + joint.along.at(own[f"{name}_normal"])
         return {**own, f"{name}_known": known}
 

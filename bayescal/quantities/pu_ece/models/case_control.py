@@ -186,6 +186,14 @@ class SampleSizes:
         variance = self.variance + float(spread)
         return SampleSizes(self.total[cells], rest, self.share, variance, self.wider)
 
+    def widened(self, times: float, off: float) -> SampleSizes:
+        """Let the variance count so many times.
+
+        What lies `off` from the number of positives is drawn to it as before, so that a posterior
+        about there stays in place.
+        """
+        return replace(self, wider=times, n_positive=self.n_positive - (times - 1) * off)
+
     def log_density(self, share: Floats, class_prior: Floats) -> Floats:
         """Log density of the sizes given shares of positives (..., cell), without constants."""
         return self.log_normal(*self.moments(share), class_prior)

@@ -74,6 +74,14 @@ class Tabulated(NamedTuple):
         return np.interp(normal, self.normal, self.value)
 
 
+class WithSizes(NamedTuple):
+    """A component at class priors, by cells and sizes."""
+
+    curve: Gaussian
+    evidence: Floats  # (knot,), logarithm, by Laplace's approximation
+    off: Floats  # (knot,): by how much it expects more positives than there are
+
+
 FLAT = Tabulated(KNOTS, np.zeros(len(KNOTS)))
 NOTHING = Cubic(np.zeros(len(KNOTS)), np.zeros(len(KNOTS)))
 
@@ -140,11 +148,9 @@ class CurveAndClassPrior:
         moved = derivative / class_prior * (self.cells.total * share * (1 - share)).sum()
         return bool(moved < _ABOUT_KNOWN * np.sqrt(self.sizes.spread(share)))
 
-    def for_nuts(self) -> CurveAndClassPrior:
-        """Let the sizes say less than they do, but of a class prior that is about known."""
-        if self.sized:
-            return self
-        return replace(self, sizes=replace(self.sizes, wider=_WIDER_SIZES))
+    def wider(self, off: float) -> CurveAndClassPrior:
+        """Let the sizes say less than they do, where the posterior is `off` from what they say."""
+        return replace(self, sizes=self.sizes.widened(_WIDER_SIZES, off))
 
     def moving_gaussian(self, negligible: float = NEGLIGIBLE) -> MovingGaussian:
         """Find the curve's Gaussian wherever the class prior's normal may be."""
@@ -157,16 +163,15 @@ class CurveAndClassPrior:
         own = self._sized(self.by_cells(normal, start), normal)
         return normal, self._log_density(own, normal), own.mean, own.root
 
-    def with_sizes(self, normal: Floats, own: Gaussian) -> tuple[Gaussian, Floats]:
-        """Find the same by cells and sizes from those by the cells, and the log evidence, (knot,).
-
-        By Laplace's approximation.
-        """
+    def with_sizes(self, normal: Floats, own: Gaussian) -> WithSizes:
+        """Find the same by cells and sizes from those by the cells."""
         cells, sized = self._given_cells(normal), self._sized(own, normal)
         regression = replace(self.regression, cells=cells)
         share = cells.share(regression.logit(sized.mean[:, None, :]))
         sizes = self.sizes.log_density(share[:, 0], self.prior(normal))
-        return sized, laplace_evidence(regression, sized) + sizes
+        spread = np.linalg.norm(self.regression.design @ sized.root, axis=-1)
+        off = self._off(cells, sized.mean, spread)[0]
+        return WithSizes(sized, laplace_evidence(regression, sized) + sizes, off)
 
     def follow(
         self, normal: Floats, guide: Floats, start: Floats | Gaussian | None = None

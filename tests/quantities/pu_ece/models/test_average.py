@@ -316,19 +316,20 @@ def log_likelihood(average, name, rate, normal) -> float:
     odds = MADE.n_positive / MADE.n_unlabeled * rate / pi
     cells = binom.logpmf(MADE.positive, MADE.total, odds / (1 + odds)).sum()
     if not average.class_prior.known:
-        beside = average.members[name].joint.along.at(normal)
-        return float(cells + wide_sizes_density(rate, pi) + beside)
+        joint = average.members[name].joint
+        sizes = wide_sizes_density(rate, pi, joint.sizes.n_positive)
+        return float(cells + sizes + joint.along.at(normal))
     return float(cells + log_sizes_density(rate, pi, MADE.total, MADE.n_positive))
 
 
-def wide_sizes_density(rate, class_prior):
+def wide_sizes_density(rate, class_prior, n_positive):
     """Log density of the sizes with nine times their variance, as chains know them."""
     odds = MADE.n_positive / MADE.n_unlabeled * rate / np.asarray(class_prior)[..., None]
     share, usual = odds / (1 + odds), MADE.n_positive / MADE.total.sum()
     variance = 9 * (1 + np.square(share - usual) @ MADE.total)
     spread = np.sqrt(variance)
     # The normal density's constant is left out.
-    density = norm.logpdf(share @ MADE.total, MADE.n_positive, spread) + np.log(2 * np.pi) / 2
+    density = norm.logpdf(share @ MADE.total, n_positive, spread) + np.log(2 * np.pi) / 2
     return density - np.log(class_prior)
 
 

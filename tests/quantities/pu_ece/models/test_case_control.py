@@ -188,3 +188,16 @@ def test_the_chosen_rate_and_its_weight_are_worth_all_that_were_tried() -> None:
         # Four standard errors of a mean.
         error = 4 * each.std(axis=0) / np.sqrt(draws)
         np.testing.assert_array_less(np.abs(each.mean(axis=0) - expected.mean(axis=0)), error)
+
+
+def test_widened_sizes_draw_what_is_off_as_before() -> None:
+    sizes, step = SampleSizes(np.array([30.0, 40.0]), 20.0, 0.3), 1e-4
+    expected = 23.0 + step * np.array([-1, 1])
+    slopes, curvatures = [], []
+    for one in (sizes, sizes.widened(9, 3.0)):
+        variance = np.full(2, 5.0 * one.wider)
+        density = one.log_normal(expected, variance, np.array(0.4))
+        slopes.append(np.diff(density).item() / (2 * step))
+        curvatures.append(-1 / variance[0])
+    np.testing.assert_allclose(slopes, -3.0 / 5.0, rtol=1e-6)
+    assert curvatures[0] == pytest.approx(9 * curvatures[1])
