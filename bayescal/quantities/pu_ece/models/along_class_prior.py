@@ -53,7 +53,7 @@ class AlongClassPrior:
     holds likely: a classifier far from calibration looks better under another class prior. Evidence
     therefore counts for the class prior to a `power`: its posterior is its prior times the evidence
     to this power. The evidence is the sum of those of the smooth component and of the rough one at
-    its likely roughness, by Laplace's approximation; that of segments tempers them alone. That of
+    its likely roughness, by importance sampling; that of segments tempers them alone. That of
     calibration, a spike where the class prior is the mean score, would leave the others a dent.
     """
 

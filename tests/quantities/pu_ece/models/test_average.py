@@ -112,7 +112,8 @@ def test_long_chains_are_shortened_by_what_the_sizes_say(average) -> None:
     rate = expit(average.smooth.regression.logit(long["coef"][..., :size]))
     assert len(average.interior) == len(MADE.total)
     log_weight = log_sizes_density(rate, class_prior, MADE.total, MADE.n_positive)
-    log_weight -= wide_sizes_density(rate, class_prior)
+    n_positive = average.members["smooth"].joint.sizes.n_positive
+    log_weight -= wide_sizes_density(rate, class_prior, n_positive)
     weight = np.exp(log_weight - log_weight.max())
     weight /= weight.sum(axis=1, keepdims=True)
     expected = (weight * normal).sum(axis=1)
