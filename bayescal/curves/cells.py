@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from scipy.special import expit, logit, logsumexp
 
 from bayescal.core.bin_counts import BinCounts, counts_of_sums
 from bayescal.core.columns import Floats
+from bayescal.core.errors import InputError
 from bayescal.core.functionals import (
     expected_calibration_error,
     log_binomial_coefficient,
@@ -24,6 +25,8 @@ from bayescal.inference.direct import BinomialCells, CellLikelihood, zoomed
 # Scores of exactly 0 or 1 have no logit; beyond this no count of rows separates them.
 EDGE = 1e-9
 ERRORS = ("ece", "tce", "mce")
+# Two minutes and 3 GB.
+MOST_FITTED: Final = 2200
 # Places at which a curve is kept.
 POINTS = 80
 
@@ -162,6 +165,16 @@ class Problem:
     cells: BinCounts
     bins: BinCounts
     parts: BinCounts | None = None  # of cells; None where rows are not known by their scores
+
+    def __post_init__(self) -> None:
+        """Refuse more cells than memory and patience hold."""
+        if self.cells.n_bins > MOST_FITTED:
+            raise InputError(
+                f"a calibration curve is fitted to at most {MOST_FITTED} cells; the "
+                f"{self.bins.n_bins} bins are cut into {self.cells.n_bins}. Time and memory grow "
+                "faster than their square: pass fewer bins, or count rows into fewer cells "
+                "(n_cells). Estimates without a posterior take any number."
+            )
 
     def membership(self) -> Floats:
         """Which cells make up which bin, (cell, bin)."""

@@ -12,14 +12,14 @@ BUDGET = {
     "quantities": 223,
     "cli": 2228,
     "core": 9463,
-    "curves": 2538,
+    "curves": 2551,
     "inference": 1813,
     "measures": 892,
     "plots": 3286,
     "quantities/agnostic": 3835,
     "quantities/credal": 6494,
     "quantities/ece": 3106,
-    "quantities/pu_ece": 6165,
+    "quantities/pu_ece": 6211,
     "quantities/ssme": 5683,
     "quantities/temperature": 5014,
     "report": 3110,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_816
+TEST_LINES = 50_905
 
 
 def lines(path: Path) -> int:

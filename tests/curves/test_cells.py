@@ -112,6 +112,14 @@ def test_cells_of_a_bin_without_rows():
     assert made.in_empty_bin().tolist() == [0, 0, 1, 1]
 
 
+def test_too_many_bins_are_refused_before_a_fit_that_would_not_end() -> None:
+    scores = bc.Scores(y_true=np.arange(6000) % 2, y_prob=(np.arange(6000) + 0.5) / 6000)
+    said = "at most 2200 cells; the 5000 bins are cut into .* pass fewer bins"
+    with pytest.raises(bc.InputError, match=said):
+        bc.fit(bc.ece, scores, n_bins=5000)
+    assert 0 < float(bc.ece.estimate(scores, binning=Binning(n_bins=5000)).ece) < 1
+
+
 def test_padding_appends_zeros():
     table = np.arange(6).reshape(2, 3)
     found = pad(table, 4, 3)
