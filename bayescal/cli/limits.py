@@ -327,8 +327,8 @@ def _judged(tree: DataTree, condition: Condition, required: float) -> Iterator[d
 
 
 def _written(chance: float) -> str:
-    """A probability as finely as draws tell it, that of none or all as elsewhere."""
-    return fixed(chance, 4) if 0.001 <= chance <= 0.999 else in_words(probability(chance))
+    """A probability as finely as draws tell it, that of about none or all as elsewhere."""
+    return fixed(chance, 4) if 0.0001 <= chance <= 0.9999 else in_words(probability(chance))
 
 
 check = click.Command(

@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_905
+TEST_LINES = 50_913
 
 
 def lines(path: Path) -> int:

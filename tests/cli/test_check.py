@@ -66,6 +66,14 @@ def test_a_probability_of_all_draws_is_a_bound(kept: Path) -> None:
     assert words.count("tce of vit is at least 1 with probability below 0.001, 0.9 required") == 1
 
 
+def test_a_probability_beside_a_higher_one_has_its_digits(kept: Path) -> None:
+    draws = np.sort(bc.load(kept)["posterior"]["tce"].sel(classifier="vit").to_numpy().ravel())
+    limit = (draws[-1] + draws[-2]) / 2
+    _, printed, _ = ran("check", kept, "--max", f"tce={limit}", "--with-probability", 0.9999)
+    expected = f"with probability {1 - 1 / len(draws):.4f}, 0.9999 required"
+    assert expected in " ".join(printed.split())
+
+
 def test_counts_are_taken_and_the_seed_gives_the_same(files: Path, tmp_path: Path) -> None:
     counts = tmp_path / "day.counts"
     assert ran("count", files / "scores.csv", *HONEST, "-o", counts)[0] == 0
