@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky
 from scipy.linalg.lapack import dtrtri
-from scipy.special import boxcox, gammaln, logsumexp
+from scipy.special import boxcox, gammaln, logsumexp, softmax
 
 from bayescal.core.columns import Floats
 from bayescal.core.functionals import sigmoid
@@ -30,6 +30,12 @@ _BLOCK = 320
 _SMALL = 28
 # A step is halved at most this often.
 _HALVINGS = 34
+# Points of a cell's moments, in standard deviations of its logit: dense in the middle,
+# and out to where a likelihood that levels off is bounded by the other cells.
+_STEPS = np.sinh(np.linspace(-4.5, 4.5, 61))
+_LOG_STEPS = np.log(np.cosh(np.linspace(-4.5, 4.5, 61)))
+# Of two more nothing changes. The least precision of what a cell or the others say.
+_SWEEPS, _LEAST_LEFT, _LEAST_SHARE = 2, 1e-3, 0.05
 # Relative to the largest weight: differences that are rounding, and weights that are none.
 _ROUNDING, _NO_WEIGHT = 1e-9, 1e-150
 
@@ -165,6 +171,49 @@ def variational_gaussian(
         if not moving.any():
             break
     return Gaussian(mean, root)
+
+
+def moment_matched(regression: Regression, gaussian: Gaussian) -> Gaussian:
+    """Move a Gaussian near the posterior to where each cell's logit has its mean and variance.
+
+    Expectation propagation [1]_: a cell's are those under its likelihood and the Gaussian without
+    it. Where many cells have few events their posteriors are skew, and the Gaussian of
+    `variational_gaussian` is too narrow to draw from.
+
+    References
+    ----------
+    .. [1] C. E. Rasmussen and C. K. I. Williams, "Gaussian Processes for Machine Learning", 2006,
+       section 3.6.
+    """
+    cells, mean, root = regression.cells, gaussian.mean, gaussian.root
+    logit, spread = _marginals(regression, gaussian)
+    slope, precision = cells.slopes(logit[..., None, :] + spread[..., None, :] * _NODES[:, None])
+    slope, precision = _WEIGHTS @ slope, _WEIGHTS @ precision
+    linear = precision * logit + slope
+    for _ in range(_SWEEPS):
+        alone = np.maximum(1 / spread**2 - precision, _LEAST_LEFT / spread**2)
+        centre = (logit / spread**2 - linear) / alone
+        points = logit[..., None, :] + spread[..., None, :] * _STEPS[:, None]
+        density = cells.log_likelihood(points) + _LOG_STEPS[:, None]
+        density -= alone[..., None, :] * np.square(points - centre[..., None, :]) / 2
+        weight = softmax(density, axis=-2)
+        matched = (weight * points).sum(axis=-2)
+        variance = (weight * np.square(points - matched[..., None, :])).sum(axis=-2)
+        # Where the Gaussian is far off, one point may have all the weight.
+        variance = np.maximum(variance, _LEAST_SHARE * spread**2)
+        precision = np.maximum(1 / variance - alone, _LEAST_LEFT * alone)
+        linear = matched * (precision + alone) - centre * alone
+        root, step, _ = _newton(regression, mean, linear - precision * logit, precision)
+        mean = mean + step
+        logit, spread = _marginals(regression, Gaussian(mean, root))
+    return Gaussian(mean, root)
+
+
+def _marginals(regression: Regression, gaussian: Gaussian) -> tuple[Floats, Floats]:
+    """Means and standard deviations of the logits, (..., cell)."""
+    across = regression.design @ gaussian.root
+    mean = regression.logit(gaussian.mean[..., None, :])[..., 0, :]
+    return mean, np.sqrt(np.vecdot(across, across))
 
 
 def laplace_gaussian(

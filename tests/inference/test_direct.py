@@ -8,7 +8,7 @@ from arviz_stats.base import array_stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from scipy.special import expit, logsumexp
+from scipy.special import expit, logsumexp, softmax
 from scipy.stats import norm
 
 from bayescal.inference.direct import (
@@ -19,6 +19,7 @@ from bayescal.inference.direct import (
     Weighted,
     choose,
     importance_sample,
+    moment_matched,
     triangular_inverse,
     variational_gaussian,
 )
@@ -72,6 +73,36 @@ def test_evidence_in_one_dimension(name):
     assert weighted.log_evidence == pytest.approx(
         peak + np.log(scaled), abs=4 * error_of(weighted) + 1e-9
     )
+
+
+@pytest.mark.parametrize("name", ["one row", "all events"])
+def test_moments_of_one_cell_are_those_of_quadrature(name) -> None:
+    problem = regression(*CASES[name])
+    found = moment_matched(problem, variational_gaussian(problem))
+
+    def moment(power, centre=0.0):
+        return quad(
+            lambda z: (
+                (z - centre) ** power * np.exp(problem.log_likelihood(np.array([z]))) * norm.pdf(z)
+            ),
+            -12,
+            12,
+        )[0]
+
+    mean = moment(1) / moment(0)
+    assert found.mean.item() == pytest.approx(mean, abs=1e-4)
+    assert found.root.item() ** 2 == pytest.approx(moment(2, mean) / moment(0), rel=1e-4)
+
+
+def test_moments_of_several_cells_are_those_of_brute_force() -> None:
+    problem = regression(*CASES["conflict"])
+    z = np.linspace(-8, 8, 100_001)
+    weight = softmax(problem.log_likelihood(z[:, None]) - z**2 / 2)
+    mean = weight @ z
+    found = moment_matched(problem, variational_gaussian(problem))
+    # Expectation propagation is near the moments of a posterior of several cells.
+    assert found.mean.item() == pytest.approx(mean, abs=0.01)
+    assert found.root.item() == pytest.approx(np.sqrt(weight @ (z - mean) ** 2), rel=0.02)
 
 
 @pytest.mark.parametrize("name", CASES)

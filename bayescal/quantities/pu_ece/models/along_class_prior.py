@@ -86,7 +86,7 @@ class AlongClassPrior:
         if ROUGH in self.joints:
             joint = self.joints[ROUGH]
             near = joint.follow(self.knots, smooth.mean @ self.guide)
-            found[ROUGH] = joint.by_cells(self.knots, near)
+            found[ROUGH] = joint.matched(self.knots, joint.by_cells(self.knots, near))
         return found
 
     @cached_property
