@@ -131,9 +131,9 @@ def check_chosen(names_of: Callable[[str], Sequence[str]], **given: str | None) 
 
 
 def at[Data: (xr.DataArray, xr.Dataset)](data: Data, case: ResultSlice) -> Data:
-    """Select a case."""
-    place = place_in(data, case)
-    return data.sel(place) if place else data
+    """Select a case, in half the time of ``sel``."""
+    place = {dim: data.get_index(dim).get_loc(name) for dim, name in place_in(data, case).items()}
+    return data.isel(place) if place else data
 
 
 def place_in(data: xr.DataArray | xr.Dataset, case: ResultSlice) -> dict[str, Any]:
@@ -243,12 +243,13 @@ def variable(
     tree: xr.DataTree, group: str, name: str, case: ResultSlice | None = None
 ) -> xr.DataArray:
     """Fetch a variable of a result, of one case where `case` is given."""
-    if not has_variable(tree, group, name):
-        there = ", ".join(map(str, tree[group].data_vars)) if group in tree.children else "nothing"
+    held = tree.children[group].dataset if group in tree.children else xr.Dataset()
+    if not (isinstance(name, str) and name in held.data_vars):
+        there = ", ".join(map(str, held.data_vars)) if group in tree.children else "nothing"
         raise InputError(
             f"the result must hold {name!r} in its group {group!r}; it holds {there} there."
         )
-    found = tree.children[group].dataset[name]
+    found = held[name]
     lost = [dim for dim in schema.DRAW_DIMS if dim not in found.dims]
     if lost and group in (*schema.DRAW_GROUPS, schema.PAIRED):
         # Of a chain, or a draw, that was selected there is one.
@@ -433,8 +434,8 @@ def group_names(tree: xr.DataTree) -> list[str]:
 
 def names_along(tree: xr.DataTree, dim: str) -> list[str]:
     """Names along a dimension of the cases, the one of a dimension that is gone, or none."""
-    coords = tree[schema.POSTERIOR].coords
-    return [str(name) for name in np.atleast_1d(coords[dim].values)] if dim in coords else []
+    found = tree.children[schema.POSTERIOR].coords.variables.get(dim)
+    return [] if found is None else [str(name) for name in np.atleast_1d(found.values)]
 
 
 def stream_of(tree: xr.DataTree, *names: str, number: int = 0) -> np.random.Generator:
