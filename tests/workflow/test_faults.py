@@ -250,7 +250,7 @@ def test_a_script_without_a_guard_is_refused_with_the_remedy(tmp_path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-        "import made\nmade.fit(2, executor=2)\n"
+        "import made\nmade.fit(2, executor=1)\n"
     )
     run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert run.returncode == 1
