@@ -154,15 +154,10 @@ def variational_gaussian(
     last = np.full(mean.shape[:-1], np.inf)
     before: Floats | float = 0.0
     for _ in range(max_steps):
-        across = regression.design @ root
-        spread = np.sqrt(np.vecdot(across, across))
-        slope, information = regression.cells.slopes(
-            regression.logit(mean[..., None, :]) + spread[..., None, :] * _NODES[:, None]
-        )
-        information = _WEIGHTS @ information
+        _, _, slope, information = _expected(regression, Gaussian(mean, root))
         blended = before + share * (information - before)
         before = np.where(growing[..., None], blended, information)
-        narrower, step, length = _newton(regression, mean, _WEIGHTS @ slope, before)
+        narrower, step, length = _newton(regression, mean, slope, before)
         mean = mean + np.where(moving[..., None], share * step, 0)
         root = np.where(moving[..., None, None], narrower, root)
         moving &= length >= _CLOSE
@@ -185,16 +180,14 @@ def moment_matched(regression: Regression, gaussian: Gaussian) -> Gaussian:
     .. [1] C. E. Rasmussen and C. K. I. Williams, "Gaussian Processes for Machine Learning", 2006,
        section 3.6.
     """
-    cells, mean, root = regression.cells, gaussian.mean, gaussian.root
-    logit, spread = _marginals(regression, gaussian)
-    slope, precision = cells.slopes(logit[..., None, :] + spread[..., None, :] * _NODES[:, None])
-    slope, precision = _WEIGHTS @ slope, _WEIGHTS @ precision
+    mean, root = gaussian.mean, gaussian.root
+    logit, spread, slope, precision = _expected(regression, gaussian)
     linear = precision * logit + slope
     for _ in range(_SWEEPS):
         alone = np.maximum(1 / spread**2 - precision, _LEAST_LEFT / spread**2)
         centre = (logit / spread**2 - linear) / alone
         points = logit[..., None, :] + spread[..., None, :] * _STEPS[:, None]
-        density = cells.log_likelihood(points) + _LOG_STEPS[:, None]
+        density = regression.cells.log_likelihood(points) + _LOG_STEPS[:, None]
         density -= alone[..., None, :] * np.square(points - centre[..., None, :]) / 2
         weight = softmax(density, axis=-2)
         matched = (weight * points).sum(axis=-2)
@@ -214,6 +207,14 @@ def _marginals(regression: Regression, gaussian: Gaussian) -> tuple[Floats, Floa
     across = regression.design @ gaussian.root
     mean = regression.logit(gaussian.mean[..., None, :])[..., 0, :]
     return mean, np.sqrt(np.vecdot(across, across))
+
+
+def _expected(regression: Regression, gaussian: Gaussian) -> tuple[Floats, Floats, Floats, Floats]:
+    """Means and standard deviations of the logits, expected slopes and information, (..., cell)."""
+    logit, spread = _marginals(regression, gaussian)
+    points = logit[..., None, :] + spread[..., None, :] * _NODES[:, None]
+    slope, information = regression.cells.slopes(points)
+    return logit, spread, _WEIGHTS @ slope, _WEIGHTS @ information
 
 
 def laplace_gaussian(

@@ -13,13 +13,13 @@ BUDGET = {
     "cli": 2228,
     "core": 9463,
     "curves": 2551,
-    "inference": 1862,
+    "inference": 1863,
     "measures": 892,
     "plots": 3286,
     "quantities/agnostic": 3835,
     "quantities/credal": 6494,
     "quantities/ece": 3106,
-    "quantities/pu_ece": 6218,
+    "quantities/pu_ece": 6217,
     "quantities/ssme": 5683,
     "quantities/temperature": 5014,
     "report": 3110,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_972
+TEST_LINES = 50_973
 
 
 def lines(path: Path) -> int:

@@ -170,12 +170,11 @@ class AlongClassPrior:
     @cached_property
     def _in_nuts(self) -> dict[str, tuple[CurveAndClassPrior, WithSizes]]:
         """Components with the sizes that NUTS takes, and where those leave them."""
-        found = {}
+        found = {name: (self.joints[name], own) for name, own in self._with_sizes.items()}
         for name, one in self._by_cells.items():
-            joint = self.joints[name]
-            if not joint.sized:
-                joint = joint.wider(self._off(name))
-            found[name] = joint, joint.with_sizes(self.knots, one)
+            if not self.joints[name].sized:
+                joint = self.joints[name].wider(self._off(name))
+                found[name] = joint, joint.with_sizes(self.knots, one)
         return found
 
     def _off(self, name: str) -> float:

@@ -103,7 +103,8 @@ def test_many_cells_of_few_positives_do_not_tell_the_class_prior() -> None:
     # A hundred times as many draws; tens of those count.
     np.testing.assert_allclose(found - found[1], np.array(expected) - expected[1], atol=0.7)
     posterior = model.direct_posterior(1000, np.random.default_rng(1))
-    assert abs(model.class_prior_normal(posterior).mean()) < 0.4
+    # The likely roughness stands for all, which moves it by half a deviation; draws err by .1.
+    assert abs(model.class_prior_normal(posterior).mean()) < 0.7
 
 
 def test_a_class_prior_that_is_known_or_evidence_to_the_power_1_is_not_tempered() -> None:

@@ -191,13 +191,13 @@ def test_the_chosen_rate_and_its_weight_are_worth_all_that_were_tried() -> None:
 
 
 def test_widened_sizes_draw_what_is_off_as_before() -> None:
-    sizes, step = SampleSizes(np.array([30.0, 40.0]), 20.0, 0.3), 1e-4
-    expected = 23.0 + step * np.array([-1, 1])
+    sizes, step = SampleSizes(np.array([30.0, 40.0]), 20.0, 0.3), 0.01
+    expected = 23.0 + step * np.array([-1, 0, 1])
     slopes, curvatures = [], []
     for one in (sizes, sizes.widened(9, 3.0)):
-        variance = np.full(2, 5.0 * one.wider)
+        variance = one.wider * np.full(3, 5.0)
         density = one.log_normal(expected, variance, np.array(0.4))
-        slopes.append(np.diff(density).item() / (2 * step))
-        curvatures.append(-1 / variance[0])
+        slopes.append((density[2] - density[0]) / (2 * step))
+        curvatures.append(np.diff(density, 2).item() / step**2)
     np.testing.assert_allclose(slopes, -3.0 / 5.0, rtol=1e-6)
-    assert curvatures[0] == pytest.approx(9 * curvatures[1])
+    np.testing.assert_allclose(curvatures, [-1 / 5, -1 / 45], rtol=1e-6)
