@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import pickle
+import sys
 import zipfile
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
@@ -35,6 +36,7 @@ type Part = str | int
 type Key = Part | tuple[Part, ...]
 type Arrays = Mapping[str, NDArray[Any]]
 
+_PACKAGE: Final = __name__.partition(".")[0]
 KEEP: Final = ("draws", "scalars", "summary")
 FORMAT: Final = 1
 _ABOUT: Final = "about.json"
@@ -169,11 +171,19 @@ def recipe_of(
     return {
         "version": __version__,
         "quantity": quantity.NAME,
+        **_release(quantity),
         "data": data,
         "priors": json.loads(priors.to_json()),
         **others,
         **asdict(settings),
     }
+
+
+def _release(quantity: Quantity) -> dict[str, str]:
+    """Version of the package that a quantity from outside is of; `version` is of this one."""
+    package = getattr(quantity, "__name__", "").partition(".")[0]
+    found = getattr(sys.modules.get(package), "__version__", None)
+    return {} if found is None or package == _PACKAGE else {"quantity_version": str(found)}
 
 
 def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
