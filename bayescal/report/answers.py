@@ -283,10 +283,13 @@ def _lead_of_several(view: View, found: list[CaseAnswer]) -> list[Markup]:
     (first, *tied), prob, second = leading
     gap = difference(view.tree, first, second, view.main.name, view.prob)
     leader = next(one for one in found if one.name == first)
-    worst = found[-1] if found[-1].name != first else found[-2]
+    other, mean = found[-1], "largest"
+    if other is leader:
+        # A mean may be large where most draws are 0.
+        other, mean = found[-2], "next smaller"
     errors = Markup(
-        "The calibration error of {} is <b>{}</b> ({}); the largest mean, of {}: <b>{}</b> ({})."
-    ).format(*leader.figures, *worst.figures)
+        "The calibration error of {} is <b>{}</b> ({}); the {} mean, of {}: <b>{}</b> ({})."
+    ).format(*leader.figures, mean, *other.figures)
     return [best_sentence([first, *tied], prob), errors, difference_sentence(gap)]
 
 
