@@ -229,7 +229,7 @@ def answers(view: View) -> list[CaseAnswer]:
 
 def answer_of(view: View, case: ResultSlice) -> CaseAnswer:
     """The main result of one case."""
-    var, dims = view.main, view.dims_of_cases
+    var = view.main
     low, high = view.interval(var.name, case)
     return CaseAnswer(
         name=case.label,
@@ -241,8 +241,7 @@ def answer_of(view: View, case: ResultSlice) -> CaseAnswer:
         if_calibrated=if_calibrated(view.tree, case, view.prob),
         p_calibrated=view.number_of(schema.MODEL_AVERAGE, schema.P_CALIBRATED, case),
         digits=view.digits,
-        # A bare name such as "3" would not say that it is a class.
-        kind=f"{dims[0]} " if dims in ((schema.CLASS,), (schema.GROUP,)) else "",
+        kind=view.kind,
         failed=not access.case_converged(view.tree, case),
         warnings=view.warnings.get(case, ()),
     )

@@ -158,7 +158,7 @@ def _groups(view: View, of_owner: Sequence[ResultSlice]) -> Markup:
             word, plain(ordered[own.argmax()]), probability(own.max())
         )
         for word, own in (("worst", shares_of_most(draws)), ("best", shares_of_most(-draws)))
-        if own.max() >= LIKELY and len(cases) > 1
+        if round(own.max(), 2) > LIKELY and len(cases) > 1
     ]
     caption = plain(owner) + ": " + (Markup(", ").join(said) or "no group is clearly worst or best")
 
