@@ -133,6 +133,10 @@ def _add(digest: Any, value: Any) -> None:
         digest.update(np.ascontiguousarray(value).data if value.size else b"")
     elif value is None or isinstance(value, bool | int | float | str | bytes | np.generic):
         _name(digest, f"{type(value).__name__} {value!r}")
+    elif hasattr(value, "_content_"):
+        # Items of a table of counts tell neither groups nor pairs.
+        _name(digest, type(value).__qualname__)
+        _add(digest, value._content_())
     elif isinstance(value, Mapping):
         _name(digest, f"mapping {len(value)}")
         for name, one in value.items():
