@@ -147,7 +147,7 @@ def coverage(
     Raises
     ------
     InputError
-        If the truth has no such value.
+        If the truth has no such value, or gives no rows.
 
     Examples
     --------
@@ -160,7 +160,13 @@ def coverage(
     chosen = quantity_named(quantity)
     used = priors_of(chosen, priors)
     settings, own = _settings(seed, options)
-    simulate = truth.scores if sample is None else sample
+    check_call(sample, "sample")
+    simulate = getattr(truth, "scores", None) if sample is None else sample
+    if simulate is None:
+        raise InputError(
+            f"truth must have a method scores(n, rng); {type(truth).__name__} has none. Pass "
+            "sample=, a function of n and a generator that gives data."
+        )
     rows = []
     for index, rng in enumerate(_streams(seed, replications)):
         plan = plan_of(chosen, simulate(n, rng), used, own)

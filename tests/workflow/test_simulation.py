@@ -64,6 +64,10 @@ def test_properties_of_coverage():
 def test_a_truth_must_know_the_quantity():
     with pytest.raises(InputError, match="the truth must know its 'mce'"):
         coverage(bc.ece, TRUTH, 100, 1, seed=0, var="mce")
+    with pytest.raises(InputError, match="truth must have a method scores"):
+        coverage(bc.ece, 0.03, 100, 1, seed=0)
+    with pytest.raises(InputError, match="sample must be a function; got 3"):
+        coverage(bc.ece, TRUTH, 100, 1, seed=0, sample=3)
 
 
 @pytest.mark.mcmc
