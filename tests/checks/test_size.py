@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2228,
-    "core": 9467,
+    "core": 9478,
     "curves": 2551,
     "inference": 1863,
     "measures": 892,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5683,
     "quantities/temperature": 5014,
     "report": 3120,
-    "results": 6473,
-    "workflow": 2745,
+    "results": 6477,
+    "workflow": 2751,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_086
+TEST_LINES = 51_114
 
 
 def lines(path: Path) -> int:
