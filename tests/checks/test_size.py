@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2228,
+    "cli": 2244,
     "core": 9478,
     "curves": 2551,
     "inference": 1863,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_114
+TEST_LINES = 51_119
 
 
 def lines(path: Path) -> int:
