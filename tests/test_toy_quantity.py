@@ -90,6 +90,16 @@ def test_verbs_work(result) -> None:
     assert not bc.power_scale(result).empty
 
 
+def test_another_version_of_its_package_fits_again(tmp_path, monkeypatch) -> None:
+    given = {"method": "direct", "draws": 100, "seed": 20, "store": tmp_path / "store"}
+    monkeypatch.setattr(toy, "__version__", "1.0", raising=False)
+    assert bc.fit_many(toy, {"all": SCORES}, **given).computed
+    assert not bc.fit_many(toy, {"all": SCORES}, **given).computed
+    monkeypatch.setattr(toy, "__version__", "1.1")
+    with pytest.warns(bc.ManyFitsWarning, match="quantity_version '1.0' instead of '1.1'"):
+        assert bc.fit_many(toy, {"all": SCORES}, **given).computed
+
+
 def test_an_option_that_it_has_not_is_refused() -> None:
     with pytest.raises(bc.InputError, match="no option 'n_bins'; it has none"):
         bc.fit(toy, SCORES, n_bins=3)

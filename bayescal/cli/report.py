@@ -107,10 +107,11 @@ def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
             lost: dict[tuple[str, str], str] = {}
             measured.append(_changes(fits, found, given, spec, lost))
             failures |= {f"{spec} of {_name(key)}": message for key, message in lost.items()}
+        left_out = _left_out(fits, found)
         windows_report(
             series,
             found.order,
-            failures,
+            failures | left_out,
             output,
             title=title,
             prob=given["prob"],
@@ -118,7 +119,22 @@ def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
             measured=measured,
         )
     say_written([output], err=False)
+    for name, why in left_out.items():
+        warn(f"{name} is left out: {why}")
     return _code(fits, failures)
+
+
+def _left_out(fits: ManyFits, found: _Windows) -> dict[str, str]:
+    """Windows without a label, which a model of all windows has no number of."""
+    from bayescal.results import access
+
+    groups = [(key, fits[key]) for key in fits if not isinstance(key, tuple)]
+    return {
+        _name((str(key), window)): "none of its rows has a label."
+        for key, tree in groups
+        for window in found.data[key].groups
+        if window not in access.group_names(tree)
+    }
 
 
 def _read(table: Any, given: Given) -> _Windows:

@@ -182,7 +182,7 @@ def frame_columns(frame: Any, remedy: str) -> dict[str, Any]:
         return {name: frame[name] for name in words_of(frame)}
     import narwhals as nw
 
-    if type(frame).__name__ == "RecordBatch":
+    if type(frame).__name__ in ("RecordBatch", "RecordBatchReader"):
         import pyarrow as pa
 
         frame = pa.table(frame)

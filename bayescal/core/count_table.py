@@ -247,6 +247,10 @@ class CountTable(Mapping[str, "Counts"], Showing):
         """Begin with 0, as the built-in `sum` does."""
         return self if isinstance(other, int) and other == 0 else self + other
 
+    def _content_(self) -> tuple[Any, ...]:
+        """All that it is made of, of which the items are sums, however it was added up."""
+        return {name: dict(sorted(own.items())) for name, own in self._parts.items()}, self.pairs
+
     def _show_(self) -> Shown:
         parts = [
             ((name, group) if self.groups else (name,), counts)

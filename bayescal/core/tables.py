@@ -31,7 +31,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, collect_columns
 from bayescal.core.scores import Scores, from_parts
 from bayescal.core.sums import Batch, numbered
-from bayescal.core.writing import checked_path
+from bayescal.core.writing import checked_path, in_utf8
 
 PARQUET_MAGIC: Final = b"PAR1"
 # Two changes of a file may have one time where they are nearer than the steps of the clock that
@@ -146,7 +146,7 @@ class DataFile:
     @classmethod
     def all_of(cls, paths: Iterable[Path]) -> tuple[DataFile, ...]:
         """Note how files are now."""
-        found = tuple(cls(path, _state(path)) for path in paths)
+        found = tuple(cls(in_utf8(path), _state(path)) for path in paths)
         newest = max((file.state[0] for file in found if file.state), default=0)
         age = time.time_ns() - newest
         if not 0 <= age < _CLOCK_STEP_NS:

@@ -41,6 +41,17 @@ def checked_path(path: str | os.PathLike[str], name: str = "path") -> Path:
     return found
 
 
+def in_utf8(path: Path) -> Path:
+    """Check that a path is text, as which alone Arrow takes it; the system holds any bytes."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"a file that is read must have a path in UTF-8; got {str(path)!a}. Rename it."
+        ) from error
+    return path
+
+
 def check_writable(path: str | os.PathLike[str]) -> Path:
     """Check that a file can be written, before the work that is to fill it."""
     target = checked_path(path)

@@ -223,11 +223,11 @@ def fingerprint(problem: Problem, positives: NDArray[Any]) -> str:
     """Hash of the counts, cells and bins."""
     cells, bins = problem.cells, problem.bins
     digest = hashlib.sha256(repr(sorted(problem.coords.items())).encode())
-    weights = () if cells.mass is None else (cells.mass,)
-    parts = () if problem.parts is None else (problem.parts.edges, problem.parts.positives)
-    every = (cells.edges, cells.count, positives, cells.mean_score, bins.edges, *weights, *parts)
+    every = [cells.edges, cells.count, positives, cells.mean_score, cells.mass, bins.edges]
+    if (parts := problem.parts) is not None:
+        every += [parts.edges, parts.count, parts.positives, parts.mean_score, parts.mass]
     for array in every:
-        digest.update(array.tobytes())
+        digest.update(b"" if array is None else array.tobytes())
     # Bounds go by how the bins were chosen, steps by the end that bins own.
     digest.update(f"{bins.strategy} {bins.closed}".encode())
     return digest.hexdigest()

@@ -95,7 +95,7 @@ def plot_reliability(
     _draw_points(top, marks, entries)
     style.draw_diagonal(top)
     weight = description_weights(tree, case).get(schema.CALIBRATED, 0)
-    held = f" (P {relation(weight)})" if weight >= _LEAST_WEIGHT else ""
+    held = f" (P {relation(weight)}{_where(tree, case)})" if weight >= _LEAST_WEIGHT else ""
     entries[f"perfect calibration{held}"] = style.diagonal()
     top.set(xlim=limits, ylim=limits)
     answer = _answer(tree, case, prob)
@@ -112,6 +112,15 @@ def plot_reliability(
         style.dress(ax)
     style.legend(figure, entries)
     return figure
+
+
+def _where(tree: xr.DataTree, case: ResultSlice) -> str:
+    """Of which scores the curve is, where those of exactly 0 or 1 stand apart."""
+    held = (schema.CELL_SCORE, schema.CELL_COUNT)
+    if not access.has_variable(tree, schema.CONSTANT_DATA, *held):
+        return ""
+    score, count = access.values(tree, schema.CONSTANT_DATA, case, *held)
+    return " between 0 and 1" if np.isin(score[count > 0], (0, 1)).any() else ""
 
 
 def _draw_curve(

@@ -229,7 +229,7 @@ def answers(view: View) -> list[CaseAnswer]:
 
 def answer_of(view: View, case: ResultSlice) -> CaseAnswer:
     """The main result of one case."""
-    var, dims = view.main, view.dims_of_cases
+    var = view.main
     low, high = view.interval(var.name, case)
     return CaseAnswer(
         name=case.label,
@@ -241,8 +241,7 @@ def answer_of(view: View, case: ResultSlice) -> CaseAnswer:
         if_calibrated=if_calibrated(view.tree, case, view.prob),
         p_calibrated=view.number_of(schema.MODEL_AVERAGE, schema.P_CALIBRATED, case),
         digits=view.digits,
-        # A bare name such as "3" would not say that it is a class.
-        kind=f"{dims[0]} " if dims in ((schema.CLASS,), (schema.GROUP,)) else "",
+        kind=view.kind,
         failed=not access.case_converged(view.tree, case),
         warnings=view.warnings.get(case, ()),
     )
@@ -283,10 +282,13 @@ def _lead_of_several(view: View, found: list[CaseAnswer]) -> list[Markup]:
     (first, *tied), prob, second = leading
     gap = difference(view.tree, first, second, view.main.name, view.prob)
     leader = next(one for one in found if one.name == first)
-    worst = found[-1] if found[-1].name != first else found[-2]
+    other, mean = found[-1], "largest"
+    if other is leader:
+        # A mean may be large where most draws are 0.
+        other, mean = found[-2], "next smaller"
     errors = Markup(
-        "The calibration error of {} is <b>{}</b> ({}); the largest mean, of {}: <b>{}</b> ({})."
-    ).format(*leader.figures, *worst.figures)
+        "The calibration error of {} is <b>{}</b> ({}); the {} mean, of {}: <b>{}</b> ({})."
+    ).format(*leader.figures, mean, *other.figures)
     return [best_sentence([first, *tied], prob), errors, difference_sentence(gap)]
 
 

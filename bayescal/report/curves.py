@@ -158,7 +158,7 @@ def _groups(view: View, of_owner: Sequence[ResultSlice]) -> Markup:
             word, plain(ordered[own.argmax()]), probability(own.max())
         )
         for word, own in (("worst", shares_of_most(draws)), ("best", shares_of_most(-draws)))
-        if own.max() >= LIKELY and len(cases) > 1
+        if round(own.max(), 2) > LIKELY and len(cases) > 1
     ]
     caption = plain(owner) + ": " + (Markup(", ").join(said) or "no group is clearly worst or best")
 
@@ -198,8 +198,9 @@ def differences(view: View) -> Markup | None:
         "informative than the overlap of two separate ones.",
         figures(wide=drawings),
         table("Differences", _difference_columns(view, rows[:MOST_PAIRS])),
-        "Bold: the interval excludes zero, so the difference is resolved. Correlation: that of the "
-        f"two errors over the shared rows.{more}",
+        "Bold: the interval excludes zero, so the difference is resolved. P(equal): both are "
+        "calibrated, or copies of each other. Correlation: that of the two errors over the shared "
+        f"rows.{more}",
     )
 
 
@@ -217,7 +218,7 @@ def _difference_columns(view: View, rows: list[tuple[str, Difference]]) -> list[
         Column("Difference", shown),
         Column(f"{percent(view.prob)} interval", intervals),
         Column("P(first smaller)", smaller),
-        Column("P(both calibrated)", [probability(pair.prob_equal) for pair in pairs]),
+        Column("P(equal)", [probability(pair.prob_equal) for pair in pairs]),
         Column("Correlation", [fixed(pair.correlation, 2) for pair in pairs]),
     ]
     where = [place for place, _ in rows]

@@ -153,7 +153,7 @@ def _at(view: View, ranking: Best, place: Place) -> list[Markup]:
 
 def _gap(gap: Difference, of_rows: bool) -> Markup:
     """The difference, which may be that of the labelled rows where the values are of curves."""
-    if gap.lower == gap.upper:
+    if gap.lower == gap.upper == 0:
         return Markup("That of {} is the same.").format(named(gap.second))
     digits = decimals(gap.lower, gap.upper)
     where = "On the labelled rows alone, without the curves, " if of_rows else ""

@@ -353,6 +353,12 @@ class View:
         return dims[0].capitalize() if len(dims) == 1 else "Case"
 
     @cached_property
+    def kind(self) -> str:
+        """What stands before a name in a sentence: a bare "3" would not say that it is a class."""
+        dims = self.dims_of_cases
+        return f"{dims[0]} " if dims in ((schema.CLASS,), (schema.GROUP,)) else ""
+
+    @cached_property
     def status(self) -> str:
         """What is wrong with the cases of this result; "ok" if nothing is."""
         return status(self.tree, self.cases)

@@ -251,7 +251,7 @@ def variable_name(view: View, name: str) -> str:
     """Name of a probability with the place of its row among all target rows, and its class."""
     place, comma, class_ = name.partition("[")[2].removesuffix("]").partition(", ")
     row = by_row(view.tree, schema.CONSTANT_DATA, schema.TARGET_ROW, view.cases[0])
-    return f"Probability, row {int(row.sel(obs=int(place)))}{comma}{class_}"
+    return f"Probability of row {int(row.sel(obs=int(place)))}{comma}{class_}"
 
 
 REFITS_NOTE = (

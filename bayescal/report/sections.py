@@ -82,7 +82,7 @@ def alerts(view: View) -> list[Box]:
 def _not_converged(view: View, status: str) -> Box:
     said = status or "See the diagnostics below. Draw more, or raise target_accept, and fit again."
     if not status and len(view.failed) < len(view.cases):
-        concerned = several([case.label for case in view.failed])
+        concerned = several([f"{view.kind}{case.label}" for case in view.failed])
         said = Markup("<bdi>{}</bdi>. {}").format(concerned, said)
     return Box("bad", "The fit did not converge: do not use these numbers", said)
 
@@ -250,7 +250,7 @@ def _verdict(view: View, n_fits: int) -> Markup:
     remark = "" if view.status == schema.OK else view.status
     if not view.converged:
         failed = view.failed if n_fits == len(view.cases) else []
-        of = f": {', '.join(case.label for case in failed)}" if failed else ""
+        of = f": {', '.join(f'{view.kind}{case.label}' for case in failed)}" if failed else ""
         return Markup("<p>{} {}</p>\n").format(off(f"Not converged{of}."), remark)
     if remark:
         said = "<p><strong>The checks passed, with a remark.</strong> {}</p>\n"

@@ -225,7 +225,8 @@ def _sentence(view: View, frame: pd.DataFrame) -> str:
         what = "moves no mean by much, but some spread" if spread else "changes little"
         return f"The data dominate: a little more or less weight of the prior {what}."
     cases = list(dict.fromkeys(map(str, matter.index)))
-    listed = several(cases) if len(cases) <= 4 else f"{len(cases)} cases"
+    named = [f"{view.kind}{case}" for case in cases]
+    listed = several(named) if len(named) <= 4 else f"{len(named)} cases"
     where = "" if frame.index.nunique() == 1 else f" for {listed}"
     strongest = matter.iloc[int(matter["prior_shift"].abs().argmax())]
     way = "raise" if strongest["prior_shift"] > 0 else "lower"

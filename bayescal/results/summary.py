@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -510,7 +510,7 @@ def metrics(tree: xr.DataTree, measures: Any = (), *, prob: float = 0.9) -> dict
     Raises
     ------
     InputError
-        If prob lies outside (0, 1), a measure is unknown, or two cases have the same flat name.
+        If prob lies outside (0, 1), a measure is unknown, or two numbers have the same flat name.
 
     Notes
     -----
@@ -534,26 +534,30 @@ def metrics(tree: xr.DataTree, measures: Any = (), *, prob: float = 0.9) -> dict
     for row in rows:
         # Means over classes have no class.
         names = tuple(str(row.get(dim) or "mean over classes") for dim in dims)
-        for key, value in _numbers(row).items():
+        for key, value in _numbers(row):
             name = "/".join(map(_safe, (*names, key)))
             if origin.setdefault(name, names) != names:
                 raise InputError(
                     f"names of a result must differ in letters, digits, '_', '-' or '.'; "
                     f"{' / '.join(origin[name])!r} and {' / '.join(names)!r} do not. Rename one."
                 )
-            found[name] = value
+            if found.setdefault(name, value) != value:
+                raise InputError(
+                    "names of measures must differ, from each other and from other columns of "
+                    f"bayescal.summary, in letters, digits, '_', '-' or '.'; {name!r} would be two "
+                    "numbers. Rename one."
+                )
     return found
 
 
-def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
+def _numbers(row: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Numbers of a row of the summary that have a value; of a row of a metric under its name."""
     metric = row.get("metric")
-    found = {"converged": float(row["status"] != schema.NOT_CONVERGED)}
+    yield "converged", float(row["status"] != schema.NOT_CONVERGED)
     for key, value in row.items():
         if isinstance(value, int | float):
             name = key if metric is None or key in _OF_CASE else f"{metric}_{key}"
-            found[name.removesuffix("_mean")] = float(value)
-    return found
+            yield name.removesuffix("_mean"), float(value)
 
 
 def _safe(name: str) -> str:

@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import pickle
+import sys
 import zipfile
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
@@ -35,6 +36,7 @@ type Part = str | int
 type Key = Part | tuple[Part, ...]
 type Arrays = Mapping[str, NDArray[Any]]
 
+_PACKAGE: Final = __name__.partition(".")[0]
 KEEP: Final = ("draws", "scalars", "summary")
 FORMAT: Final = 1
 _ABOUT: Final = "about.json"
@@ -131,6 +133,10 @@ def _add(digest: Any, value: Any) -> None:
         digest.update(np.ascontiguousarray(value).data if value.size else b"")
     elif value is None or isinstance(value, bool | int | float | str | bytes | np.generic):
         _name(digest, f"{type(value).__name__} {value!r}")
+    elif hasattr(value, "_content_"):
+        # Items of a table of counts tell neither groups nor pairs.
+        _name(digest, type(value).__qualname__)
+        _add(digest, value._content_())
     elif isinstance(value, Mapping):
         _name(digest, f"mapping {len(value)}")
         for name, one in value.items():
@@ -169,11 +175,19 @@ def recipe_of(
     return {
         "version": __version__,
         "quantity": quantity.NAME,
+        **_release(quantity),
         "data": data,
         "priors": json.loads(priors.to_json()),
         **others,
         **asdict(settings),
     }
+
+
+def _release(quantity: Quantity) -> dict[str, str]:
+    """Version of the package that a quantity from outside is of; `version` is of this one."""
+    package = getattr(quantity, "__name__", "").partition(".")[0]
+    found = getattr(sys.modules.get(package), "__version__", None)
+    return {} if found is None or package == _PACKAGE else {"quantity_version": str(found)}
 
 
 def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -221,7 +221,8 @@ def fit_many(
         Directory where each fit is kept once it is finished; without it results stay in memory.
     resume : bool, default True
         Whether to take what the store has, where it was computed from the same data, priors,
-        settings and options by the same version of bayescal. Otherwise all is fitted anew.
+        settings and options by the same version of bayescal, and of the package that another
+        quantity is of (its ``__version__``). Otherwise all is fitted anew.
     executor : int or dask.distributed.Client, optional
         Number of worker processes, or a Dask cluster. If not given, fits run in this process.
     keep : {"draws", "scalars", "summary"}, default "draws"

@@ -19,6 +19,7 @@ from bayescal.core.checks import (
     check_number,
     check_seed,
     check_whole,
+    checked_words,
     shown,
 )
 from bayescal.core.columns import Whole
@@ -95,7 +96,7 @@ class Sbc(NamedTuple):
         """Test each variable's ranks for uniformity."""
         from scipy.stats import chisquare
 
-        if (RANKED + 1) % bins:
+        if (RANKED + 1) % check_whole(bins, "bins", 2):
             raise InputError(f"bins must divide {RANKED + 1}; got {bins}. Pass 10 or 20.")
         width = (RANKED + 1) // bins
         return {
@@ -146,7 +147,7 @@ def coverage(
     Raises
     ------
     InputError
-        If the truth has no such value.
+        If the truth has no such value, or gives no rows.
 
     Examples
     --------
@@ -159,7 +160,13 @@ def coverage(
     chosen = quantity_named(quantity)
     used = priors_of(chosen, priors)
     settings, own = _settings(seed, options)
-    simulate = truth.scores if sample is None else sample
+    check_call(sample, "sample")
+    simulate = getattr(truth, "scores", None) if sample is None else sample
+    if simulate is None:
+        raise InputError(
+            f"truth must have a method scores(n, rng); {type(truth).__name__} has none. Pass "
+            "sample=, a function of n and a generator that gives data."
+        )
     rows = []
     for index, rng in enumerate(_streams(seed, replications)):
         plan = plan_of(chosen, simulate(n, rng), used, own)
@@ -207,6 +214,11 @@ def sbc(
     Sbc
         Ranks and health.
 
+    Raises
+    ------
+    InputError
+        If the simulation gives no such variable, or there are fewer than 99 draws.
+
     Notes
     -----
     Parameters are drawn from the prior and labels given them and the scores, so that truth and
@@ -232,13 +244,16 @@ def sbc(
     # Of fewer some would stand twice, and ranks would not be uniform.
     check_whole(settings.chains * settings.draws, "the number of draws of all chains", RANKED)
     template = plan_of(chosen, data, priors_of(chosen, priors), own).cases[0]
+    wanted = None if variables is None else checked_words(variables, "variables")
     rows, health = [], []
     for index, rng in enumerate(_streams(seed, replications)):
         case, values = template.simulate(rng)
         result = fit_case(chosen.NAME, case, settings, index)
         names = [name for name in values if name in result.posterior]
+        for name in wanted or ():
+            check_known(name, names, "variable", "the simulation")
         given = {**result.posterior, **result.given_miscalibration}
-        rows.append(_ranks(given, values, variables or names, rng))
+        rows.append(_ranks(given, values, wanted or names, rng))
         health.append([result.diagnostics[name] for name in Sbc._fields[1:]])
     ranks = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     return Sbc(ranks, *(np.array(column) for column in zip(*health, strict=True)))

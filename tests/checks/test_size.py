@@ -10,25 +10,25 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2228,
-    "core": 9463,
+    "cli": 2244,
+    "core": 9478,
     "curves": 2551,
     "inference": 1863,
     "measures": 892,
-    "plots": 3286,
+    "plots": 3295,
     "quantities/agnostic": 3835,
     "quantities/credal": 6494,
     "quantities/ece": 3106,
     "quantities/pu_ece": 6217,
     "quantities/ssme": 5683,
     "quantities/temperature": 5014,
-    "report": 3110,
-    "results": 6473,
-    "workflow": 2721,
+    "report": 3120,
+    "results": 6477,
+    "workflow": 2751,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_973
+TEST_LINES = 51_119
 
 
 def lines(path: Path) -> int:

@@ -176,6 +176,11 @@ def test_windows_pooled_are_groups_of_one_fit(file: Path, tmp_path: Path) -> Non
     assert cells.count("baseline") == 2
     said = words(page.section("answer").text)
     assert "that of 2025-10" in said
+    # Nor is it left out without a word.
+    assert "south / 2025-10 is left out: none of its rows has a label." in result.stderr
+    assert words(page.section("failures").text).endswith(
+        "south / 2025-10 none of its rows has a label."
+    )
     assert "above the baseline's with probability 0.5 or more" in said
 
 

@@ -32,6 +32,7 @@ FRAMES = {
     "lazy polars": pl.LazyFrame,
     "Arrow": pa.table,
     "a batch of Arrow": pa.record_batch,
+    "a reader of Arrow, as DuckDB gives": lambda columns: pa.table(columns).to_reader(),
 }
 
 
@@ -44,9 +45,10 @@ def assert_same(one, other):
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 def test_columns_of_a_frame_are_those_passed_to_scores(frame):
-    table = frame(COLUMNS)
     named = {"y_true": COLUMNS["y"], "pos_label": "yes"}
-    found = Scores.from_frame(table, label="y", score="a", group="g", weight="w", pos_label="yes")
+    found = Scores.from_frame(
+        frame(COLUMNS), label="y", score="a", group="g", weight="w", pos_label="yes"
+    )
     assert_same(
         found,
         Scores(
@@ -58,7 +60,7 @@ def test_columns_of_a_frame_are_those_passed_to_scores(frame):
         ),
     )
     several = Scores.from_frame(
-        table, label="y", score=["b", "a"], pos_label="yes", from_logits=True
+        frame(COLUMNS), label="y", score=["b", "a"], pos_label="yes", from_logits=True
     )
     panel = {name: COLUMNS[name] for name in ("b", "a")}
     assert_same(several, Scores.stack(panel, from_logits=True, **named))

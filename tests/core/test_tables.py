@@ -175,6 +175,19 @@ def test_a_stream_that_turns_from_numbers_to_words_says_so(tmp_path):
         batches_of(open_table(path), ["label"])
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems hold no such names")
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_name_that_is_no_utf8_is_refused(tmp_path, ending):
+    frame = pd.DataFrame({"y": [0, 1], "p": [0.2, 0.7]})
+    written = tmp_path / f"rows.{ending}"
+    frame.to_csv(written, index=False) if ending == "csv" else frame.to_parquet(written)
+    path = written.rename(tmp_path / os.fsdecode(b"\xe4." + ending.encode()))
+    said = rf"a path in UTF-8; got '.*\\udce4.{ending}'. Rename it"
+    for source in (path, tmp_path) if ending == "parquet" else (path,):
+        with pytest.raises(InputError, match=said):
+            bc.count_rows(source, label="y", score="p")
+
+
 @pytest.mark.parametrize("empty", ["", "NA", "NaN", "nan", "null", "None", "<NA>"])
 def test_words_for_nothing_are_missing(tmp_path, empty):
     path = tmp_path / "scores.csv"

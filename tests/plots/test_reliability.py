@@ -181,6 +181,17 @@ def test_descriptions_that_matter_are_drawn_with_their_probabilities() -> None:
         assert any(same) is seen, name
 
 
+def test_the_probability_of_the_diagonal_says_that_scores_of_1_stand_apart() -> None:
+    """Scores of 1 are all wrong, the others right: the classifier is not calibrated, they are."""
+    score = np.repeat([0.2, 0.4, 0.6, 0.8, 1.0], 25)
+    label = (np.tile(np.arange(25), 5) < 25 * score - 1e-9) & (score < 1)
+    result = bc.fit(bc.ece, bc.Scores(y_true=label, y_prob=score), method="direct", seed=1)
+    weight = result["model_average/weight"].sel(description="calibrated").item()
+    assert bc.summary(result)["p_calibrated"].item() < 0.01 < 0.2 < weight
+    named = lines(plot_reliability(result))
+    assert f"perfect calibration (P = {weight:.2f} between 0 and 1)" in named
+
+
 def test_the_only_description_that_matters_is_the_curve_itself() -> None:
     figure = plot_reliability(make_result(("vit",), p_calibrated=0.0, shape=(1, 0, 0)))
     assert not any("probability" in name for name in lines(figure))

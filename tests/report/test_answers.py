@@ -83,6 +83,18 @@ def test_several_classifiers_start_with_the_best() -> None:
     assert f"{abs(gap.mean):.3f} (90% interval" in said
 
 
+def test_the_largest_mean_is_that_of_no_other_where_the_best_has_it() -> None:
+    """Most draws of the best are 0, and a few so large that its mean is the largest."""
+    tree = make_result(("a", "b"), draws=200)
+    tce = tree["posterior"]["tce"]
+    tce.loc[{"classifier": "a"}] = np.where(np.arange(200) < 150, 0.0, 0.4)
+    tce.loc[{"classifier": "b"}] = 0.05
+    said = text(View(tree, 0.9))
+    assert said.startswith("a is the best calibrated with probability 0.75. The calibration error")
+    assert "of a is 0.100 (" in said
+    assert "); the next smaller mean, of b: 0.050 (" in said
+
+
 def test_groups_are_summarised_by_their_extremes() -> None:
     view = View(make_result(("a",), groups=("x", "y", "z"), draws=100), 0.9)
     found = answers(view)

@@ -35,6 +35,17 @@ def cells(html: str) -> list[str]:
     return [one.text.strip() for one in Page(html).elements if one.tag in ("td", "th")]
 
 
+def test_of_two_copies_that_are_off_none_is_called_calibrated() -> None:
+    score = np.tile([0.05, 0.95], 100)
+    scores = bc.Scores.stack({"a": score, "b": score}, y_true=np.repeat([0, 1], 100))
+    result = bc.fit(bc.ece, scores, method="direct", seed=1)
+    assert bc.summary(result)["p_calibrated"].max() < 0.001
+    html = str(differences(View(result, 0.9)))
+    assert "P(both calibrated)" not in html
+    # First, second, difference, interval, P(first smaller), P(equal), correlation.
+    assert cells(f"<div>{html}</div>")[-2] == "> 0.999"
+
+
 def test_the_table_holds_the_weight_of_every_description(tree: xr.DataTree) -> None:
     html = str(shapes(View(tree, 0.9)))
     found = cells(f"<div>{html}</div>")

@@ -118,6 +118,14 @@ def test_the_difference_of_a_tie_is_not_called_unresolved() -> None:
     assert "not resolved" not in said
 
 
+def test_metrics_that_differ_by_the_same_in_every_draw_are_not_the_same() -> None:
+    tree = make_panel_result(("a", "b"), draws=60)
+    held = tree["posterior"]["accuracy"]
+    held.loc[{"classifier": "a"}] = 0.75
+    held.loc[{"classifier": "b"}] = 0.5
+    assert "It differs from that of b by +0.250 (90% interval 0.250 to 0.250)" in answer(tree)
+
+
 def test_groups_one_classifier_and_missing_labels() -> None:
     grouped = make_panel_result(("a", "b"), groups=("north", "south"), draws=60)
     said = answer(grouped)

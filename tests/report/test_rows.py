@@ -89,8 +89,8 @@ def test_rows_of_a_selection_are_counted(binary: xr.DataTree, selected, number) 
 def test_rows_of_a_selection_keep_their_numbers(binary: xr.DataTree, selected) -> None:
     view = View(chosen := binary.isel(obs=selected), 0.9)
     number = int(binary["constant_data"]["target_row"][3])
-    assert rows.variable_name(view, "prob[3]") == f"Probability, row {number}"
-    assert f"Probability, row {number}" in words(read(chosen).section("sensitivity").text)
+    assert rows.variable_name(view, "prob[3]") == f"Probability of row {number}"
+    assert f"Probability of row {number}" in words(read(chosen).section("sensitivity").text)
 
 
 def test_of_several_classes_improper_rows_are_counted(three: Page) -> None:

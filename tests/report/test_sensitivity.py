@@ -10,7 +10,7 @@ from bayescal.report.page import page
 from bayescal.report.render import View, for_each
 from bayescal.report.sensitivity import MOST_ROWS, _sentence, sensitivity
 from bayescal.results.assemble import combine
-from bayescal.results.robustness import BOTH
+from bayescal.results.robustness import BOTH, DATA
 from tests.report.pages import HOSTILE, Page, words
 from tests.synthetic import make_result
 
@@ -64,6 +64,15 @@ def test_the_sentence_says_whether_and_which_way():
     many = bc.datasets.ece.truth("over").scores(20_000, seed=1)
     decided = bc.fit(bc.ece, many, seed=20, method="direct")
     assert text(shown(decided)).startswith("The data dominate: ")
+
+
+def test_the_sentence_says_that_a_name_is_one_of_a_class() -> None:
+    frame = pd.DataFrame(
+        {"diagnosis": [BOTH, DATA], "prior_shift": [0.2, 0.0], "quantity": "tce"},
+        index=["1", "2"],
+    )
+    view = View(make_result(("a",), classes=("1", "2"), draws=20), 0.9)
+    assert _sentence(view, frame).startswith("The prior matters for class 1. ")
 
 
 def test_the_sentence_names_the_largest_shift_of_those_that_matter():

@@ -14,6 +14,7 @@ import bayescal as bc
 from bayescal.core import text
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import METRIC, CaseArrays, Variable, to_json
+from bayescal.measures import Measure
 from bayescal.results import access
 from bayescal.results.assemble import assemble
 from bayescal.results.change import series_of
@@ -399,6 +400,16 @@ def test_names_of_classifiers_become_plain(name: str) -> None:
     for key in bc.metrics(make_result((name or " ", "vit"))):
         assert VALID.match(key)
         assert posixpath.normpath(key) == key
+
+
+def test_no_number_takes_the_name_of_another() -> None:
+    rate = Measure("mean+", "mean rate", lambda rate, _, mass: (rate * mass).sum(axis=-1))
+    score = Measure("mean*", "mean score", lambda _, score, mass: mass @ score)
+    assert {"mean_", "mean__lower"} <= bc.metrics(ONE, [rate]).keys()
+    others = (score._replace(name=name) for name in ("tce_lower", "n"))
+    for measures in ([rate, score], *([one] for one in others)):
+        with pytest.raises(bc.InputError, match=r"names of measures must differ.* two numbers"):
+            bc.metrics(ONE, measures)
 
 
 @pytest.mark.filterwarnings("ignore")  # of MLflow's own dependencies

@@ -64,6 +64,10 @@ def test_properties_of_coverage():
 def test_a_truth_must_know_the_quantity():
     with pytest.raises(InputError, match="the truth must know its 'mce'"):
         coverage(bc.ece, TRUTH, 100, 1, seed=0, var="mce")
+    with pytest.raises(InputError, match="truth must have a method scores"):
+        coverage(bc.ece, 0.03, 100, 1, seed=0)
+    with pytest.raises(InputError, match="sample must be a function; got 3"):
+        coverage(bc.ece, TRUTH, 100, 1, seed=0, sample=3)
 
 
 @pytest.mark.mcmc
@@ -109,6 +113,8 @@ def test_ranks_see_a_prior_that_is_not_the_one_fitted(monkeypatch):
     [
         ({"draws": RANKED - 1}, f"draws of all chains must be a whole number >= {RANKED}"),
         ({"replications": 0}, "replications must be a whole number >= 1"),
+        ({"variables": ["tec"]}, "no variable 'tec'; did you mean 'tce'"),
+        ({"variables": 1}, "variables must be a word, or a list of words; got 1"),
     ],
 )
 def test_what_gives_no_ranks_is_refused(given, said):
@@ -176,8 +182,9 @@ def test_p_values_are_those_of_the_chi_square_test():
     flat = Sbc({"x": ranks, "low": ranks // 2}, *[np.zeros(100)] * 3)
     assert flat.p_values()["x"] == pytest.approx(1.0)
     assert flat.p_values()["low"] < 1e-10
-    with pytest.raises(InputError, match="bins must divide 100; got 7"):
-        flat.p_values(bins=7)
+    for wrong in (7, 0, 2.5):
+        with pytest.raises(InputError, match=f"bins must .*; got {wrong}"):
+            flat.p_values(bins=wrong)
 
 
 @pytest.mark.mcmc

@@ -236,6 +236,13 @@ def test_only_unfinished_files_of_the_store_are_removed(store: Path) -> None:
     assert all((store / name).exists() for name in other)
 
 
+def counts(group=("x", "x", "y", "y"), a=(0.1, 0.2, 0.1, 0.2), **options):
+    """The same counts of each classifier, whatever the groups, and the order of `a`."""
+    panel = {"a": a, "b": (0.3, 0.4, 0.3, 0.4)}
+    scores = bc.Scores.stack(panel, y_true=(0, 0, 1, 1), group=group)
+    return bc.Counts.from_scores(scores, **options)
+
+
 DIFFERENT = [
     None,
     0,
@@ -264,6 +271,12 @@ DIFFERENT = [
     bc.Scores(y_true=[0, 1], y_prob=[0.1, 0.9], group=[0, 1]),
     bc.PUScores(positive=[0.1], unlabeled=[0.9]),
     bc.PUScores(positive=[0.9], unlabeled=[0.1]),
+    counts(),
+    counts(group=("y", "x", "x", "y")),
+    counts(group=("u", "u", "v", "v")),
+    counts(group=None),
+    counts(group=None, pairs=True),
+    counts(group=None, pairs=True, a=(0.2, 0.1, 0.1, 0.2)),
 ]
 
 
@@ -271,6 +284,11 @@ def test_every_difference_shows() -> None:
     prints = [fingerprint(value) for value in DIFFERENT]
     for (one, mine), (other, theirs) in combinations(zip(DIFFERENT, prints, strict=True), 2):
         assert mine != theirs, (one, other)
+
+
+def test_the_order_in_which_counts_were_added_up_does_not() -> None:
+    one, two = (counts(group=(name,) * 4) for name in "xy")
+    assert fingerprint(one + two) == fingerprint(two + one)
 
 
 def test_memory_layout_does_not() -> None:

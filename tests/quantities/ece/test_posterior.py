@@ -68,6 +68,22 @@ def test_one_label_more_is_another_fingerprint():
     assert first.fingerprint() != second.fingerprint()
 
 
+def test_a_row_in_another_part_of_its_cell_is_another_fingerprint():
+    """Two rows move towards each other by one step, so that their cell and its mean score stay."""
+    score, label = np.repeat(np.arange(1, 1024) / 1024, 4), np.tile([0, 0, 0, 1], 1023)
+    made = []
+    for step in (0, 1 / 1024):
+        moved = score.copy()
+        moved[4 * 421], moved[4 * 429] = 422 / 1024 + step, 430 / 1024 - step
+        made += bc.ece.plan(bc.Scores(y_true=label, y_prob=moved), Priors()).cases
+    first, second = made
+    for name in ("edges", "count", "positives", "mean_score"):
+        one, other = (getattr(each.problem.cells, name) for each in made)
+        np.testing.assert_array_equal(one, other)
+    assert (first.problem.parts.mean_score != second.problem.parts.mean_score).any()
+    assert first.fingerprint() != second.fingerprint()
+
+
 def test_bins_chosen_otherwise_have_other_bounds_and_another_fingerprint():
     scores = bc.datasets.ece.truth("over").scores(200, seed=1)
     quantile = bc.bin_scores(scores, n_bins=5, strategy="quantile")
