@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5683,
     "quantities/temperature": 5014,
     "report": 3110,
-    "results": 6473,
+    "results": 6518,
     "workflow": 2721,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_973
+TEST_LINES = 50_977
 
 
 def lines(path: Path) -> int:
