@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 50_977
+TEST_LINES = 50_987
 
 
 def lines(path: Path) -> int:
