@@ -20,6 +20,9 @@ os.environ["PYTENSOR_FLAGS"] = ",".join(
     + [os.environ[name] for name in ("PYTENSOR_FLAGS",) if name in os.environ]
 )
 
+# JAX would take half of the time of a test to make the code of small networks fast.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+
 # Settings of the terminal of whoever runs the tests are kept out of what is printed.
 for name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS"):
     os.environ.pop(name, None)

@@ -308,7 +308,7 @@ def _computed(
 ) -> Iterator[Batch]:
     from dask.base import compute
 
-    (part,) = compute(partition)  # type: ignore[no-untyped-call]  # Dask has no types
+    (part,) = compute(partition)
     yield from _batches(part, columns, batch_rows, number)
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import xarray as xr
@@ -61,12 +60,11 @@ def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     The file ends with a checksum, which `load` compares, so that damage is found. Other programs
     read the file as any netCDF file.
     """
+    from bayescal.results import netcdf
+
     check_result(tree)
     target = check_writable(path)
-    # HDF5 ends the interpreter where it cannot write, so that it writes to memory.
-    buffer = io.BytesIO()
-    tree.to_netcdf(buffer, engine="h5netcdf")
-    content = buffer.getvalue()
+    content = netcdf.to_bytes(tree)
     write_bytes(target, content, _checksum(content))
     return target
 
@@ -89,14 +87,14 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
     InputError
         If there is no such file, it was changed, or it holds no result that this version reads.
     """
+    from bayescal.results import netcdf
+
     source = checked_path(path)
     if not source.is_file():
         raise InputError(f"a result must be a file; there is none at {source}. Check the path.")
     try:
         _check_unchanged(source)
-        _check_layout(source)
-        with xr.open_datatree(source, engine="h5netcdf") as opened:
-            tree = upgrade(opened.load())
+        tree = upgrade(netcdf.read(source))
     except Exception as error:  # HDF5 and xarray raise nearly anything on what others wrote
         why = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(
@@ -123,27 +121,6 @@ def _check_unchanged(path: Path) -> None:
     content, stored = written[:-_CHECKSUM_LENGTH], written[-_CHECKSUM_LENGTH:]
     if stored.startswith(_MARK) and stored != _checksum(content):
         raise ValueError("its checksum is another one: the file was damaged")
-
-
-def _check_layout(path: Path) -> None:
-    """Check that groups hold variables alone: a group within may lead round in a circle."""
-    import h5py
-
-    with h5py.File(path, "r") as file:
-        for name, child in _members(file):
-            inner = _members(child) if isinstance(child, h5py.Group) else ()
-            if any(isinstance(one, h5py.Group) for _, one in inner):
-                raise ValueError(f"its group {name!r} holds another group")
-
-
-def _members(group: Any) -> Iterator[tuple[str, Any]]:
-    """What a group holds itself; what it only links to may be in another file."""
-    import h5py
-
-    for name in group:
-        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-            raise ValueError(f"{name!r} is a link")
-        yield name, group[name]
 
 
 _NUMBERS: Final = "biuf"

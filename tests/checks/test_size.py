@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5683,
     "quantities/temperature": 5014,
     "report": 3120,
-    "results": 6477,
+    "results": 6522,
     "workflow": 2751,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_119
+TEST_LINES = 51_133
 
 
 def lines(path: Path) -> int:

@@ -9,7 +9,7 @@ import pytest
 import bayescal as bc
 from tests.cli.commands import ran
 
-QUICK = ("--label", "y", "--score", "honest", "--quick")
+QUICK = ("--label", "y", "--score", "honest", "--quick", "--draws", "250")
 ASKED = ("--measure", "e90", "--measure", "net_benefit:.25")
 
 

@@ -111,7 +111,8 @@ def printed(folder: Path, columns: int, words: tuple[str, ...]) -> list[str]:
 def test_no_line_is_wider_than_the_terminal(name: str, several: bool, folder: Path) -> None:
     *words, named = COMMANDS[name]
     words = [*words, *named(several)]
-    for columns in (80, 120):
+    # One classifier has fewer columns, and a wider terminal the same.
+    for columns in (80, 120) if several else (80,):
         found = lines(folder, columns, words)
         assert max(map(cell_len, found)) <= columns
 

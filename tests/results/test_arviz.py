@@ -173,10 +173,14 @@ def _first(tree: xr.DataTree) -> xr.DataTree:
 
 
 def _few(tree: xr.DataTree) -> xr.DataTree:
-    """Two classifiers, or of one of them a row with two classes: there would be many panels."""
+    """Two classifiers, or of one of them a row with two classes: there would be many panels.
+
+    Of the parts of a curve the first ones, for functions go through all of them one by one.
+    """
     of_rows = {"classifier": [0], "obs": [0], "label_class": [0, 1]}
     few = of_rows if "obs" in tree["posterior"].dims else {"classifier": [0, 1]}
-    return tree.isel(few, missing_dims="ignore")
+    parts = dict.fromkeys(("bin", "block", "calibration", "cell", "point"), slice(4))
+    return tree.isel(few | parts, missing_dims="ignore")
 
 
 def failing(tree: xr.DataTree, names: Iterable[str]) -> dict[str, str]:
