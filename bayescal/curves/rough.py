@@ -286,6 +286,17 @@ class Rough:
         return observe_counts(data, rough_logit(data), "interior")
 
 
+def at_other_spread(gaussian: Gaussian, ratio: Floats) -> Gaussian:
+    """Where coefficients are about if directions have `ratio` times the spread, (..., basis).
+
+    What the rows know of a direction stays: see `rough_logit`.
+    """
+    shrunk = np.minimum(np.vecdot(gaussian.root, gaussian.root), 1)
+    narrower = 1 / (shrunk + (1 - shrunk) * ratio**2)
+    root = gaussian.root * np.sqrt(narrower)[..., None]
+    return Gaussian(gaussian.mean * ratio * narrower, root)
+
+
 def rough_inputs(
     rough: Rough, roughness: float, gaussian: Gaussian, size: int
 ) -> dict[str, NDArray[Any]]:

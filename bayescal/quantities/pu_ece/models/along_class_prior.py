@@ -85,8 +85,7 @@ class AlongClassPrior:
         found = {SMOOTH: smooth}
         if ROUGH in self.joints:
             joint = self.joints[ROUGH]
-            near = joint.follow(self.knots, smooth.mean @ self.guide)
-            found[ROUGH] = joint.matched(self.knots, joint.by_cells(self.knots, near))
+            found[ROUGH] = joint.follow_by_cells(self.knots, smooth.mean @ self.guide)
         return found
 
     @cached_property

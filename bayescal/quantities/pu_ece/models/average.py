@@ -17,7 +17,7 @@ from bayescal.curves.average import Average, in_chains, log_posterior_weights, t
 from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
-from bayescal.curves.rough import Rough
+from bayescal.curves.rough import Rough, at_other_spread
 from bayescal.inference.direct import (
     Gaussian,
     Joined,
@@ -62,8 +62,10 @@ _DEGREES = 5.0
 _ROUNDS = np.array([1, 1, 2, 4, 8, 16, 16])
 # Effective draws: for the evidence, for each draw kept, and for each that is of the component.
 _LEAST_EFFECTIVE, _SHARE_EFFECTIVE, _EFFECTIVE = 500, 0.5, 3.0
-# Gaussians of the rough component are sought at every second node, and blended between them.
-_EVERY = 2
+# Gaussians of the rough component are sought at every third node, and blended between them.
+_EVERY = 3
+# Proposals need fewer knots of the class prior than its evidence.
+_FIRST_KNOTS = 5
 # Few curves of the prior have a mean label rate near the class prior.
 _PRIOR_PROPOSALS = 16
 _FEWEST_PRIOR_PROPOSALS = 4000
@@ -165,7 +167,7 @@ class CaseControlAverage(Average):
     @cached_property
     def smooth_gaussian(self) -> MovingGaussian:
         """Where the smooth component is."""
-        return self.smooth_joint.moving_gaussian()
+        return self.smooth_joint.moving_gaussian(first=_FIRST_KNOTS)
 
     @cached_property
     def rough_nodes(self) -> Floats:
@@ -176,19 +178,23 @@ class CaseControlAverage(Average):
     def rough_gaussians(self) -> list[MovingGaussian]:
         """Where the rough component is at each node; about the class prior as the smooth one."""
         smooth, found, spread = self.smooth_gaussian, self._rough_knots, self._rough_spread
-        curve = found.mean * spread[::_EVERY]
         gaussians = []
         for node, own in enumerate(spread):
-            low, part = divmod(node, _EVERY)
-            high, share = -(-node // _EVERY), part / _EVERY
-            mean = (1 - share) * curve[..., low, :] + share * curve[..., high, :]
-            root = (1 - share) * found.root[..., low, :, :] + share * found.root[..., high, :, :]
-            gaussians.append(MovingGaussian(smooth.quantiles, Gaussian(mean / own, root)))
+            share = node % _EVERY / _EVERY
+            low, high = (
+                at_other_spread(found[:, place], own / spread[place * _EVERY])
+                for place in (node // _EVERY, -(-node // _EVERY))
+            )
+            mean, root = (
+                (1 - share) * below + share * above
+                for below, above in ((low.mean, high.mean), (low.root, high.root))
+            )
+            gaussians.append(MovingGaussian(smooth.quantiles, Gaussian(mean, root)))
         return gaussians
 
     @cached_property
     def _rough_knots(self) -> Gaussian:
-        """Gaussians of the rough component at some nodes, ([knot,] node, ...).
+        """Gaussians of the rough component at some nodes, (knot, node, ...).
 
         Its curve is sought near that of the smooth component, or as far from it as under `near`.
         """

@@ -30,7 +30,7 @@ from bayescal.inference.direct import (
     variational_gaussian,
 )
 from bayescal.quantities.pu_ece.models.case_control import LOWEST, CaseControlCells, SampleSizes
-from bayescal.quantities.pu_ece.models.moving_gaussian import NEGLIGIBLE, MovingGaussian
+from bayescal.quantities.pu_ece.models.moving_gaussian import FIRST, NEGLIGIBLE, MovingGaussian
 from bayescal.quantities.pu_ece.priors import INTERVALS, KNOTS, STEP, Cubic, PriorMap
 from bayescal.quantities.pu_ece.priors import LAST as LAST_NORMAL
 
@@ -89,8 +89,9 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 # Expected information is not the curvature: the last digits come slowly, and are not needed.
 _NEWTON_STEPS = 8
-# From a Gaussian nearby fewer do. Whole steps would go back and forth.
-_FEW_STEPS, _SHARE = 3, 0.7
+# From a Gaussian nearby fewer do, and one where moments are matched next. Whole steps would go
+# back and forth.
+_FEW_STEPS, _ONE_STEP, _SHARE = 3, 1, 0.7
 # Where label rates come near 1 three are too few: the evidence would be up to 15 nats too small.
 # They end where none moves the curve by more than a tenth of a standard deviation.
 _SIZES_STEPS, _CLOSE = 8, 0.1
@@ -154,12 +155,12 @@ class CurveAndClassPrior:
         """Let the sizes say less than they do, where the posterior is `off` from what they say."""
         return replace(self, sizes=self.sizes.widened(_WIDER_SIZES, off))
 
-    def moving_gaussian(self, negligible: float = NEGLIGIBLE) -> MovingGaussian:
+    def moving_gaussian(self, negligible: float = NEGLIGIBLE, first: int = FIRST) -> MovingGaussian:
         """Find the curve's Gaussian wherever the class prior's normal may be."""
         start = np.zeros(self.regression.design.shape[-1])
         if self.prior.known:
             return MovingGaussian.known(self.follow(np.zeros(2), np.stack([start, start])))
-        return MovingGaussian.sought(self._solved, start, negligible)
+        return MovingGaussian.sought(self._solved, start, negligible, first)
 
     def _solved(self, normal: Floats, start: Floats) -> tuple[Floats, ...]:
         own = self._sized(self.by_cells(normal, start), normal)
@@ -193,25 +194,34 @@ class CurveAndClassPrior:
     def follow(
         self, normal: Floats, guide: Floats, start: Floats | Gaussian | None = None
     ) -> Gaussian:
-        """Follow the Gaussians of a stack from knot to knot, (knot, ...).
+        """Follow the Gaussians of a stack from knot to knot, (knot, ...), by cells and sizes.
+
+        A known class prior has the same ones at all knots.
+        """
+        knots = len(normal)
+        if self.prior.known:
+            normal, guide = normal[:1], guide[:1]
+        own = self.follow_by_cells(normal, guide, start)
+        own = self._sized(own, _each_of_stack(normal, guide))
+        return _stacked([own[0]] * knots) if self.prior.known else own
+
+    def follow_by_cells(
+        self, normal: Floats, guide: Floats, start: Floats | Gaussian | None = None
+    ) -> Gaussian:
+        """The same by the cells, with their moments matched.
 
         Notes
         -----
         `guide` is about where the mean is, or moves as it does; `start` may be better than it
         where the class prior is known.
         """
-        at = normal.reshape(-1, *[1] * (guide.ndim - 2))
-        middle = len(normal) // 2
+        at, middle = _each_of_stack(normal, guide), len(normal) // 2
         found = {middle: self.by_cells(at[middle], guide[middle] if start is None else start)}
-        if self.prior.known:
-            one = self._sized(self.matched(at[middle], found[middle]), at[middle])
-            return _stacked([one] * len(normal))
         for knot in (*range(middle + 1, len(normal)), *range(middle - 1, -1, -1)):
             near = knot - 1 if knot > middle else knot + 1
             moved = found[near].mean + guide[knot] - guide[near]
-            found[knot] = self.by_cells(at[knot], Gaussian(moved, found[near].root))
-        own = _stacked([found[knot] for knot in range(len(normal))])
-        return self._sized(self.matched(at, own), at)
+            found[knot] = self.by_cells(at[knot], Gaussian(moved, found[near].root), _ONE_STEP)
+        return self.matched(at, _stacked([found[knot] for knot in range(len(normal))]))
 
     def sample(
         self,
@@ -231,13 +241,13 @@ class CurveAndClassPrior:
         proposals = Mapped(Mirrored(half, draws), lambda value: gaussian.placed(value)[0])
         return Weighted(proposals, found.log_weights)
 
-    def by_cells(self, normal: Floats, start: Floats | Gaussian) -> Gaussian:
+    def by_cells(self, normal: Floats, start: Floats | Gaussian, few: int = _FEW_STEPS) -> Gaussian:
         """Find the curve's Gaussian at class priors given by their normals, (...), by the cells.
 
-        A start is (..., basis), or the Gaussian at class priors nearby.
+        A start is (..., basis), or the Gaussian at class priors nearby, and a `few` steps.
         """
         regression = replace(self.regression, cells=self._given_cells(normal))
-        steps = _FEW_STEPS if isinstance(start, Gaussian) else _NEWTON_STEPS
+        steps = few if isinstance(start, Gaussian) else _NEWTON_STEPS
         return variational_gaussian(regression, steps, start, _SHARE)
 
     def matched(self, normal: Floats, own: Gaussian) -> Gaussian:
@@ -307,6 +317,11 @@ def _narrowed(root: Floats, known: Floats) -> Floats:
     so_far = np.cumsum(root * known[..., None, :], axis=-1)
     found = root * after - so_far * known[..., None, :]
     return np.asarray(found / np.sqrt(after * (after - square)))
+
+
+def _each_of_stack(normal: Floats, guide: Floats) -> Floats:
+    """Normals of knots, (knot, 1, ...), for a stack of guides, (knot, ..., basis)."""
+    return normal.reshape(-1, *[1] * (guide.ndim - 2))
 
 
 def _stacked(gaussians: Sequence[Gaussian]) -> Gaussian:
