@@ -29,7 +29,11 @@ from bayescal.inference.direct import (
     zoomed,
 )
 from bayescal.quantities.pu_ece.data import PUProblem
-from bayescal.quantities.pu_ece.models.along_class_prior import CLASS_PRIOR_POWER, AlongClassPrior
+from bayescal.quantities.pu_ece.models.along_class_prior import (
+    CLASS_PRIOR_POWER,
+    AlongClassPrior,
+    AtRoughness,
+)
 from bayescal.quantities.pu_ece.models.case_control import (
     BoundaryFit,
     CaseControlCells,
@@ -224,15 +228,28 @@ class CaseControlAverage(Average):
     def along(self) -> AlongClassPrior:
         """What counts of the class prior, as a function of it."""
         joints: dict[str, CurveAndClassPrior] = {}
-        guide = np.zeros((0, 0))
+        guide, roughnesses = np.zeros((0, 0)), []
         if len(self.interior):
             joints[SMOOTH] = self._plain_joint
         if ROUGH in self.fitted:
             likely = self.rough.likely_roughness()
-            joints[ROUGH] = replace(self._plain_joint, regression=self.rough.at(likely))
-            guide = self.rough.basis.smooth.T / self.rough.basis.spread(np.asarray(likely))
+            spread = self.rough.basis.spread(np.asarray(likely))
+            joints[ROUGH] = self._plain_at(likely)
+            guide = self.rough.basis.smooth.T / spread
+            roughnesses = self._roughnesses(spread)
         settings = self.power, self.class_prior_power, self.class_prior.known
-        return AlongClassPrior(joints, guide, self._patterns, self.boundary, *settings)
+        return AlongClassPrior(joints, guide, roughnesses, self._patterns, self.boundary, *settings)
+
+    def _plain_at(self, roughness: float) -> CurveAndClassPrior:
+        """The rough component at one roughness, by cells and sizes alone."""
+        return replace(self._plain_joint, regression=self.rough.at(roughness))
+
+    def _roughnesses(self, likely: Floats) -> list[AtRoughness]:
+        """The rough component at nodes for its evidence, from deviations at the likely one."""
+        nodes, spread = self.rough_nodes[::_EVERY], self._rough_spread[::_EVERY]
+        weights = self.rough.log_density(nodes) + np.log(np.log(nodes[1] / nodes[0]))
+        joints = map(self._plain_at, nodes.tolist())
+        return list(map(AtRoughness, joints, spread / likely, weights.tolist()))
 
     def _patterns(self, normal: Floats) -> Floats:
         """Log evidence of each pattern of errors at 0 and 1 at class priors, (..., pattern)."""
