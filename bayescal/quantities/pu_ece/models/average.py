@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
@@ -18,6 +18,7 @@ from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
 from bayescal.curves.rough import Rough, at_other_spread
+from bayescal.curves.smooth import CurveBasis
 from bayescal.inference.direct import (
     Gaussian,
     Joined,
@@ -109,7 +110,7 @@ class CaseControlAverage(Average):
     class_prior_power: float = CLASS_PRIOR_POWER
     # Wide class priors leave a peak and a plateau: chains of some must be longer.
     lengths: ClassVar[tuple[int, ...]] = (1, 4, 16)
-    # The same problem at a class prior nearby, both known: saves most steps to the rough component.
+    # The same problem at a class prior nearby: saves steps to the rough component of a known one.
     near: CaseControlAverage | None = None
 
     @classmethod
@@ -138,12 +139,16 @@ class CaseControlAverage(Average):
         )
 
     @cached_property
+    def basis(self) -> CurveBasis:
+        """Basis of the smooth part, that of the problem nearby."""
+        return super().basis if self.near is None else self.near.basis
+
+    @cached_property
     def rough(self) -> Rough:
-        """The rough component; of the directions and near the modes of the problem nearby."""
+        """The rough component, of the directions of the problem nearby."""
         if self.near is None:
             return super().rough
-        near = self.near.rough
-        return replace(near, cells=self.cells.at(self.interior), near=near)
+        return replace(self.near.rough, cells=self.cells.at(self.interior))
 
     @cached_property
     def _plain_joint(self) -> CurveAndClassPrior:
@@ -175,8 +180,8 @@ class CaseControlAverage(Average):
 
     @cached_property
     def rough_nodes(self) -> Floats:
-        """Values of the roughness over its posterior."""
-        return self.rough.nodes()
+        """Values of the roughness over its posterior, which hardly moves with the class prior."""
+        return self.rough.nodes() if self.near is None else self.near.rough_nodes
 
     @cached_property
     def rough_gaussians(self) -> list[MovingGaussian]:
@@ -189,10 +194,8 @@ class CaseControlAverage(Average):
                 at_other_spread(found[:, place], own / spread[place * _EVERY])
                 for place in (node // _EVERY, -(-node // _EVERY))
             )
-            mean, root = (
-                (1 - share) * below + share * above
-                for below, above in ((low.mean, high.mean), (low.root, high.root))
-            )
+            mean = (1 - share) * low.mean + share * high.mean
+            root = (1 - share) * low.root + share * high.root
             gaussians.append(MovingGaussian(smooth.quantiles, Gaussian(mean, root)))
         return gaussians
 
@@ -204,12 +207,13 @@ class CaseControlAverage(Average):
         """
         smooth, spread = self.smooth_gaussian, self._rough_spread[::_EVERY]
         guide = (smooth.gaussians.mean @ self.rough.basis.smooth.T)[..., None, :] / spread
-        start: Floats | Gaussian | None = None
+        start = None
         if self.near is not None:
-            before, other = self.near._rough_knots[0], self.near.smooth_gaussian.gaussians.mean
-            guided = other[0] @ self.rough.basis.smooth.T / spread
-            ratio = self.near._rough_spread[::_EVERY] / spread
-            start = Gaussian(before.mean * ratio + guide[0] - guided, before.root)
+            other, own = self.near.smooth_gaussian, self.class_prior(np.zeros(()))
+            knot = np.abs(self.near.class_prior(other.quantiles.normal) - own).argmin()
+            before = self.near._rough_knots[knot]
+            guided = other.gaussians.mean[knot] @ self.rough.basis.smooth.T / spread
+            start = Gaussian(before.mean + guide[0] - guided, before.root)
         return self._rough_joint(spread).follow(smooth.quantiles.normal, guide, start)
 
     @property
@@ -232,7 +236,7 @@ class CaseControlAverage(Average):
         if len(self.interior):
             joints[SMOOTH] = self._plain_joint
         if ROUGH in self.fitted:
-            likely = self.rough.likely_roughness()
+            likely = float(np.median(self.rough_nodes))
             spread = self.rough.basis.spread(np.asarray(likely))
             joints[ROUGH] = self._plain_at(likely)
             guide = self.rough.basis.smooth.T / spread
@@ -375,11 +379,13 @@ class CaseControlAverage(Average):
     def _rough_rounds(self, draws: int, rng: np.random.Generator) -> Iterator[Weighted]:
         """The rough component, the roughness last, in rounds of proposals at its nodes."""
 
-        def sample(place: int, number: int) -> Weighted:
-            found = self.rough_joint[place].sample(self.rough_gaussians[place], number, rng)
+        def sample(places: Sequence[int], number: int) -> Iterator[Weighted]:
+            gaussians = [self.rough_gaussians[place] for place in places]
+            found = self.rough_joint[places].sample_stack(gaussians, number, rng)
             last = ((0, 0), (0, 1))
-            beside = partial(np.pad, pad_width=last, constant_values=self.rough_nodes[place])
-            return replace(found, draws=Mapped(found.draws, beside))
+            for value, one in zip(self.rough_nodes[places], found, strict=True):
+                beside = partial(np.pad, pad_width=last, constant_values=value)
+                yield replace(one, draws=Mapped(one.draws, beside))
 
         return (w for w, _ in self.rough.sample_nodes(self.rough_nodes, sample, draws * _ROUNDS))
 

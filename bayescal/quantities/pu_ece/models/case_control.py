@@ -145,10 +145,10 @@ def choose_rates(
     return boundary, weight + np.where(np.isfinite(own), mean - own, 0)[..., None]
 
 
+# Few draws at a time: what is in the cache takes a fraction of the time.
+_TOGETHER = 128
 _TILTS = 60
 _CLOSE_TILT = 1e-6
-# Draws whose tilts are sought at once.
-_TOGETHER = 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,7 +209,8 @@ class SampleSizes:
 
     def spread(self, share: Floats) -> Floats:
         """Variance of the expected number of positives, (...)."""
-        spread = self.variance + np.square(share - self.share) @ self.total
+        off = share - self.share
+        spread = self.variance + np.square(off, out=off) @ self.total
         return np.asarray(self.wider * spread)
 
 
@@ -223,10 +224,16 @@ def log_sizes_density(
     See `SampleSizes`; without constants.
     """
     number = total.sum()
-    odds = n_positive / (number - n_positive) / class_prior
-    share = odds[..., None] * rate
-    share /= 1 + share
-    return SampleSizes(total, n_positive, n_positive / number).log_density(share, class_prior)
+    sizes = SampleSizes(total, n_positive, n_positive / number)
+    rates = rate.reshape(-1, len(total))
+    class_priors = np.broadcast_to(class_prior, rate.shape[:-1]).ravel()
+    odds, found = n_positive / (number - n_positive) / class_priors, np.empty(len(rates))
+    for first in range(0, len(rates), _TOGETHER):
+        own = slice(first, first + _TOGETHER)
+        share = odds[own, None] * rates[own]
+        share /= 1 + share
+        found[own] = sizes.log_density(share, class_priors[own])
+    return found.reshape(rate.shape[:-1])
 
 
 def joint_masses(
@@ -244,7 +251,6 @@ def joint_masses(
     draws, rates = gamma.reshape(-1, len(total)), rate.reshape(-1, len(total))
     class_priors = np.broadcast_to(class_prior, rate.shape[:-1]).reshape(-1, 1)
     mass = np.empty(draws.shape)
-    # Few at a time: what is in the cache takes a fraction of the time.
     for first in range(0, len(draws), _TOGETHER):
         own = slice(first, first + _TOGETHER)
         base, off = 1 + odds / class_priors[own] * rates[own], rates[own] - class_priors[own]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -89,16 +89,15 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 # Expected information is not the curvature: the last digits come slowly, and are not needed.
 _NEWTON_STEPS = 8
-# From a Gaussian nearby fewer do, and one where moments are matched next. Whole steps would go
-# back and forth.
-_FEW_STEPS, _ONE_STEP, _SHARE = 3, 1, 0.7
+# From a Gaussian nearby one does: moments are matched next. Whole steps would go back and forth.
+_FROM_NEARBY, _SHARE = 1, 0.7
 # Where label rates come near 1 three are too few: the evidence would be up to 15 nats too small.
 # They end where none moves the curve by more than a tenth of a standard deviation.
 _SIZES_STEPS, _CLOSE = 8, 0.1
 # The class prior has longer tails than a Gaussian, where few positives bound it.
 _WIDER = 1.3
-# Of many cells they leave an error of a fifth of a unit.
-_EVIDENCE_DRAWS = 400
+# Of many cells they leave an error of a quarter of a unit.
+_EVIDENCE_DRAWS = 200
 # Under an uncertain class prior the sizes leave NUTS a narrow bent ridge. Of so much more variance
 # it is wide enough, and most of its draws count by what is left out.
 _WIDER_SIZES = 9.0
@@ -123,8 +122,8 @@ class CurveAndClassPrior:
     beside: Tabulated = FLAT
     along: Cubic = NOTHING
 
-    def __getitem__(self, place: int) -> CurveAndClassPrior:
-        """Take one of the stack."""
+    def __getitem__(self, place: int | Sequence[int]) -> CurveAndClassPrior:
+        """Take one or some of the stack."""
         one = replace(self.regression, design=self.regression.design[place])
         return replace(self, regression=one)
 
@@ -194,34 +193,28 @@ class CurveAndClassPrior:
     def follow(
         self, normal: Floats, guide: Floats, start: Floats | Gaussian | None = None
     ) -> Gaussian:
-        """Follow the Gaussians of a stack from knot to knot, (knot, ...), by cells and sizes.
-
-        A known class prior has the same ones at all knots.
-        """
-        knots = len(normal)
-        if self.prior.known:
-            normal, guide = normal[:1], guide[:1]
-        own = self.follow_by_cells(normal, guide, start)
-        own = self._sized(own, _each_of_stack(normal, guide))
-        return _stacked([own[0]] * knots) if self.prior.known else own
+        """Follow the Gaussians of a stack from knot to knot, (knot, ...), by cells and sizes."""
+        at = normal.reshape(-1, *[1] * (guide.ndim - 2))[: 1 if self.prior.known else None]
+        own = self._sized(self.follow_by_cells(at, guide, start), at)
+        return _stacked([own[0]] * len(normal)) if self.prior.known else own
 
     def follow_by_cells(
-        self, normal: Floats, guide: Floats, start: Floats | Gaussian | None = None
+        self, at: Floats, guide: Floats, start: Floats | Gaussian | None = None
     ) -> Gaussian:
-        """The same by the cells, with their moments matched.
+        """The same by the cells, with their moments matched, at normals (knot, ...).
 
         Notes
         -----
         `guide` is about where the mean is, or moves as it does; `start` may be better than it
         where the class prior is known.
         """
-        at, middle = _each_of_stack(normal, guide), len(normal) // 2
+        middle = len(at) // 2
         found = {middle: self.by_cells(at[middle], guide[middle] if start is None else start)}
-        for knot in (*range(middle + 1, len(normal)), *range(middle - 1, -1, -1)):
+        for knot in (*range(middle + 1, len(at)), *range(middle - 1, -1, -1)):
             near = knot - 1 if knot > middle else knot + 1
             moved = found[near].mean + guide[knot] - guide[near]
-            found[knot] = self.by_cells(at[knot], Gaussian(moved, found[near].root), _ONE_STEP)
-        return self.matched(at, _stacked([found[knot] for knot in range(len(normal))]))
+            found[knot] = self.by_cells(at[knot], Gaussian(moved, found[near].root))
+        return self.matched(at, _stacked([found[knot] for knot in range(len(at))]))
 
     def sample(
         self,
@@ -241,13 +234,25 @@ class CurveAndClassPrior:
         proposals = Mapped(Mirrored(half, draws), lambda value: gaussian.placed(value)[0])
         return Weighted(proposals, found.log_weights)
 
-    def by_cells(self, normal: Floats, start: Floats | Gaussian, few: int = _FEW_STEPS) -> Gaussian:
+    def sample_stack(
+        self, gaussians: Sequence[MovingGaussian], draws: int, rng: np.random.Generator
+    ) -> Iterator[Weighted]:
+        """Weigh so many draws of each of the stack."""
+        if self.prior.known:
+            still = _stacked([one.still for one in gaussians])
+            found = importance_sample(self, still, draws, rng)
+            yield from map(Weighted, np.asarray(found.draws), found.log_weights)
+        else:
+            for place, one in enumerate(gaussians):
+                yield self[place].sample(one, draws, rng)
+
+    def by_cells(self, normal: Floats, start: Floats | Gaussian) -> Gaussian:
         """Find the curve's Gaussian at class priors given by their normals, (...), by the cells.
 
-        A start is (..., basis), or the Gaussian at class priors nearby, and a `few` steps.
+        A start is (..., basis), or a Gaussian at class priors nearby: then match moments, too.
         """
         regression = replace(self.regression, cells=self._given_cells(normal))
-        steps = few if isinstance(start, Gaussian) else _NEWTON_STEPS
+        steps = _FROM_NEARBY if isinstance(start, Gaussian) else _NEWTON_STEPS
         return variational_gaussian(regression, steps, start, _SHARE)
 
     def matched(self, normal: Floats, own: Gaussian) -> Gaussian:
@@ -317,11 +322,6 @@ def _narrowed(root: Floats, known: Floats) -> Floats:
     so_far = np.cumsum(root * known[..., None, :], axis=-1)
     found = root * after - so_far * known[..., None, :]
     return np.asarray(found / np.sqrt(after * (after - square)))
-
-
-def _each_of_stack(normal: Floats, guide: Floats) -> Floats:
-    """Normals of knots, (knot, 1, ...), for a stack of guides, (knot, ..., basis)."""
-    return normal.reshape(-1, *[1] * (guide.ndim - 2))
 
 
 def _stacked(gaussians: Sequence[Gaussian]) -> Gaussian:
