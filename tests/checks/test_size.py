@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3835,
     "quantities/credal": 6494,
     "quantities/ece": 3106,
-    "quantities/pu_ece": 6278,
+    "quantities/pu_ece": 6300,
     "quantities/ssme": 5683,
     "quantities/temperature": 5014,
     "report": 3110,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_019
+TEST_LINES = 51_031
 
 
 def lines(path: Path) -> int:

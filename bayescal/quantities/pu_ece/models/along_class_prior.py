@@ -97,7 +97,7 @@ class AlongClassPrior:
         """Gaussians of each component's curve at the knots, by the cells."""
         if SMOOTH not in self.joints:
             return {}
-        smooth = self.joints[SMOOTH].by_cells(self.knots, self._smooth.gaussians.mean)
+        smooth = self.joints[SMOOTH].by_cells(self.knots, self._smooth.gaussians)
         found = {SMOOTH: smooth}
         if ROUGH in self.joints:
             joint = self.joints[ROUGH]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
@@ -44,6 +44,7 @@ from bayescal.quantities.pu_ece.models.case_control import (
     joint_masses,
     log_density_of_patterns,
     log_sizes_density,
+    sizes_by_rates_of,
 )
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
     CurveAndClassPrior,
@@ -224,9 +225,12 @@ class CaseControlAverage(Average):
     @cached_property
     def interior_sizes(self) -> SampleSizes:
         """What the sample sizes say of the interior cells."""
+        return self._sizes_of_all.at(self.interior, self.problem.positive)
+
+    @property
+    def _sizes_of_all(self) -> SampleSizes:
         total, number = self.problem.total, self.problem.n_positive
-        known = SampleSizes(total, number, number / total.sum())
-        return known.at(self.interior, self.problem.positive)
+        return SampleSizes(total, number, number / total.sum())
 
     @cached_property
     def along(self) -> AlongClassPrior:
@@ -266,11 +270,8 @@ class CaseControlAverage(Average):
 
     def _boundary_fits(self, normal: Floats) -> list[BoundaryFit]:
         """The scores 0 and 1 at class priors given by their normals."""
-        total, positive, log_odds = (
-            self.problem.total,
-            self.problem.positive,
-            self._log_odds(normal),
-        )
+        total, positive = self.problem.total, self.problem.positive
+        log_odds = self._log_odds(normal)
         return [
             fit_boundary(score, CaseControlCells(total[place], positive[place], log_odds))
             for place, score in self.boundary_scores.items()
@@ -382,9 +383,8 @@ class CaseControlAverage(Average):
         def sample(places: Sequence[int], number: int) -> Iterator[Weighted]:
             gaussians = [self.rough_gaussians[place] for place in places]
             found = self.rough_joint[places].sample_stack(gaussians, number, rng)
-            last = ((0, 0), (0, 1))
             for value, one in zip(self.rough_nodes[places], found, strict=True):
-                beside = partial(np.pad, pad_width=last, constant_values=value)
+                beside = partial(np.pad, pad_width=((0, 0), (0, 1)), constant_values=value)
                 yield replace(one, draws=Mapped(one.draws, beside))
 
         return (w for w, _ in self.rough.sample_nodes(self.rough_nodes, sample, draws * _ROUNDS))
@@ -473,31 +473,31 @@ class CaseControlAverage(Average):
         the sample sizes: of several for each draw one is chosen by them.
         """
         normal = draws[f"{name}_normal"]
-        class_prior, fits = self.class_prior(normal), self._boundary_fits(normal)
+        fits, sizes, tries = self._boundary_fits(normal), self._sizes_of_patterns(name, draws), []
         density = log_density_of_patterns(self.boundary.patterns, fits, normal.shape)
         tempering = self._segments.tempering if name == SEGMENTS else self.along.tempering
         density += tempering(normal)[..., None]
         if (known := draws.get(f"{name}_known")) is not None:
             density -= known[..., None]
-        tries = []
         for _ in range(_TRIES if fits else 1):
-            boundary = np.zeros((*normal.shape, len(fits)))
-            for column, one in enumerate(fits):
-                boundary[..., column] = one.draw(rng)
-            sizes = self._sizes_of_patterns(name, draws, boundary, class_prior)
-            tries.append((boundary, density + sizes))
+            drawn = [one.draw(rng) for one in fits]
+            boundary = np.stack(drawn, axis=-1) if fits else np.zeros((*normal.shape, 0))
+            tries.append((boundary, density + sizes(boundary)))
         return choose_rates(tries, self.boundary.log_prior(interior_calibrated=False), rng)
 
-    def _sizes_of_patterns(
-        self, name: str, draws: Draws, boundary: Floats, class_prior: Floats
-    ) -> Floats:
-        """Log density of the sizes for each pattern of errors at 0 and 1, (..., pattern)."""
-        total, number = self.problem.total, self.problem.n_positive
-        placed, found = {**draws, f"{name}_boundary": boundary, "boundary": boundary}, []
-        for pattern in self.boundary.patterns:
-            rates = self.rates(name, placed, np.broadcast_to(pattern, boundary.shape))
-            found.append(log_sizes_density(rates, class_prior, total, number))
-        return np.stack(found, axis=-1)
+    def _sizes_of_patterns(self, name: str, draws: Draws) -> Callable[[Floats], Floats]:
+        """Log density of the sizes, (..., pattern), by error rates of 0 and 1, (..., boundary)."""
+        class_prior, ends = self.class_prior(draws[f"{name}_normal"]), list(self.boundary_scores)
+        none = np.zeros((*class_prior.shape, len(ends)))
+        rates = self.rates(name, {**draws, "boundary": none}, none > 0)
+        sizes = sizes_by_rates_of(ends, self._sizes_of_all, rates, class_prior)
+        score, patterns = self.score[ends], self.boundary.patterns
+
+        def log_density(boundary: Floats) -> Floats:
+            rate = sigmoid(boundary * (1 - 2 * score))
+            return np.stack([sizes(np.where(one, rate, score)) for one in patterns], axis=-1)
+
+        return log_density
 
     def log_likelihood_of_states(self, evidence: Mapping[str, Any]) -> Floats:
         """Log evidence of the states, (state,), from that of each component's patterns."""

@@ -89,8 +89,8 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 # Expected information is not the curvature: the last digits come slowly, and are not needed.
 _NEWTON_STEPS = 8
-# From a Gaussian nearby one does: moments are matched next. Whole steps would go back and forth.
-_FROM_NEARBY, _SHARE = 1, 0.7
+# From a Gaussian nearby fewer do. Whole steps would go back and forth.
+_FEW_STEPS, _SHARE = 3, 0.7
 # Where label rates come near 1 three are too few: the evidence would be up to 15 nats too small.
 # They end where none moves the curve by more than a tenth of a standard deviation.
 _SIZES_STEPS, _CLOSE = 8, 0.1
@@ -249,10 +249,10 @@ class CurveAndClassPrior:
     def by_cells(self, normal: Floats, start: Floats | Gaussian) -> Gaussian:
         """Find the curve's Gaussian at class priors given by their normals, (...), by the cells.
 
-        A start is (..., basis), or a Gaussian at class priors nearby: then match moments, too.
+        A start is (..., basis), or the Gaussian at class priors nearby.
         """
         regression = replace(self.regression, cells=self._given_cells(normal))
-        steps = _FROM_NEARBY if isinstance(start, Gaussian) else _NEWTON_STEPS
+        steps = _FEW_STEPS if isinstance(start, Gaussian) else _NEWTON_STEPS
         return variational_gaussian(regression, steps, start, _SHARE)
 
     def matched(self, normal: Floats, own: Gaussian) -> Gaussian:
