@@ -295,6 +295,23 @@ def at_other_spread(gaussian: Gaussian, ratio: Floats) -> Gaussian:
     return Gaussian(gaussian.mean * ratio * narrower, root)
 
 
+def between_nodes(found: Gaussian, spread: Floats, every: int) -> list[Gaussian]:
+    """Gaussians at each node, whose directions have the `spread`, (node, basis).
+
+    They are blended from those `every` so many nodes apart, (knot, node, basis).
+    """
+    gaussians = []
+    for node, own in enumerate(spread):
+        share = node % every / every
+        low, high = (
+            at_other_spread(found[:, place], own / spread[place * every])
+            for place in (node // every, -(-node // every))
+        )
+        mean = (1 - share) * low.mean + share * high.mean
+        gaussians.append(Gaussian(mean, (1 - share) * low.root + share * high.root))
+    return gaussians
+
+
 def rough_inputs(
     rough: Rough, roughness: float, gaussian: Gaussian, size: int
 ) -> dict[str, NDArray[Any]]:

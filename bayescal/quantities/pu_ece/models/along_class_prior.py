@@ -15,7 +15,7 @@ from bayescal.core.quantity import Floats
 from bayescal.curves.average import log_posterior_weights
 from bayescal.curves.cells import BoundaryErrors
 from bayescal.curves.priors import ROUGH, SMOOTH
-from bayescal.curves.rough import at_other_spread
+from bayescal.curves.rough import Rough, at_other_spread
 from bayescal.inference.direct import Gaussian
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
     FLAT,
@@ -55,6 +55,16 @@ class AtRoughness(NamedTuple):
         """Log evidence at the knots, (knot,), from the Gaussians at the likely roughness."""
         own = at_other_spread(likely, self.ratio)
         return self.joint.with_sizes(knots, own).evidence + self.log_weight
+
+
+def at_roughnesses(
+    plain: CurveAndClassPrior, rough: Rough, likely: float, nodes: Floats
+) -> list[AtRoughness]:
+    """The rough component at nodes of the roughness, evenly spaced in logs."""
+    ratios = rough.basis.spread(nodes) / rough.basis.spread(np.asarray(likely))
+    weights = rough.log_density(nodes) + np.log(np.log(nodes[1] / nodes[0]))
+    joints = [replace(plain, regression=rough.at(node)) for node in nodes.tolist()]
+    return list(map(AtRoughness, joints, ratios, weights.tolist()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from bayescal.curves.average import Average, in_chains, log_posterior_weights, t
 from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
-from bayescal.curves.rough import Rough, at_other_spread
+from bayescal.curves.rough import Rough, at_other_spread, between_nodes
 from bayescal.curves.smooth import CurveBasis
 from bayescal.inference.direct import (
     Gaussian,
@@ -34,6 +34,7 @@ from bayescal.quantities.pu_ece.models.along_class_prior import (
     CLASS_PRIOR_POWER,
     AlongClassPrior,
     AtRoughness,
+    at_roughnesses,
 )
 from bayescal.quantities.pu_ece.models.case_control import (
     BoundaryFit,
@@ -181,24 +182,14 @@ class CaseControlAverage(Average):
 
     @cached_property
     def rough_nodes(self) -> Floats:
-        """Values of the roughness over its posterior, which hardly moves with the class prior."""
-        return self.rough.nodes() if self.near is None else self.near.rough_nodes
+        """Values of the roughness over its posterior."""
+        return self.rough.nodes()
 
     @cached_property
     def rough_gaussians(self) -> list[MovingGaussian]:
         """Where the rough component is at each node; about the class prior as the smooth one."""
-        smooth, found, spread = self.smooth_gaussian, self._rough_knots, self._rough_spread
-        gaussians = []
-        for node, own in enumerate(spread):
-            share = node % _EVERY / _EVERY
-            low, high = (
-                at_other_spread(found[:, place], own / spread[place * _EVERY])
-                for place in (node // _EVERY, -(-node // _EVERY))
-            )
-            mean = (1 - share) * low.mean + share * high.mean
-            root = (1 - share) * low.root + share * high.root
-            gaussians.append(MovingGaussian(smooth.quantiles, Gaussian(mean, root)))
-        return gaussians
+        own = between_nodes(self._rough_knots, self._rough_spread, _EVERY)
+        return [MovingGaussian(self.smooth_gaussian.quantiles, one) for one in own]
 
     @cached_property
     def _rough_knots(self) -> Gaussian:
@@ -212,7 +203,8 @@ class CaseControlAverage(Average):
         if self.near is not None:
             other, own = self.near.smooth_gaussian, self.class_prior(np.zeros(()))
             knot = np.abs(self.near.class_prior(other.quantiles.normal) - own).argmin()
-            before = self.near._rough_knots[knot]
+            ratio = self.near._rough_spread[::_EVERY] / spread
+            before = at_other_spread(self.near._rough_knots[knot], 1 / ratio)
             guided = other.gaussians.mean[knot] @ self.rough.basis.smooth.T / spread
             start = Gaussian(before.mean + guide[0] - guided, before.root)
         return self._rough_joint(spread).follow(smooth.quantiles.normal, guide, start)
@@ -236,28 +228,17 @@ class CaseControlAverage(Average):
     def along(self) -> AlongClassPrior:
         """What counts of the class prior, as a function of it."""
         joints: dict[str, CurveAndClassPrior] = {}
-        guide, roughnesses = np.zeros((0, 0)), []
+        guide = np.zeros((0, 0))
+        roughnesses: list[AtRoughness] = []
         if len(self.interior):
             joints[SMOOTH] = self._plain_joint
         if ROUGH in self.fitted:
-            likely = float(np.median(self.rough_nodes))
-            spread = self.rough.basis.spread(np.asarray(likely))
-            joints[ROUGH] = self._plain_at(likely)
-            guide = self.rough.basis.smooth.T / spread
-            roughnesses = self._roughnesses(spread)
+            plain, rough, likely = self._plain_joint, self.rough, float(np.median(self.rough_nodes))
+            joints[ROUGH] = replace(plain, regression=rough.at(likely))
+            guide = rough.basis.smooth.T / rough.basis.spread(np.asarray(likely))
+            roughnesses = at_roughnesses(plain, rough, likely, self.rough_nodes[::_EVERY])
         settings = self.power, self.class_prior_power, self.class_prior.known
         return AlongClassPrior(joints, guide, roughnesses, self._patterns, self.boundary, *settings)
-
-    def _plain_at(self, roughness: float) -> CurveAndClassPrior:
-        """The rough component at one roughness, by cells and sizes alone."""
-        return replace(self._plain_joint, regression=self.rough.at(roughness))
-
-    def _roughnesses(self, likely: Floats) -> list[AtRoughness]:
-        """The rough component at nodes for its evidence, from deviations at the likely one."""
-        nodes, spread = self.rough_nodes[::_EVERY], self._rough_spread[::_EVERY]
-        weights = self.rough.log_density(nodes) + np.log(np.log(nodes[1] / nodes[0]))
-        joints = map(self._plain_at, nodes.tolist())
-        return list(map(AtRoughness, joints, spread / likely, weights.tolist()))
 
     def _patterns(self, normal: Floats) -> Floats:
         """Log evidence of each pattern of errors at 0 and 1 at class priors, (..., pattern)."""
