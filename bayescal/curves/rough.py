@@ -114,8 +114,6 @@ class Rough:
     offset: Floats  # (cell,)
     cells: CellLikelihood
     scale: float
-    # The same under a likelihood nearby: its modes are where Newton's method begins.
-    near: Rough | None = None
     exact: ClassVar[bool] = False
     variables: ClassVar[tuple[str, ...]] = VARIABLES
     # By effective draws a second: smaller steps cost more than they add. Trajectories of at most
@@ -155,11 +153,8 @@ class Rough:
     def _coarse(self) -> list[tuple[float, Gaussian]]:
         """First values of the roughness, with the modes of the coefficients there."""
         found: list[tuple[float, Gaussian]] = []
-        for place, roughness in enumerate(self.scale * _COARSE):
-            if self.near is not None:
-                start: Floats | None = self.near._coarse[place][1].mean
-            else:
-                start = self._moved(*found[-1], roughness).mean if found else None
+        for roughness in self.scale * _COARSE:
+            start = self._moved(*found[-1], roughness).mean if found else None
             found.append((roughness, laplace_gaussian(self.at(roughness), start=start)))
         return found
 
@@ -192,8 +187,9 @@ class Rough:
         nodes = self.nodes()
         gaussians = self.gaussians(nodes)
 
-        def sample(place: int, number: int) -> Weighted:
-            return importance_sample(self.at(nodes[place]), gaussians[place], number, rng)
+        def sample(places: Sequence[int], number: int) -> list[Weighted]:
+            each = [(self.at(nodes[place]), gaussians[place]) for place in places]
+            return [importance_sample(*one, number, rng) for one in each]
 
         for found in self.sample_nodes(nodes, sample, [draws] * _ROUNDS):
             if found.weighted.ess >= draws / _LEAST_EFFICIENT:
@@ -203,19 +199,21 @@ class Rough:
     def sample_nodes(
         self,
         nodes: Floats,
-        sample: Callable[[int, int], Weighted],
+        sample: Callable[[Sequence[int], int], Iterable[Weighted]],
         rounds: Iterable[int],
     ) -> Iterator[RoughPosterior]:
-        """Join samples at each node of the roughness, by its place and their number.
+        """Join samples at nodes of the roughness, by their places and the number at each.
 
         Notes
         -----
         Rounds of so many proposals add to each other; later ones are at the nodes that matter.
         """
-        samples, kept = [], np.ones(len(nodes), dtype=bool)
+        samples: list[tuple[int, Weighted]] = []
+        kept = np.ones(len(nodes), dtype=bool)
         for draws in rounds:
             each = max(1, -(-draws // len(nodes)))
-            samples += [(place, sample(place, each)) for place in np.flatnonzero(kept).tolist()]
+            places = np.flatnonzero(kept).tolist()
+            samples += zip(places, sample(places, each), strict=True)
             found, share = self._joined(nodes, samples)
             yield found
             kept = share > _NEGLIGIBLE
@@ -284,6 +282,34 @@ class Rough:
 
         data = add_data(self.inputs(), DIMS)
         return observe_counts(data, rough_logit(data), "interior")
+
+
+def at_other_spread(gaussian: Gaussian, ratio: Floats) -> Gaussian:
+    """Where coefficients are about if directions have `ratio` times the spread, (..., basis).
+
+    What the rows know of a direction stays: see `rough_logit`.
+    """
+    shrunk = np.minimum(np.vecdot(gaussian.root, gaussian.root), 1)
+    narrower = 1 / (shrunk + (1 - shrunk) * ratio**2)
+    root = gaussian.root * np.sqrt(narrower)[..., None]
+    return Gaussian(gaussian.mean * ratio * narrower, root)
+
+
+def between_nodes(found: Gaussian, spread: Floats, every: int) -> list[Gaussian]:
+    """Gaussians at each node, whose directions have the `spread`, (node, basis).
+
+    They are blended from those `every` so many nodes apart, (knot, node, basis).
+    """
+    gaussians = []
+    for node, own in enumerate(spread):
+        share = node % every / every
+        low, high = (
+            at_other_spread(found[:, place], own / spread[place * every])
+            for place in (node // every, -(-node // every))
+        )
+        mean = (1 - share) * low.mean + share * high.mean
+        gaussians.append(Gaussian(mean, (1 - share) * low.root + share * high.root))
+    return gaussians
 
 
 def rough_inputs(

@@ -285,10 +285,10 @@ def _uphill(
 
 
 class Likelihood(Protocol):
-    """Likelihood of standard normal coefficients."""
+    """Likelihood of standard normal coefficients; or a stack of them."""
 
     def log_likelihood(self, coef: Floats) -> Floats:
-        """Log-likelihood, (draw,), at coefficients (draw, basis)."""
+        """Log-likelihood, (..., draw), at coefficients (..., draw, basis)."""
         ...
 
 
@@ -465,19 +465,21 @@ def importance_sample(
     rng: np.random.Generator,
     degrees: float = math.inf,
 ) -> Weighted:
-    """Weigh draws of the proposal by the posterior."""
-    size = len(proposal.mean)
-    half = rng.standard_normal((-(-draws // 2), size))
+    """Weigh draws of the proposal by the posterior; of a stack, (..., draw) each."""
+    *stack, size = proposal.mean.shape
+    half = rng.standard_normal((*stack, -(-draws // 2), size))
     if np.isfinite(degrees):
-        half *= np.sqrt(degrees / rng.chisquare(degrees, (len(half), 1)))
-    step = half @ proposal.root.T
-    coef = np.concatenate([proposal.mean + step, proposal.mean - step])[:draws]
+        half *= np.sqrt(degrees / rng.chisquare(degrees, (*half.shape[:-1], 1)))
+    step, mean = half @ np.swapaxes(proposal.root, -1, -2), proposal.mean[..., None, :]
+    coef = np.concatenate([mean + step, mean - step], axis=-2)[..., :draws, :]
     log_prior = -np.vecdot(coef, coef) / 2
     # The constants of the normal densities cancel, but for the proposal's volume.
-    log_proposal = np.tile(_log_density(np.vecdot(half, half), size, degrees), 2)[:draws]
-    log_proposal -= proposal.log_volume
-    found = [likelihood.log_likelihood(coef[at : at + _BLOCK]) for at in range(0, draws, _BLOCK)]
-    return Weighted(coef, np.concatenate(found) + log_prior - log_proposal)
+    log_proposal = np.tile(_log_density(np.vecdot(half, half), size, degrees), 2)[..., :draws]
+    log_proposal -= proposal.log_volume[..., None]
+    block = -(-_BLOCK // math.prod(stack))
+    blocks = (coef[..., at : at + block, :] for at in range(0, draws, block))
+    found = np.concatenate([likelihood.log_likelihood(one) for one in blocks], axis=-1)
+    return Weighted(coef, found + log_prior - log_proposal)
 
 
 def _log_density(squared: Floats, size: int, degrees: float) -> Floats:

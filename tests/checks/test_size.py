@@ -12,14 +12,14 @@ BUDGET = {
     "quantities": 223,
     "cli": 2244,
     "core": 9478,
-    "curves": 2551,
-    "inference": 1863,
+    "curves": 2577,
+    "inference": 1865,
     "measures": 892,
     "plots": 3295,
     "quantities/agnostic": 3835,
     "quantities/credal": 6494,
     "quantities/ece": 3106,
-    "quantities/pu_ece": 6217,
+    "quantities/pu_ece": 6330,
     "quantities/ssme": 5683,
     "quantities/temperature": 5014,
     "report": 3120,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_133
+TEST_LINES = 51_216
 
 
 def lines(path: Path) -> int:

@@ -8,9 +8,9 @@ from scipy.stats import binom, halfnorm, norm
 import bayescal as bc
 from bayescal.curves.average import Average
 from bayescal.curves.priors import SmoothCurve
-from bayescal.curves.rough import CELLS, Rough, RoughBasis, rough_inputs
+from bayescal.curves.rough import CELLS, Rough, RoughBasis, at_other_spread, rough_inputs
 from bayescal.curves.smooth import curve_basis
-from bayescal.inference.direct import BinomialCells, variational_gaussian
+from bayescal.inference.direct import BinomialCells, Gaussian, variational_gaussian
 from bayescal.quantities.ece.priors import CurveAverage, Priors
 from tests.interpreted import PLAIN
 from tests.quantities.ece.made import of_counts, problem
@@ -229,3 +229,17 @@ def test_nuts_and_importance_sampling_have_one_posterior(name):
         error = 4 * ours.std() * np.sqrt(2 / 400)
         assert theirs.mean() == pytest.approx(ours.mean(), abs=error)
         assert theirs.std() == pytest.approx(ours.std(), rel=0.25)
+
+
+def test_what_is_known_of_a_direction_gives_its_coefficient_at_another_spread() -> None:
+    """Deviations seen with normal noise, in closed form."""
+    seen, precision = np.array([-1.0, 0.0, 2.0]), np.array([0.0, 3.0, 0.2])
+
+    def posterior(spread):
+        variance = 1 / (1 + precision * spread**2)
+        return Gaussian(variance * spread * precision * seen, np.diag(np.sqrt(variance)))
+
+    before, after = np.array([0.1, 1.0, 3.0]), np.array([0.5, 0.3, 3.0])
+    found, expected = at_other_spread(posterior(before), after / before), posterior(after)
+    np.testing.assert_allclose(found.mean, expected.mean, atol=1e-14)
+    np.testing.assert_allclose(found.root, expected.root, atol=1e-14)

@@ -12,10 +12,12 @@ from scipy.special import expit, logsumexp, softmax
 from scipy.stats import norm
 
 from bayescal.inference.direct import (
+    BinomialCells,
     Gaussian,
     Joined,
     Mapped,
     Mirrored,
+    Regression,
     Weighted,
     choose,
     importance_sample,
@@ -293,6 +295,26 @@ def test_a_t_proposal_gives_the_same_evidence_and_moments() -> None:
     assert 100_000 < heavy.ess < normal.ess
     means = [w.resample(100_000, np.random.default_rng(3)).mean(axis=0) for w in (normal, heavy)]
     np.testing.assert_allclose(*means, atol=0.02)
+
+
+@pytest.mark.parametrize("draws", [7, 700])
+def test_draws_of_a_stack_are_those_of_one_after_the_other(draws) -> None:
+    made = np.random.default_rng(1)
+    design, cells = made.normal(size=(3, 12, 4)), BinomialCells(np.full(12, 8), np.arange(12) % 9)
+    each, rng = [Regression(np.zeros(12), one, cells) for one in design], np.random.default_rng(2)
+    proposals = [variational_gaussian(one) for one in each]
+    alone = [importance_sample(*one, draws, rng) for one in zip(each, proposals, strict=True)]
+    mean, root = (np.stack([getattr(one, name) for one in proposals]) for name in ("mean", "root"))
+    found = importance_sample(
+        Regression(np.zeros(12), design, cells),
+        Gaussian(mean, root),
+        draws,
+        np.random.default_rng(2),
+    )
+    # Sums of products in another order.
+    np.testing.assert_allclose(found.draws, [one.draws for one in alone], atol=1e-13)
+    weights = [one.log_weights for one in alone]
+    np.testing.assert_allclose(found.log_weights, weights, atol=1e-11)
 
 
 def test_choices_come_as_often_as_their_weights():

@@ -241,9 +241,12 @@ _FAR = 2.33
 
 
 def class_prior_curve(
-    problem: PUProblem, priors: Priors, rng: np.random.Generator
+    problem: PUProblem,
+    priors: Priors,
+    rng: np.random.Generator,
+    near: CaseControlAverage | None = None,
 ) -> dict[str, Floats]:
-    """Compute the error at class priors around the mean of their prior."""
+    """Compute the error at class priors around the mean of their prior; `near` is its model."""
     grid = _grid(priors)
     bins, positive = problem.unlabeled.bins, problem.positive_in_bins()
     ece = np.array([of_counts(bins, positive, pi).ece for pi in grid])
@@ -256,7 +259,7 @@ def class_prior_curve(
         "envelope_upper": centre + np.abs(grid - mean),
     }
     if isinstance(priors.label_rate, CurveAverage | SmoothCurve):
-        found |= _posterior(problem, priors.label_rate, grid, rng)
+        found |= _posterior(problem, priors.label_rate, grid, rng, near)
     return found
 
 
@@ -274,6 +277,7 @@ def _posterior(
     prior: CurveAverage | SmoothCurve,
     grid: Floats,
     rng: np.random.Generator,
+    near: CaseControlAverage | None,
 ) -> dict[str, Floats]:
     """Mean and 90% interval at a few class priors, interpolated."""
     nodes = np.linspace(grid[0], grid[-1], NODES)
@@ -286,7 +290,7 @@ def _posterior(
             prior,
             float(nodes[place]),
             calibrated=0.0,
-            near=models.get(place - np.sign(place - middle)),
+            near=models.get(place - np.sign(place - middle), near),
         )
     numbers = []
     for _, model in sorted(models.items()):

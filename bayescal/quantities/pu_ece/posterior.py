@@ -29,6 +29,7 @@ from bayescal.core.quantity import (
 from bayescal.curves.average import weighing, with_evidence
 from bayescal.curves.cells import ERRORS, curve_scores, error_draws, fingerprint
 from bayescal.curves.posterior import (
+    CurvePosterior,
     by_component,
     evidence_warnings,
     kept_curve,
@@ -36,7 +37,7 @@ from bayescal.curves.posterior import (
     mean_curves,
     nonempty_cells,
 )
-from bayescal.curves.priors import AVERAGED_AXES, CurveAverage, SmoothCurve
+from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.bounds import Bounds, bounds_or_infinite
 from bayescal.quantities.pu_ece.class_prior import (
     check_possible,
@@ -93,6 +94,7 @@ class ProblemCase:
     ) -> CaseArrays:
         """What a result holds under any model: data, estimate, theory, sensitivity."""
         problem, theory = self.problem, _bounds(self.problem, self.priors)._asdict()
+        near = self.model if isinstance(self.model, CaseControlAverage) else None
         return CaseArrays(
             coords=self.coords,
             posterior=posterior,
@@ -105,7 +107,7 @@ class ProblemCase:
             point_estimate=_estimate(problem, self.priors),
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
-            sensitivity=class_prior_curve(problem, self.priors, rng),
+            sensitivity=class_prior_curve(problem, self.priors, rng, near),
         )
 
     def nonempty[Scalar: np.generic](self, values: NDArray[Scalar]) -> NDArray[Scalar]:
@@ -212,14 +214,15 @@ class AveragedCase(ProblemCase):
         given, alone = every.miscalibrated, {name: every.given(name) for name in model.possible}
         population, miscalibrated = model.population(every), model.population(given)
         gamma = model.draw_gammas(every.place.shape, rng)
-        posterior, mass = self._implied(population, gamma)
+        parts = {n: self._implied(model.population(one), gamma) for n, one in alone.items()}
+        posterior, mass = self._implied_by(every, gamma, parts)
         for name in (*ERRORS, "gap"):
             # Exactly, and not up to rounding.
             posterior[name][every.calibrated] = 0.0
         replicated = model.draw_positives(population, rng)
         posterior["calibration_curve"] = every.at(points)
         common, means = self.common_arrays(posterior, rng), mean_curves(alone, points)
-        of_given, given_mass = self._implied(miscalibrated, gamma)
+        of_given, given_mass = self._implied_by(given, gamma, parts)
         _, before = self._before(PRIOR_DRAWS, rng)
         rates, rows, size = population.rates, self.problem.total, model.compile_key[-1]
         return replace(
@@ -231,9 +234,7 @@ class AveragedCase(ProblemCase):
                 "given_mass": kept_rates(rows, given_mass, size),
             },
             prior={name: before[name] for name in (*ERRORS, "class_prior")},
-            descriptions=by_component(
-                {n: self._implied(model.population(one), gamma)[0] for n, one in alone.items()}
-            ),
+            descriptions=by_component({name: errors for name, (errors, _) in parts.items()}),
             posterior_predictive={"events": self.nonempty(replicated.astype(np.int32))},
             log_likelihood={"events": self.nonempty(model.log_likelihood(population))},
             log_prior=model.log_prior_of(every),
@@ -259,6 +260,27 @@ class AveragedCase(ProblemCase):
         mass = self.model.masses(population, gamma)
         errors = error_draws(self.problem.unlabeled, population.rates, mass)
         return {**errors, "class_prior": population.class_prior}, mass
+
+    def _implied_by(
+        self, curve: CurvePosterior, gamma: Floats, parts: Mapping[str, tuple[Draws, Floats]]
+    ) -> tuple[dict[str, Floats], Floats]:
+        """The same of curves each of one of the components, whose `parts` are known."""
+        if self.model.boundary_scores:
+            # Given a component alone, others of the scores 0 and 1 err.
+            return self._implied(self.model.population(curve), gamma)
+        rows = {name: curve.component == self.model.names.index(name) for name in parts}
+
+        def joined(values: Mapping[str, Floats]) -> Floats:
+            found = np.empty_like(values[CALIBRATED])
+            for name, own in rows.items():
+                found[own] = values[name][own]
+            return found
+
+        found = {
+            key: joined({name: one[key] for name, (one, _) in parts.items()})
+            for key in parts[CALIBRATED][0]
+        }
+        return found, joined({name: mass for name, (_, mass) in parts.items()})
 
     def _before(
         self, number: int, rng: np.random.Generator

@@ -355,13 +355,15 @@ class PriorMap(Cubic):
             case float():
                 return cls(np.full(len(KNOTS), logit(prior)), np.zeros(len(KNOTS)))
 
-    @property
+    @cached_property
     def known(self) -> bool:
         """Whether the class prior is one number."""
         return not self.slope.any()
 
     def __call__(self, normal: Floats) -> Floats:
         """Class prior, (...)."""
+        if self.known:
+            return np.full(np.shape(normal), expit(self.value[0]))
         return np.asarray(expit(self.at(normal)))
 
     def derivative(self, normal: Floats) -> Floats:

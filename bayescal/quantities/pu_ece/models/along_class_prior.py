@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
@@ -15,6 +15,7 @@ from bayescal.core.quantity import Floats
 from bayescal.curves.average import log_posterior_weights
 from bayescal.curves.cells import BoundaryErrors
 from bayescal.curves.priors import ROUGH, SMOOTH
+from bayescal.curves.rough import Rough, at_other_spread
 from bayescal.inference.direct import Gaussian
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
     FLAT,
@@ -43,6 +44,29 @@ def tempering(normal: Floats, log_evidence: Floats, power: float) -> Tabulated:
     return Tabulated(normal, np.nan_to_num(np.clip((power - 1) * off, -TEMPERED, TEMPERED)))
 
 
+class AtRoughness(NamedTuple):
+    """The rough component at one roughness of those that its evidence is summed over."""
+
+    joint: CurveAndClassPrior
+    ratio: Floats  # (basis,): of the directions' standard deviations to those at the likely one
+    log_weight: float
+
+    def evidence(self, knots: Floats, likely: Gaussian) -> Floats:
+        """Log evidence at the knots, (knot,), from the Gaussians at the likely roughness."""
+        own = at_other_spread(likely, self.ratio)
+        return self.joint.with_sizes(knots, own).evidence + self.log_weight
+
+
+def at_roughnesses(
+    plain: CurveAndClassPrior, rough: Rough, likely: float, nodes: Floats
+) -> list[AtRoughness]:
+    """The rough component at nodes of the roughness, evenly spaced in logs."""
+    ratios = rough.basis.spread(nodes) / rough.basis.spread(np.asarray(likely))
+    weights = rough.log_density(nodes) + np.log(np.log(nodes[1] / nodes[0]))
+    joints = [replace(plain, regression=rough.at(node)) for node in nodes.tolist()]
+    return list(map(AtRoughness, joints, ratios, weights.tolist()))
+
+
 @dataclass(frozen=True, eq=False)
 class AlongClassPrior:
     """Functions of the class prior's normal, of one problem.
@@ -52,13 +76,15 @@ class AlongClassPrior:
     The data tell the class prior from the calibration error only by what the prior of the curve
     holds likely: a classifier far from calibration looks better under another class prior. Evidence
     therefore counts for the class prior to a `power`: its posterior is its prior times the evidence
-    to this power. The evidence is the sum of those of the smooth component and of the rough one at
-    its likely roughness, by importance sampling; that of segments tempers them alone. That of
-    calibration, a spike where the class prior is the mean score, would leave the others a dent.
+    to this power. The evidence is the sum of those of the smooth and of the rough component, by
+    importance sampling; that of segments tempers them alone. That of calibration, a spike where the
+    class prior is the mean score, would leave the others a dent.
     """
 
-    joints: Mapping[str, CurveAndClassPrior]  # components that NUTS samples, by cells and sizes
+    # Components that NUTS samples, by cells and sizes; the rough one at its likely roughness.
+    joints: Mapping[str, CurveAndClassPrior]
     guide: Floats  # (basis, cell): from the smooth component's coefficients to the rough one's
+    roughnesses: Sequence[AtRoughness]
     patterns: Callable[[Floats], Floats]  # log evidence of errors at 0 and 1, (..., pattern)
     boundary: BoundaryErrors
     patterns_power: float  # of the evidence of errors at 0 and 1, in their weights
@@ -85,8 +111,7 @@ class AlongClassPrior:
         found = {SMOOTH: smooth}
         if ROUGH in self.joints:
             joint = self.joints[ROUGH]
-            near = joint.follow(self.knots, smooth.mean @ self.guide)
-            found[ROUGH] = joint.matched(self.knots, joint.by_cells(self.knots, near))
+            found[ROUGH] = joint.follow_by_cells(self.knots, smooth.mean @ self.guide)
         return found
 
     @cached_property
@@ -95,10 +120,15 @@ class AlongClassPrior:
         own = self._by_cells.items()
         return {name: self.joints[name].with_sizes(self.knots, one) for name, one in own}
 
-    @property
+    @cached_property
     def evidence(self) -> dict[str, Floats]:
         """Log evidence of cells and sizes by component, (knot,)."""
-        return {name: own.evidence for name, own in self._with_sizes.items()}
+        found = {name: own.evidence for name, own in self._with_sizes.items()}
+        if ROUGH in found:
+            likely = self._by_cells[ROUGH]
+            parts = [one.evidence(self.knots, likely) for one in self.roughnesses]
+            found[ROUGH] = logsumexp(parts, axis=0)
+        return found
 
     @cached_property
     def tempering(self) -> Tabulated:
@@ -151,9 +181,10 @@ class AlongClassPrior:
         return replace(joint, along=NOTHING if self.known else self._beside_in_nuts(name, found))
 
     def _beside_in_nuts(self, name: str, found: WithSizes) -> Cubic:
-        evidence, beside = self.evidence[name], self.beside[False]
-        log_density = evidence + beside(self.knots)
-        sizes = self._limited(evidence - found.evidence, log_density)
+        beside = self.beside[False]
+        log_density = self.evidence[name] + beside(self.knots)
+        all_sizes = self._with_sizes[name].evidence
+        sizes = self._limited(all_sizes - found.evidence, log_density)
         along = beside(KNOTS) - beside(self._likeliest(log_density)) + sizes(KNOTS)
         value = np.clip(along, -_MOST, _MOST)
         return Cubic(value, PchipInterpolator(KNOTS, value).derivative()(KNOTS))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
@@ -17,7 +17,8 @@ from bayescal.curves.average import Average, in_chains, log_posterior_weights, t
 from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
-from bayescal.curves.rough import Rough
+from bayescal.curves.rough import Rough, at_other_spread, between_nodes
+from bayescal.curves.smooth import CurveBasis
 from bayescal.inference.direct import (
     Gaussian,
     Joined,
@@ -29,7 +30,12 @@ from bayescal.inference.direct import (
     zoomed,
 )
 from bayescal.quantities.pu_ece.data import PUProblem
-from bayescal.quantities.pu_ece.models.along_class_prior import CLASS_PRIOR_POWER, AlongClassPrior
+from bayescal.quantities.pu_ece.models.along_class_prior import (
+    CLASS_PRIOR_POWER,
+    AlongClassPrior,
+    AtRoughness,
+    at_roughnesses,
+)
 from bayescal.quantities.pu_ece.models.case_control import (
     BoundaryFit,
     CaseControlCells,
@@ -39,6 +45,7 @@ from bayescal.quantities.pu_ece.models.case_control import (
     joint_masses,
     log_density_of_patterns,
     log_sizes_density,
+    sizes_by_rates_of,
 )
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
     CurveAndClassPrior,
@@ -62,8 +69,10 @@ _DEGREES = 5.0
 _ROUNDS = np.array([1, 1, 2, 4, 8, 16, 16])
 # Effective draws: for the evidence, for each draw kept, and for each that is of the component.
 _LEAST_EFFECTIVE, _SHARE_EFFECTIVE, _EFFECTIVE = 500, 0.5, 3.0
-# Gaussians of the rough component are sought at every second node, and blended between them.
-_EVERY = 2
+# Gaussians of the rough component are sought at every third node, and blended between them.
+_EVERY = 3
+# Proposals need fewer knots of the class prior than its evidence.
+_FIRST_KNOTS = 5
 # Few curves of the prior have a mean label rate near the class prior.
 _PRIOR_PROPOSALS = 16
 _FEWEST_PRIOR_PROPOSALS = 4000
@@ -103,7 +112,7 @@ class CaseControlAverage(Average):
     class_prior_power: float = CLASS_PRIOR_POWER
     # Wide class priors leave a peak and a plateau: chains of some must be longer.
     lengths: ClassVar[tuple[int, ...]] = (1, 4, 16)
-    # The same problem at a class prior nearby, both known: saves most steps to the rough component.
+    # The same problem at a class prior nearby: saves steps to the rough component of a known one.
     near: CaseControlAverage | None = None
 
     @classmethod
@@ -132,12 +141,16 @@ class CaseControlAverage(Average):
         )
 
     @cached_property
+    def basis(self) -> CurveBasis:
+        """Basis of the smooth part, that of the problem nearby."""
+        return super().basis if self.near is None else self.near.basis
+
+    @cached_property
     def rough(self) -> Rough:
-        """The rough component; of the directions and near the modes of the problem nearby."""
+        """The rough component, of the directions of the problem nearby."""
         if self.near is None:
             return super().rough
-        near = self.near.rough
-        return replace(near, cells=self.cells.at(self.interior), near=near)
+        return replace(self.near.rough, cells=self.cells.at(self.interior))
 
     @cached_property
     def _plain_joint(self) -> CurveAndClassPrior:
@@ -165,7 +178,7 @@ class CaseControlAverage(Average):
     @cached_property
     def smooth_gaussian(self) -> MovingGaussian:
         """Where the smooth component is."""
-        return self.smooth_joint.moving_gaussian()
+        return self.smooth_joint.moving_gaussian(first=_FIRST_KNOTS)
 
     @cached_property
     def rough_nodes(self) -> Floats:
@@ -175,31 +188,25 @@ class CaseControlAverage(Average):
     @cached_property
     def rough_gaussians(self) -> list[MovingGaussian]:
         """Where the rough component is at each node; about the class prior as the smooth one."""
-        smooth, found, spread = self.smooth_gaussian, self._rough_knots, self._rough_spread
-        curve = found.mean * spread[::_EVERY]
-        gaussians = []
-        for node, own in enumerate(spread):
-            low, part = divmod(node, _EVERY)
-            high, share = -(-node // _EVERY), part / _EVERY
-            mean = (1 - share) * curve[..., low, :] + share * curve[..., high, :]
-            root = (1 - share) * found.root[..., low, :, :] + share * found.root[..., high, :, :]
-            gaussians.append(MovingGaussian(smooth.quantiles, Gaussian(mean / own, root)))
-        return gaussians
+        own = between_nodes(self._rough_knots, self._rough_spread, _EVERY)
+        return [MovingGaussian(self.smooth_gaussian.quantiles, one) for one in own]
 
     @cached_property
     def _rough_knots(self) -> Gaussian:
-        """Gaussians of the rough component at some nodes, ([knot,] node, ...).
+        """Gaussians of the rough component at some nodes, (knot, node, ...).
 
         Its curve is sought near that of the smooth component, or as far from it as under `near`.
         """
         smooth, spread = self.smooth_gaussian, self._rough_spread[::_EVERY]
         guide = (smooth.gaussians.mean @ self.rough.basis.smooth.T)[..., None, :] / spread
-        start: Floats | Gaussian | None = None
+        start = None
         if self.near is not None:
-            before, other = self.near._rough_knots[0], self.near.smooth_gaussian.gaussians.mean
-            guided = other[0] @ self.rough.basis.smooth.T / spread
+            other, own = self.near.smooth_gaussian, self.class_prior(np.zeros(()))
+            knot = np.abs(self.near.class_prior(other.quantiles.normal) - own).argmin()
             ratio = self.near._rough_spread[::_EVERY] / spread
-            start = Gaussian(before.mean * ratio + guide[0] - guided, before.root)
+            before = at_other_spread(self.near._rough_knots[knot], 1 / ratio)
+            guided = other.gaussians.mean[knot] @ self.rough.basis.smooth.T / spread
+            start = Gaussian(before.mean + guide[0] - guided, before.root)
         return self._rough_joint(spread).follow(smooth.quantiles.normal, guide, start)
 
     @property
@@ -210,23 +217,28 @@ class CaseControlAverage(Average):
     @cached_property
     def interior_sizes(self) -> SampleSizes:
         """What the sample sizes say of the interior cells."""
+        return self._sizes_of_all.at(self.interior, self.problem.positive)
+
+    @property
+    def _sizes_of_all(self) -> SampleSizes:
         total, number = self.problem.total, self.problem.n_positive
-        known = SampleSizes(total, number, number / total.sum())
-        return known.at(self.interior, self.problem.positive)
+        return SampleSizes(total, number, number / total.sum())
 
     @cached_property
     def along(self) -> AlongClassPrior:
         """What counts of the class prior, as a function of it."""
         joints: dict[str, CurveAndClassPrior] = {}
         guide = np.zeros((0, 0))
+        roughnesses: list[AtRoughness] = []
         if len(self.interior):
             joints[SMOOTH] = self._plain_joint
         if ROUGH in self.fitted:
-            likely = self.rough.likely_roughness()
-            joints[ROUGH] = replace(self._plain_joint, regression=self.rough.at(likely))
-            guide = self.rough.basis.smooth.T / self.rough.basis.spread(np.asarray(likely))
+            plain, rough, likely = self._plain_joint, self.rough, float(np.median(self.rough_nodes))
+            joints[ROUGH] = replace(plain, regression=rough.at(likely))
+            guide = rough.basis.smooth.T / rough.basis.spread(np.asarray(likely))
+            roughnesses = at_roughnesses(plain, rough, likely, self.rough_nodes[::_EVERY])
         settings = self.power, self.class_prior_power, self.class_prior.known
-        return AlongClassPrior(joints, guide, self._patterns, self.boundary, *settings)
+        return AlongClassPrior(joints, guide, roughnesses, self._patterns, self.boundary, *settings)
 
     def _patterns(self, normal: Floats) -> Floats:
         """Log evidence of each pattern of errors at 0 and 1 at class priors, (..., pattern)."""
@@ -239,11 +251,8 @@ class CaseControlAverage(Average):
 
     def _boundary_fits(self, normal: Floats) -> list[BoundaryFit]:
         """The scores 0 and 1 at class priors given by their normals."""
-        total, positive, log_odds = (
-            self.problem.total,
-            self.problem.positive,
-            self._log_odds(normal),
-        )
+        total, positive = self.problem.total, self.problem.positive
+        log_odds = self._log_odds(normal)
         return [
             fit_boundary(score, CaseControlCells(total[place], positive[place], log_odds))
             for place, score in self.boundary_scores.items()
@@ -352,11 +361,12 @@ class CaseControlAverage(Average):
     def _rough_rounds(self, draws: int, rng: np.random.Generator) -> Iterator[Weighted]:
         """The rough component, the roughness last, in rounds of proposals at its nodes."""
 
-        def sample(place: int, number: int) -> Weighted:
-            found = self.rough_joint[place].sample(self.rough_gaussians[place], number, rng)
-            last = ((0, 0), (0, 1))
-            beside = partial(np.pad, pad_width=last, constant_values=self.rough_nodes[place])
-            return replace(found, draws=Mapped(found.draws, beside))
+        def sample(places: Sequence[int], number: int) -> Iterator[Weighted]:
+            gaussians = [self.rough_gaussians[place] for place in places]
+            found = self.rough_joint[places].sample_stack(gaussians, number, rng)
+            for value, one in zip(self.rough_nodes[places], found, strict=True):
+                beside = partial(np.pad, pad_width=((0, 0), (0, 1)), constant_values=value)
+                yield replace(one, draws=Mapped(one.draws, beside))
 
         return (w for w, _ in self.rough.sample_nodes(self.rough_nodes, sample, draws * _ROUNDS))
 
@@ -444,31 +454,31 @@ class CaseControlAverage(Average):
         the sample sizes: of several for each draw one is chosen by them.
         """
         normal = draws[f"{name}_normal"]
-        class_prior, fits = self.class_prior(normal), self._boundary_fits(normal)
+        fits, sizes, tries = self._boundary_fits(normal), self._sizes_of_patterns(name, draws), []
         density = log_density_of_patterns(self.boundary.patterns, fits, normal.shape)
         tempering = self._segments.tempering if name == SEGMENTS else self.along.tempering
         density += tempering(normal)[..., None]
         if (known := draws.get(f"{name}_known")) is not None:
             density -= known[..., None]
-        tries = []
         for _ in range(_TRIES if fits else 1):
-            boundary = np.zeros((*normal.shape, len(fits)))
-            for column, one in enumerate(fits):
-                boundary[..., column] = one.draw(rng)
-            sizes = self._sizes_of_patterns(name, draws, boundary, class_prior)
-            tries.append((boundary, density + sizes))
+            drawn = [one.draw(rng) for one in fits]
+            boundary = np.stack(drawn, axis=-1) if fits else np.zeros((*normal.shape, 0))
+            tries.append((boundary, density + sizes(boundary)))
         return choose_rates(tries, self.boundary.log_prior(interior_calibrated=False), rng)
 
-    def _sizes_of_patterns(
-        self, name: str, draws: Draws, boundary: Floats, class_prior: Floats
-    ) -> Floats:
-        """Log density of the sizes for each pattern of errors at 0 and 1, (..., pattern)."""
-        total, number = self.problem.total, self.problem.n_positive
-        placed, found = {**draws, f"{name}_boundary": boundary, "boundary": boundary}, []
-        for pattern in self.boundary.patterns:
-            rates = self.rates(name, placed, np.broadcast_to(pattern, boundary.shape))
-            found.append(log_sizes_density(rates, class_prior, total, number))
-        return np.stack(found, axis=-1)
+    def _sizes_of_patterns(self, name: str, draws: Draws) -> Callable[[Floats], Floats]:
+        """Log density of the sizes, (..., pattern), by error rates of 0 and 1, (..., boundary)."""
+        class_prior, ends = self.class_prior(draws[f"{name}_normal"]), list(self.boundary_scores)
+        none = np.zeros((*class_prior.shape, len(ends)))
+        rates = self.rates(name, {**draws, "boundary": none}, none > 0)
+        sizes = sizes_by_rates_of(ends, self._sizes_of_all, rates, class_prior)
+        score, patterns = self.score[ends], self.boundary.patterns
+
+        def log_density(boundary: Floats) -> Floats:
+            rate = sigmoid(boundary * (1 - 2 * score))
+            return np.stack([sizes(np.where(one, rate, score)) for one in patterns], axis=-1)
+
+        return log_density
 
     def log_likelihood_of_states(self, evidence: Mapping[str, Any]) -> Floats:
         """Log evidence of the states, (state,), from that of each component's patterns."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -84,14 +84,12 @@ class BoundaryFit(NamedTuple):
     log_wrong: Floats  # (...): that it errs, at a rate of its own
     mode: Floats  # (...): of the logit of that rate
     spread: Floats  # (...)
-    density: Floats  # (grid, ...)
+    cumulative: Floats  # (grid, ...)
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Draw logits of the error rate, should the score err, (...)."""
-        cumulative = np.cumsum(np.exp(self.density - self.density.max(axis=0)), axis=0)
-        cumulative /= cumulative[-1]
         shape = self.mode.shape
-        place = (cumulative < rng.random(shape)).sum(axis=0)
+        place = (self.cumulative < rng.random(shape)).sum(axis=0)
         # Within a step of the grid, a sixth of a standard deviation, the density hardly changes.
         at = _GRID[place] + (rng.random(shape) - 0.5) * (_GRID[1] - _GRID[0])
         return np.asarray(self.mode + self.spread * at)
@@ -114,7 +112,9 @@ def fit_boundary(score: BoundaryScore, cells: CaseControlCells) -> BoundaryFit:
     density = cells.log_likelihood(sign * grid) - ((grid - score.mean) / score.spread) ** 2 / 2
     log_wrong = logsumexp(density, axis=0) + np.log(spread * (_GRID[1] - _GRID[0]) / score.spread)
     right = cells.log_likelihood(np.full(shape, score_logit(np.array(score.score))))
-    return BoundaryFit(right, log_wrong - np.log(2 * np.pi) / 2, mode, spread, density)
+    cumulative = np.cumsum(np.exp(density - density.max(axis=0)), axis=0)
+    cumulative /= cumulative[-1]
+    return BoundaryFit(right, log_wrong - np.log(2 * np.pi) / 2, mode, spread, cumulative)
 
 
 def log_density_of_patterns(
@@ -145,10 +145,10 @@ def choose_rates(
     return boundary, weight + np.where(np.isfinite(own), mean - own, 0)[..., None]
 
 
+# Few draws at a time: what is in the cache takes a fraction of the time.
+_TOGETHER = 128
 _TILTS = 60
 _CLOSE_TILT = 1e-6
-# Draws whose tilts are sought at once.
-_TOGETHER = 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,9 +207,23 @@ class SampleSizes:
         """Expected number of positives and its variance, (...)."""
         return share @ self.total, self.spread(share)
 
+    def moments_at(self, rate: Floats, class_prior: Floats) -> tuple[Floats, Floats]:
+        """The same at label rates (..., cell)."""
+        class_priors = np.broadcast_to(class_prior, rate.shape[:-1])
+        rates, found = rate.reshape(class_priors.size, -1 if rate.size else 0), []
+        odds = self.share / (1 - self.share) / class_priors.ravel()
+        for first in range(0, len(rates), _TOGETHER):
+            own = slice(first, first + _TOGETHER)
+            share = odds[own, None] * rates[own]
+            share /= 1 + share
+            found.append(self.moments(share))
+        expected, variance = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return expected.reshape(class_priors.shape), variance.reshape(class_priors.shape)
+
     def spread(self, share: Floats) -> Floats:
         """Variance of the expected number of positives, (...)."""
-        spread = self.variance + np.square(share - self.share) @ self.total
+        off = share - self.share
+        spread = self.variance + np.square(off, out=off) @ self.total
         return np.asarray(self.wider * spread)
 
 
@@ -222,11 +236,26 @@ def log_sizes_density(
     -----
     See `SampleSizes`; without constants.
     """
-    number = total.sum()
-    odds = n_positive / (number - n_positive) / class_prior
-    share = odds[..., None] * rate
-    share /= 1 + share
-    return SampleSizes(total, n_positive, n_positive / number).log_density(share, class_prior)
+    sizes = SampleSizes(total, n_positive, n_positive / total.sum())
+    return sizes.log_normal(*sizes.moments_at(rate, class_prior), class_prior)
+
+
+def sizes_by_rates_of(
+    cells: Sequence[int], sizes: SampleSizes, rate: Floats, class_prior: Floats
+) -> Callable[[Floats], Floats]:
+    """Log density of the sizes as a function of the label rates of some cells, (..., cells).
+
+    Those of the others are fixed, (..., cell), and summed once.
+    """
+    others, own = sizes.total.copy(), replace(sizes, total=sizes.total[cells], variance=0.0)
+    others[cells] = 0
+    expected, variance = replace(sizes, total=others).moments_at(rate, class_prior)
+
+    def log_density(of_cells: Floats) -> Floats:
+        more, spread = own.moments_at(of_cells, class_prior)
+        return sizes.log_normal(expected + more, variance + spread, class_prior)
+
+    return log_density
 
 
 def joint_masses(
@@ -244,7 +273,6 @@ def joint_masses(
     draws, rates = gamma.reshape(-1, len(total)), rate.reshape(-1, len(total))
     class_priors = np.broadcast_to(class_prior, rate.shape[:-1]).reshape(-1, 1)
     mass = np.empty(draws.shape)
-    # Few at a time: what is in the cache takes a fraction of the time.
     for first in range(0, len(draws), _TOGETHER):
         own = slice(first, first + _TOGETHER)
         base, off = 1 + odds / class_priors[own] * rates[own], rates[own] - class_priors[own]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -30,7 +30,7 @@ from bayescal.inference.direct import (
     variational_gaussian,
 )
 from bayescal.quantities.pu_ece.models.case_control import LOWEST, CaseControlCells, SampleSizes
-from bayescal.quantities.pu_ece.models.moving_gaussian import NEGLIGIBLE, MovingGaussian
+from bayescal.quantities.pu_ece.models.moving_gaussian import FIRST, NEGLIGIBLE, MovingGaussian
 from bayescal.quantities.pu_ece.priors import INTERVALS, KNOTS, STEP, Cubic, PriorMap
 from bayescal.quantities.pu_ece.priors import LAST as LAST_NORMAL
 
@@ -96,8 +96,8 @@ _FEW_STEPS, _SHARE = 3, 0.7
 _SIZES_STEPS, _CLOSE = 8, 0.1
 # The class prior has longer tails than a Gaussian, where few positives bound it.
 _WIDER = 1.3
-# Of many cells they leave an error of a fifth of a unit.
-_EVIDENCE_DRAWS = 400
+# Of many cells they leave an error of a quarter of a unit.
+_EVIDENCE_DRAWS = 200
 # Under an uncertain class prior the sizes leave NUTS a narrow bent ridge. Of so much more variance
 # it is wide enough, and most of its draws count by what is left out.
 _WIDER_SIZES = 9.0
@@ -122,8 +122,8 @@ class CurveAndClassPrior:
     beside: Tabulated = FLAT
     along: Cubic = NOTHING
 
-    def __getitem__(self, place: int) -> CurveAndClassPrior:
-        """Take one of the stack."""
+    def __getitem__(self, place: int | Sequence[int]) -> CurveAndClassPrior:
+        """Take one or some of the stack."""
         one = replace(self.regression, design=self.regression.design[place])
         return replace(self, regression=one)
 
@@ -154,12 +154,12 @@ class CurveAndClassPrior:
         """Let the sizes say less than they do, where the posterior is `off` from what they say."""
         return replace(self, sizes=self.sizes.widened(_WIDER_SIZES, off))
 
-    def moving_gaussian(self, negligible: float = NEGLIGIBLE) -> MovingGaussian:
+    def moving_gaussian(self, negligible: float = NEGLIGIBLE, first: int = FIRST) -> MovingGaussian:
         """Find the curve's Gaussian wherever the class prior's normal may be."""
         start = np.zeros(self.regression.design.shape[-1])
         if self.prior.known:
             return MovingGaussian.known(self.follow(np.zeros(2), np.stack([start, start])))
-        return MovingGaussian.sought(self._solved, start, negligible)
+        return MovingGaussian.sought(self._solved, start, negligible, first)
 
     def _solved(self, normal: Floats, start: Floats) -> tuple[Floats, ...]:
         own = self._sized(self.by_cells(normal, start), normal)
@@ -193,25 +193,28 @@ class CurveAndClassPrior:
     def follow(
         self, normal: Floats, guide: Floats, start: Floats | Gaussian | None = None
     ) -> Gaussian:
-        """Follow the Gaussians of a stack from knot to knot, (knot, ...).
+        """Follow the Gaussians of a stack from knot to knot, (knot, ...), by cells and sizes."""
+        at = normal.reshape(-1, *[1] * (guide.ndim - 2))[: 1 if self.prior.known else None]
+        own = self._sized(self.follow_by_cells(at, guide, start), at)
+        return _stacked([own[0]] * len(normal)) if self.prior.known else own
+
+    def follow_by_cells(
+        self, at: Floats, guide: Floats, start: Floats | Gaussian | None = None
+    ) -> Gaussian:
+        """The same by the cells, with their moments matched, at normals (knot, ...).
 
         Notes
         -----
         `guide` is about where the mean is, or moves as it does; `start` may be better than it
         where the class prior is known.
         """
-        at = normal.reshape(-1, *[1] * (guide.ndim - 2))
-        middle = len(normal) // 2
+        middle = len(at) // 2
         found = {middle: self.by_cells(at[middle], guide[middle] if start is None else start)}
-        if self.prior.known:
-            one = self._sized(self.matched(at[middle], found[middle]), at[middle])
-            return _stacked([one] * len(normal))
-        for knot in (*range(middle + 1, len(normal)), *range(middle - 1, -1, -1)):
+        for knot in (*range(middle + 1, len(at)), *range(middle - 1, -1, -1)):
             near = knot - 1 if knot > middle else knot + 1
             moved = found[near].mean + guide[knot] - guide[near]
             found[knot] = self.by_cells(at[knot], Gaussian(moved, found[near].root))
-        own = _stacked([found[knot] for knot in range(len(normal))])
-        return self._sized(self.matched(at, own), at)
+        return self.matched(at, _stacked([found[knot] for knot in range(len(at))]))
 
     def sample(
         self,
@@ -230,6 +233,18 @@ class CurveAndClassPrior:
         half = np.array(np.asarray(found.draws)[: -(-draws // 2)])
         proposals = Mapped(Mirrored(half, draws), lambda value: gaussian.placed(value)[0])
         return Weighted(proposals, found.log_weights)
+
+    def sample_stack(
+        self, gaussians: Sequence[MovingGaussian], draws: int, rng: np.random.Generator
+    ) -> Iterator[Weighted]:
+        """Weigh so many draws of each of the stack."""
+        if self.prior.known:
+            still = _stacked([one.still for one in gaussians])
+            found = importance_sample(self, still, draws, rng)
+            yield from map(Weighted, np.asarray(found.draws), found.log_weights)
+        else:
+            for place, one in enumerate(gaussians):
+                yield self[place].sample(one, draws, rng)
 
     def by_cells(self, normal: Floats, start: Floats | Gaussian) -> Gaussian:
         """Find the curve's Gaussian at class priors given by their normals, (...), by the cells.

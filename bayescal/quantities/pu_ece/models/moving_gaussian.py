@@ -18,7 +18,7 @@ from bayescal.inference.direct import Gaussian, around
 
 _MOST = 24
 # Where knots are sought, and how many there are at first.
-_FARTHEST, _FIRST = 5.0, 9
+_FARTHEST, FIRST = 5.0, 9
 # Intervals are halved where the log density, or the mean in standard deviations, is so far from the
 # line between their ends.
 _OFF = 2.0
@@ -113,6 +113,7 @@ class MovingGaussian:
         solve: Callable[[Floats, Floats], Sequence[Floats]],
         start: Floats,
         negligible: float = NEGLIGIBLE,
+        first: int = FIRST,
     ) -> MovingGaussian:
         """Place knots where the class prior's density and the curve need them.
 
@@ -122,14 +123,14 @@ class MovingGaussian:
         curve's Gaussians, sought from `mean`; at first from `start`. None are where the density
         is negligible.
         """
-        found = solve(np.linspace(-_FARTHEST, _FARTHEST, _FIRST), np.tile(start, (_FIRST, 1)))
-        off = np.full(_FIRST - 1, np.inf)
+        found = solve(np.linspace(-_FARTHEST, _FARTHEST, first), np.tile(start, (first, 1)))
+        off = np.full(first - 1, np.inf)
         while True:
             density = found[1]
-            first, last = around(density, negligible)
-            wide = np.diff(found[0])[first:last] > _NARROWEST
-            place = first + np.flatnonzero(wide & (off[first:last] > _OFF))
-            left = _MOST - (last - first + 1)
+            low, high = around(density, negligible)
+            wide = np.diff(found[0])[low:high] > _NARROWEST
+            place = low + np.flatnonzero(wide & (off[low:high] > _OFF))
+            left = _MOST - (high - low + 1)
             if not len(place) or left <= 0:
                 break
             # The worst of them, in order.
@@ -143,7 +144,7 @@ class MovingGaussian:
                 np.insert(one, place + 1, more, axis=0)
                 for one, more in zip(found, new, strict=True)
             ]
-        normal, density, mean, root = (one[first : last + 1] for one in found)
+        normal, density, mean, root = (one[low : high + 1] for one in found)
         return cls(Quantiles.of(normal, density), Gaussian(mean, root))
 
     @cached_property

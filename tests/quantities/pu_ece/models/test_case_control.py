@@ -21,6 +21,7 @@ from bayescal.quantities.pu_ece.models.case_control import (
     fit_boundary,
     joint_masses,
     log_sizes_density,
+    sizes_by_rates_of,
 )
 from tests.quantities.pu_ece.made import of_counts
 
@@ -201,3 +202,14 @@ def test_widened_sizes_draw_what_is_off_as_before() -> None:
         curvatures.append(np.diff(density, 2).item() / step**2)
     np.testing.assert_allclose(slopes, -3.0 / 5.0, rtol=1e-6)
     np.testing.assert_allclose(curvatures, [-1 / 5, -1 / 45], rtol=1e-6)
+
+
+@pytest.mark.parametrize("cells", [[], [0], [0, 3]])
+def test_sizes_by_the_rates_of_some_cells_are_those_of_all(cells) -> None:
+    rng, total = np.random.default_rng(11), np.array([40, 60, 9, 30])
+    rate, pi = rng.random((2, 300, 4)), rng.uniform(0.2, 0.6, (2, 300))
+    changed = rate.copy()
+    changed[..., cells] = rng.random((2, 300, len(cells)))
+    found = sizes_by_rates_of(cells, SampleSizes(total, 33, 33 / 139), rate, pi)
+    expected = log_sizes_density(changed, pi, total, 33)
+    np.testing.assert_allclose(found(changed[..., cells]), expected, rtol=1e-12)

