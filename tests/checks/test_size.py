@@ -16,19 +16,19 @@ BUDGET = {
     "inference": 1863,
     "measures": 892,
     "plots": 3296,
-    "quantities/agnostic": 3835,
+    "quantities/agnostic": 3838,
     "quantities/credal": 6494,
     "quantities/ece": 3106,
     "quantities/pu_ece": 6217,
     "quantities/ssme": 5683,
     "quantities/temperature": 5014,
     "report": 3122,
-    "results": 6547,
+    "results": 6549,
     "workflow": 2757,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_192
+TEST_LINES = 51_213
 
 
 def lines(path: Path) -> int:
