@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3106,
     "quantities/pu_ece": 6217,
     "quantities/ssme": 5683,
-    "quantities/temperature": 5014,
+    "quantities/temperature": 5016,
     "report": 3122,
     "results": 6549,
     "workflow": 2757,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_213
+TEST_LINES = 51_223
 
 
 def lines(path: Path) -> int:
