@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bayescal.cli.options import PATH, ROWS, VERBOSE, click_option
+from bayescal.cli.options import PATH, ROWS_ALONE, VERBOSE, click_option
 from bayescal.cli.output import TABLES, check_target, print_table, say, say_written, write_rows
 from bayescal.cli.run import carry_out, in_terms_of, status_code
 from bayescal.core import command as shared
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Calibrate new rows by a kept result.")
 @click.argument("result", type=PATH)
-@click.argument("file", type=ROWS)
+@click.argument("file", type=ROWS_ALONE)
 @click.option(
     "--score",
     multiple=True,
@@ -276,7 +276,7 @@ def _print(found: CountTable, verbose: bool) -> None:
 count = click.Command(
     "count",
     params=[
-        click.Argument(["files"], type=ROWS, nargs=-1, required=True, metavar="FILE..."),
+        click.Argument(["files"], type=ROWS_ALONE, nargs=-1, required=True, metavar="FILE..."),
         *(click_option(replace(option, required=False)) for option in _OPTIONS),
         click.Option(
             ["-o", "--output"],

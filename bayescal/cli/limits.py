@@ -15,6 +15,7 @@ import click
 from bayescal.cli.options import (
     JSON,
     OUTPUT,
+    RESULT,
     ROWS,
     SAMPLING,
     SEED,
@@ -35,7 +36,7 @@ from bayescal.cli.output import (
     say_written,
     write_rows,
 )
-from bayescal.cli.run import RESULT, in_terms_of, loaded_or_fitted, status_code
+from bayescal.cli.run import in_terms_of, loaded_or_fitted, status_code
 from bayescal.core.checks import check_number, listing
 from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
@@ -333,7 +334,7 @@ def _written(chance: float) -> str:
 
 check = click.Command(
     "check",
-    params=parameters(_QUANTITY.COMMAND, _CHECK_OPTIONS),
+    params=parameters(_QUANTITY.COMMAND, _CHECK_OPTIONS, ROWS),
     callback=_check,
     help="Check that errors and measures keep to limits with a given posterior probability, as a "
     "step of a build. FILE is a table of scores, CSV or Parquet, or files of counts: its posterior "

@@ -52,7 +52,24 @@ class _Rows(click.Path):
         return KEPT.copied() if value == DASH else super().convert(value, param, ctx)
 
 
+class _RowsAlone(_Rows):
+    """A path of rows, not of a result."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = super().convert(value, param, ctx)
+        if path.suffix.casefold() == RESULT:
+            raise click.UsageError(
+                f"FILE must be a table of rows, or counts of them; {path.name} is a result. Pass "
+                "it to bayescal report, plan or check, or to bayescal.load in Python.",
+                ctx,
+            )
+        return path
+
+
+RESULT: Final = ".nc"
+"""How the names of results end."""
 ROWS: Final = _Rows(path_type=Path)
+ROWS_ALONE: Final = _RowsAlone(path_type=Path)
 
 
 def as_given(value: Any) -> Any:
@@ -207,16 +224,18 @@ def report_options(command: Command) -> list[Option]:
     return [*own, MEASURE, *SAMPLING, VERBOSE]
 
 
-def parameters(command: Command, options: Iterable[Option]) -> list[click.Parameter]:
+def parameters(
+    command: Command, options: Iterable[Option], kind: click.Path = ROWS_ALONE
+) -> list[click.Parameter]:
     """Click's parameters; of counts there may be several files, which need no option."""
     if not command.counts:
         files = [
-            click.Argument([name.lower()], type=ROWS, metavar=name) for name in command.arguments
+            click.Argument([name.lower()], type=kind, metavar=name) for name in command.arguments
         ]
         return [*files, *map(click_option, options)]
     file = click.Argument(
         ["file"],
-        type=ROWS,
+        type=kind,
         nargs=-1,
         required=True,
         metavar="FILE...",

@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from bayescal.cli.options import MEASURE, ROWS, SEED, check_required, click_option, report_options
+from bayescal.cli.options import (
+    MEASURE,
+    RESULT,
+    ROWS,
+    SEED,
+    check_required,
+    click_option,
+    report_options,
+)
 from bayescal.cli.output import FAILED, NOT_CONVERGED, OK, check_target, say_written, warn
 from bayescal.cli.run import (
-    RESULT,
     check_of_result,
     checkpoint,
     in_terms_of,

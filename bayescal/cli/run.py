@@ -13,6 +13,7 @@ import click
 
 from bayescal.cli.options import (
     MEASURE,
+    RESULT,
     SAMPLING,
     as_given,
     check_required,
@@ -104,7 +105,6 @@ def _run(
         return carry_out(quantity, compute, files, given, title)
 
 
-RESULT: Final = ".nc"
 # What the status of a result says.
 _SAID: Final = (ConvergenceWarning, DataWarning, ScarWarning)
 

@@ -245,12 +245,12 @@ def relation(value: float) -> str:
 
 
 def number(value: float) -> str:
-    """Write an error in [0, 1] to the digits that matter."""
+    """Write an error in [0, 1], or another number, to the digits that matter."""
     if value == 0:
         return "0"
     if abs(value) < 0.00005:
         return "< 0.0001"
-    return f"{value:.4f}" if abs(value) < 0.00995 else f"{value:.3f}"
+    return fixed(value, 4 if abs(value) < 0.00995 else 3)
 
 
 def signed(value: float) -> str:

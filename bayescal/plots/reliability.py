@@ -310,11 +310,12 @@ def error_text(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
 def _answer(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
     shown = access.main(tree)
     bins = _STRATEGY.get(str(tree.attrs.get("binning_strategy")), "bins")
-    n_bins = access.variable(tree, schema.POINT_ESTIMATE, schema.COUNT, case).size
+    full = _full(tree, case)
+    empty = f", {full.sum()} with rows" if not full.all() else ""
     lines = [error_text(tree, case, prob)]
     point = access.scalar(tree, schema.POINT_ESTIMATE, shown.point or "", case)
     if point is not None:
-        lines.append(f"plug-in ECE {number(point)} ({n_bins} {bins})")
+        lines.append(f"plug-in ECE {number(point)} ({full.size} {bins}{empty})")
     if (p_calibrated := access.prob_calibrated(tree, case)) is not None:
         lines.append(f"P(calibrated) {relation(p_calibrated)}")
     return "\n".join(lines)

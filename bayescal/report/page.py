@@ -61,7 +61,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_SENTENCES: Final = 5
-_WORSE: Final = ("P(worse)", "than the window before", "than the baseline")
+_BEFORE: Final = "the window before that has a fit"
+_ROSE: Final = ("P(rose)", f"from {_BEFORE}", "above the baseline")
+_WORSE: Final = ("P(worse)", f"than {_BEFORE}", "than the baseline")
 _ABOUT_ALARMS: Final = (
     "An alarm is a window whose calibration error is above the baseline's with probability {:g} or "
     "more. At 0.95, where nothing had changed, 4% of the windows at most had one; of series of 24 "
@@ -233,7 +235,7 @@ def _table(
     prob: float,
     mean: str = "TCE, mean",
     write: Callable[[float | None, int], str] = error,
-    worse: tuple[str, str, str] = ("P(rose)", "from the window before", "above the baseline"),
+    worse: tuple[str, str, str] = _ROSE,
 ) -> Markup:
     """Mean and interval by window, and the probability that it is worse than another."""
     rows = [(one, window) for one in series for window in one.windows]

@@ -23,7 +23,7 @@ from bayescal.measures.registry import range_of
 from bayescal.measures.scores import is_called
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bootstrap import Cells, called_alike, joint_values
+from bayescal.results.bootstrap import Cells, called_alike, joint_values, rows_of
 from bayescal.results.compare import ROUNDING
 from bayescal.results.intervals import tail
 from bayescal.results.measure import check_curve, curve_cells, inner_names
@@ -129,8 +129,8 @@ def decision_curve(
     =======================  =====================================================
     classifier, threshold    names of the row
     mean, lower, upper       net benefit of the classifier: posterior mean and interval
-    all_mean, _lower,        net benefit of treating all, in the same posterior; that of
-    _upper                   treating none is 0
+    all_mean, _lower,        net benefit of treating all, one number of classifiers of the
+    _upper                   same rows; that of treating none is 0
     p_useful                 P(net benefit above those of treating all and treating none)
     p_best                   P(best of all strategies: classifiers, treat all, treat none)
     p_best_all, p_best_none  the same of treating all and of treating none
@@ -213,13 +213,14 @@ def _table(
     import pandas as pd
 
     known = chances(result, cases, found, thresholds)
+    everyone = _everyone(result, cases, found)
     frames = [
         pd.DataFrame(
             {
                 "classifier": case.classifier,
                 "threshold": thresholds,
                 **_summary(one.own, "", alpha),
-                **_summary(one.everyone, "all_", alpha),
+                **_summary(everyone[k], "all_", alpha),
                 "p_useful": (one.own > np.maximum(one.everyone, 0)).mean(axis=1),
                 "p_best": known.best[:, k],
                 "p_best_all": known.best[:, -2],
@@ -231,6 +232,19 @@ def _table(
         for k, (case, one) in enumerate(zip(cases, found, strict=True))
     ]
     return pd.concat(frames, ignore_index=True)
+
+
+def _everyone(
+    tree: xr.DataTree, cases: Sequence[ResultSlice], found: Sequence[Benefit]
+) -> Sequence[Floats]:
+    """Net benefit of treating all, (case, threshold, draw): of the same rows one number."""
+    draws = [one.everyone for one in found]
+    rows = [rows_of(tree, case) for case in cases]
+    weights = [(one.by_label * one.unit).sum(axis=1) for one in rows if one is not None]
+    # Results keep weights in single precision.
+    if len(weights) < len(cases) or not np.allclose(weights, weights[0], rtol=1e-6):
+        return draws
+    return [np.concatenate(draws, axis=1)] * len(cases)
 
 
 def _summary(draws: Floats, prefix: str, alpha: float) -> dict[str, Floats]:

@@ -201,15 +201,24 @@ def draw_cells(rows: Rows, draws: Draws, rng: np.random.Generator) -> Cells:
     )
     added = _Added.draw(number, rng).at(kept)
     row = np.searchsorted(np.cumsum(rows.number) / rows.number.sum(), added.row)
-    return _with_added(positive, negative, rows, row, added)
+    count, total = (own.sum(axis=1) for own in (rows.by_label, rows.by_label * rows.unit))
+    return _with_added(positive, negative, rows, row, added, _ratio(total, count))
 
 
-def _with_added(positive: Floats, negative: Floats, rows: Rows, row: Whole, added: _Added) -> Cells:
-    """Add two rows to each draw (draw, cell): one in the cell `row`, one nearest to its score."""
+def _ratio(total: Floats, number: Floats) -> Floats:
+    """Weight of an effective row by label, (2,); 1 of a label without rows."""
+    return np.divide(total, number, out=np.ones(2), where=number > 0)
+
+
+def _with_added(
+    positive: Floats, negative: Floats, rows: Rows, row: Whole, added: _Added, each: Floats
+) -> Cells:
+    """Add two rows to each draw (draw, cell): one in the cell `row`, one nearest to its score.
+
+    `each` is what one weighs without and with the event: as an effective row.
+    """
     draw, score = np.arange(len(row)), rows.score
-    number, total = (own.sum(axis=1) for own in (rows.by_label, rows.by_label * rows.unit))
-    # An added row of either label weighs as an effective row.
-    without, with_event = np.divide(total, number, out=np.ones(2), where=number > 0)
+    without, with_event = each
     nearest = np.searchsorted((score[1:] + score[:-1]) / 2, added.anywhere)
     cells = (np.minimum(row, len(score) - 1), nearest)
     for cell, is_positive, weight in zip(cells, added.positive, added.weight, strict=True):
@@ -265,9 +274,11 @@ def _joint_cells(
         weight = rng.standard_gamma(rows_each[:, None], (size, part.stop - start))
         for total, one in zip(found, sums, strict=True):
             total[part] = (one @ weight).T.reshape(-1, *total.shape[1:])
-    for rows, (cell, _, _) in zip(known, stored, strict=True):
+    for rows, (cell, label, weight) in zip(known, stored, strict=True):
         total = found.pop(0)
-        yield _with_added(total[:, 0], total[:, 1], rows, cell[row], added)
+        # Of the rows, not of their parts, which differ by classifier: treating all is one number.
+        each = _ratio(*(np.bincount(label, rows_each * weight**k, 2) for k in (2, 1)))
+        yield _with_added(total[:, 0], total[:, 1], rows, cell[row], added, each)
 
 
 def alike(tree: xr.DataTree, cases: Sequence[ResultSlice], by_rank: bool = False) -> list[int]:

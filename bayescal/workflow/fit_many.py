@@ -87,6 +87,12 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
                 f"damaged: {error}. Call fit_many again, which fits it anew."
             ) from error
 
+    def __contains__(self, key: object) -> bool:
+        try:
+            return check_key(key) in self.contents
+        except InputError:
+            return False
+
     def __iter__(self) -> Iterator[Key]:
         return iter(self.contents)
 

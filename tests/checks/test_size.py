@@ -10,25 +10,25 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2244,
-    "core": 9478,
+    "cli": 2271,
+    "core": 9487,
     "curves": 2577,
     "inference": 1865,
     "measures": 892,
-    "plots": 3295,
-    "quantities/agnostic": 3835,
+    "plots": 3296,
+    "quantities/agnostic": 3838,
     "quantities/credal": 6494,
     "quantities/ece": 3106,
     "quantities/pu_ece": 6330,
     "quantities/ssme": 5683,
-    "quantities/temperature": 5014,
-    "report": 3120,
-    "results": 6522,
-    "workflow": 2751,
+    "quantities/temperature": 5016,
+    "report": 3122,
+    "results": 6549,
+    "workflow": 2757,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_216
+TEST_LINES = 51_306
 
 
 def lines(path: Path) -> int:

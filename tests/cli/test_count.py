@@ -60,6 +60,27 @@ def test_the_interval_measure_of_counts(parts, files):
     assert [one["c"] for one in grouped] == pytest.approx([one["c"] for one in ours], abs=1e-12)
 
 
+def test_classifiers_counted_together_are_compared_as_rows_are(files, tmp_path):
+    """Their AUCs correlate; that of counts apart is said to be of independent classifiers."""
+    rows = (files / "scores.parquet", *COLUMNS)
+    for groups in ((), ("--group", "region")):
+        pairs = tmp_path / "pairs.counts"
+        assert run("count", *rows, "--pairs", *groups, "-o", pairs).exit_code == 0
+        results("agnostic", pairs, "--quick", "-o", tmp_path / "ours.nc")
+        results("agnostic", *rows, "--quick", "-o", tmp_path / "theirs.nc")
+        ours, theirs = (
+            bc.difference(bc.load(tmp_path / f"{name}.nc"), "honest", "bold", "auc")
+            for name in ("ours", "theirs")
+        )
+        assert ours.correlation == pytest.approx(theirs.correlation, abs=0.02)
+        assert ours.upper - ours.lower == pytest.approx(theirs.upper - theirs.lower, rel=0.1)
+    said = "P(best) is by AUC, as if each had rows of its own."
+    assert run("count", *rows, "-o", tmp_path / "apart.counts").exit_code == 0
+    for file, apart in ((pairs, False), (tmp_path / "apart.counts", True)):
+        out = " ".join(run("agnostic", file, "--quick").stdout.split())
+        assert (said in out) == apart
+
+
 def test_positive_and_unlabelled_rows(tmp_path):
     data = bc.datasets.pu_ece.truth("over").scores((60, 300), seed=1)
     score = np.round([*data.positive[0], *data.unlabeled[0]], 3)

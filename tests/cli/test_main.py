@@ -64,6 +64,16 @@ def test_version() -> None:
         (["sensitivity", "pu_ec", "a.csv"], "did you mean 'pu-ece'?"),
         (["ece", "a.csv", "--labl", "y"], "--labl"),
         (["ece", "a.csv", "--score", "p"], "Missing option '--label'"),
+        *(
+            ([*of_rows, "a.nc"], "a.nc is a result. Pass it to bayescal report, plan or check")
+            for of_rows in (
+                ["ece"],
+                ["pu-ece"],
+                ["credal", "b.csv"],
+                ["sensitivity", "ece"],
+                ["count", "-o", "a.counts"],
+            )
+        ),
         ([*ECE, "--draws", "few"], "'few' is not a valid integer"),
         ([*ECE, "-o", "a.txt"], "--output must end in .nc (the result), .html"),
         ([*ECE, "--report", "a.nc"], "--report must end in .html"),

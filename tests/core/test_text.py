@@ -11,6 +11,7 @@ from bayescal.core.text import (
     cell,
     distinct,
     fitted,
+    number,
     one_by_one,
     one_line,
     printable,
@@ -95,6 +96,12 @@ def test_names_that_no_cut_of_the_width_keeps_apart_are_cut_wider() -> None:
 )
 def test_nothing_in_a_message_can_act_on_the_terminal(message, line) -> None:
     assert one_line(message) == line
+
+
+def test_numbers_below_zero_have_a_minus_sign() -> None:
+    """Of a forest of slopes or of net benefits."""
+    found = [number(value) for value in (-0.25, -0.00125, 0.0, 0.00002, 1.5)]
+    assert found == ["\u22120.250", "\u22120.0013", "0", "< 0.0001", "1.500"]
 
 
 @pytest.mark.parametrize("width", [48, 80, 200])

@@ -96,6 +96,14 @@ def test_the_answer_is_written_in() -> None:
     assert answer.endswith("P(calibrated) = 0.25")
 
 
+def test_bins_that_ties_leave_empty_are_told_from_those_with_rows() -> None:
+    score = np.repeat([0.1, 0.3, 0.5, 0.7, 0.9], 40)
+    data = bc.Scores(y_true=np.arange(200) % 2, y_prob=score)
+    tree = bc.fit(bc.ece, data, method="direct", draws=250, seed=20)
+    (answer,) = (text for text in words(plot_reliability(tree)) if text.startswith("TCE"))
+    assert "(15 equal-mass bins, 5 with rows)" in answer
+
+
 def test_without_model_average_nothing_is_said_of_calibration() -> None:
     tree = make_result(("vit",))
     del tree["model_average"]

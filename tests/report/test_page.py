@@ -267,6 +267,8 @@ def test_alarms_of_windows_are_marked(tmp_path: Path) -> None:
     path = tmp_path / "windows.html"
     windows_report(series, list(change.table.index), {}, path, title="", prob=0.9, provenance={})
     found = Page(path.read_text())
+    # A window without a fit, such as one without labels, is passed over.
+    assert "from the window before that has a fit" in words(found.section("windows").text)
     (alarm,) = (element.text for element in found.all("span") if "alarm" in element.text)
     assert alarm == "> 0.999 alarm"
     # Of the windows of the second series, of which there is one, none is compared.

@@ -54,11 +54,13 @@ def test_figures_are_those_of_the_measure(two: xr.DataTree) -> None:
     found = bc.decision_curve(two, [0.25, 0.5], 0.8).table
     row = found.set_index(["classifier", "threshold"]).loc[("noisy", 0.25)]
     draws = bc.measure(two, "net_benefit", threshold=0.25).sel(classifier="noisy")
-    everyone = bc.measure(two, "net_benefit_all", threshold=0.25).sel(classifier="noisy")
+    of_each = bc.measure(two, "net_benefit_all", threshold=0.25)
+    everyone = of_each.sel(classifier="noisy")
     ends = bc.interval(two, "net_benefit:0.25", 0.8).sel(classifier="noisy").values
     np.testing.assert_allclose(row[["lower", "upper"]].astype(float), ends, atol=1e-12)
     assert row["mean"] == pytest.approx(float(draws.mean()))
-    assert row["all_mean"] == pytest.approx(float(everyone.mean()))
+    # Both classifiers are of the same rows.
+    assert row["all_mean"] == pytest.approx(float(of_each.mean()))
     useful = (draws > everyone.clip(min=0)).mean()
     assert row["p_useful"] == pytest.approx(float(useful))
 
@@ -111,6 +113,23 @@ def test_weights_count_as_rows_do() -> None:
     gain = np.where(LABEL == 1, 1, -0.4 / 0.6)
     one, two = (drawn @ ((score >= 0.4) * gain) for score in TESTS.values())
     assert row["p_best"] == pytest.approx(float((one > two).mean()), abs=0.06)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_treating_all_is_one_number_of_the_rows(weighted: bool) -> None:
+    """Whatever the classifiers and their order: 200 parts, or two, of the same rows."""
+    weight = np.random.default_rng(5).lognormal(size=300) if weighted else None
+    scores = {"fine": SCORES["sharp"][:300], "test": TESTS["two"][:300]}
+    tables = []
+    for names in (("fine", "test"), ("test", "fine")):
+        ordered = {name: scores[name] for name in names}
+        data = bc.Scores.stack(ordered, y_true=LABEL[:300], sample_weight=weight)
+        found = bc.decision_curve(bc.fit(bc.ece, data, draws=250, **QUICK), [0.1, 0.2, 0.4])
+        tables.append(found.table.set_index(["classifier", "threshold"]).sort_index())
+    first, second = (table.drop(columns="status") for table in tables)
+    np.testing.assert_allclose(first, second, rtol=1e-9, atol=1e-12)
+    everyone = first[["all_mean", "all_lower", "all_upper"]]
+    assert (everyone.loc["fine"] == everyone.loc["test"]).all(axis=None)
 
 
 def test_who_treats_all_or_none_ties_with_that(two: xr.DataTree) -> None:

@@ -34,6 +34,12 @@ def test_draws_depend_on_seed_and_key_alone(fits) -> None:
     assert not again["north", 0].posterior.identical(fits["north", 0].posterior)
 
 
+def test_what_can_be_no_key_is_not_in_it(fits) -> None:
+    assert ("north", 0) in fits
+    for other in (("north", 9), 1.5, None, ["north", 0], ()):
+        assert other not in fits
+
+
 def test_a_second_call_takes_all_from_the_store(fits, store) -> None:
     found = made.fit(4, store=store)
     assert not found.computed

@@ -463,8 +463,10 @@ def smoothed_rows(
     apart = np.where(clipped, 0, logits - mean[predicted])
     effective_n = one.sum() ** 2 / (one**2).sum()
     width = (4 / (n_classes + 2) / effective_n) ** (1 / (n_classes + 4))
-    share = None if weight is None else weight / weight.sum()
-    place = rng.integers(0, n, draws) if share is None else rng.choice(n, draws, p=share)
+    # A row as often as its weight says: chance here would move the errors of all draws alike.
+    order = rng.permutation(n)
+    reached = np.cumsum(one[order] / one.sum())[:-1]
+    place = order[np.searchsorted(reached, (np.arange(draws) + rng.random()) / draws)]
     # Of logits that sum to 0, or of few rows, the covariance has no Cholesky factor.
     spread, axes = np.linalg.eigh((one[:, None] * apart).T @ apart / one.sum())
     noise = rng.standard_normal((draws, n_classes)) * np.sqrt(np.maximum(spread, 0)) @ axes.T

@@ -433,6 +433,16 @@ def test_means_and_covariances_of_classes_stay():
     np.testing.assert_allclose(share, np.bincount(rows.argmax(axis=1)) / 300, atol=0.01)
 
 
+@pytest.mark.parametrize("weight", [None, [1.0, 2.0, 0.5, 0.5, 1.0]])
+def test_a_row_is_drawn_as_often_as_its_weight_says(weight):
+    """Chance among them would move the errors of all draws alike."""
+    logits, given = 100 * np.eye(5), None if weight is None else np.array(weight)
+    found = smoothed_rows(logits, 50, np.random.default_rng(1), given)
+    np.testing.assert_array_equal(
+        np.bincount(found.argmax(axis=1)), 10 * np.array(weight or [1] * 5)
+    )
+
+
 def test_one_row_and_rows_that_are_equal_give_themselves():
     for logits in (np.array([[1.0, 0.0]]), np.array([[1.0, 0.0]] * 5 + [[0.0, 2.0]] * 5)):
         found = smoothed_rows(logits, 50, np.random.default_rng(0))
