@@ -204,20 +204,11 @@ def code_groups(
             f"{name} must be known in every row; got {int(missing.sum())} missing, the first at "
             f"row {int(missing.argmax())}. Give those rows a group of their own, e.g. 'unknown'."
         )
-    spelled = [_spelled(value) for value in values]
-    values = tuple(dict.fromkeys(spelled))
-    codes = np.array([values.index(one) for one in spelled], np.int32)[codes]
     names = [str(value) for value in values]
     check_unique(names, "group")
     check_writable_names(names, "group")
     order = sorted(range(len(names)), key=lambda code: by_number(names[code]))
     return np.argsort(order).astype(np.int32)[codes], tuple(names[code] for code in order)
-
-
-def _spelled(group: Label) -> Label:
-    """A group; true and false, which files of text spell in many ways, as in Python."""
-    word = str(group).lower()
-    return word.capitalize() if word in ("true", "false") else group
 
 
 def by_number(name: str) -> tuple[bool, int, str]:

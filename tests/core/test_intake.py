@@ -300,13 +300,6 @@ def test_groups_are_named_and_sorted():
     assert names == ("-1", "02", "2", "10", "b")
 
 
-@pytest.mark.parametrize("column", [[True, False, True], ["true", "FALSE", "True"]])
-def test_true_and_false_are_spelled_as_in_python(column):
-    """Counts of a Parquet file and of a CSV file that Arrow or R wrote add up."""
-    codes, names = intake.code_groups(column, "group", 3, "y_true")
-    assert (codes.tolist(), names) == ([1, 0, 1], ("False", "True"))
-
-
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
