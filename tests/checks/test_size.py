@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2271,
-    "core": 9487,
+    "core": 9478,
     "curves": 2577,
     "inference": 1865,
     "measures": 892,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_306
+TEST_LINES = 51_299
 
 
 def lines(path: Path) -> int:
