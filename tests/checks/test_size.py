@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3838,
     "quantities/credal": 6494,
     "quantities/ece": 3106,
-    "quantities/pu_ece": 6330,
+    "quantities/pu_ece": 6332,
     "quantities/ssme": 5683,
     "quantities/temperature": 5016,
     "report": 3122,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_299
+TEST_LINES = 51_313
 
 
 def lines(path: Path) -> int:

@@ -24,8 +24,8 @@ _ENOUGH = 0.2
 _ROUNDS, _FARTHEST = 8, 3.0
 # A tilt that moves the mean by less, in standard deviations, is as good as the next.
 _CLOSE = 0.1
-# The mean density of the sizes is that of so many draws at every third node.
-_PILOT, _EVERY = 200, 3
+# The mean density of the sizes is that of so many draws at every third node, where these count.
+_PILOT, _EVERY, _COUNT = 2000, 3, 10
 # Where it leaves less than a quarter of the draws, so many more are drawn, and chosen from.
 _MORE = 4
 
@@ -135,10 +135,12 @@ class SegmentsByClassPrior:
         return np.interp(self.normal, self.normal[places], found)
 
     def _mean_weight(self, drawn: _Drawn, normal: float, tilt: float) -> float:
-        """Log mean weight were the expected number of positives normal.
+        """Log mean weight; were the expected number of positives normal, where few draws count.
 
-        The mean itself would be that of the few draws nearest to the sizes.
+        Their mean would be that of the draws nearest to the sizes. It is skew far from them.
         """
+        if drawn.weighted.ess >= _COUNT:
+            return drawn.weighted.log_evidence
         mean, own = drawn.expected.mean(), drawn.expected.var()
         off, variance = mean - tilt * own - self.sizes.n_positive, own + drawn.spread
         density = -(off**2) / (2 * variance) - np.log(variance) / 2
