@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3838,
     "quantities/credal": 6494,
     "quantities/ece": 3106,
-    "quantities/pu_ece": 6332,
+    "quantities/pu_ece": 6333,
     "quantities/ssme": 5683,
     "quantities/temperature": 5016,
     "report": 3122,

@@ -203,8 +203,8 @@ class CaseControlAverage(Average):
         if self.near is not None:
             other, own = self.near.smooth_gaussian, self.class_prior(np.zeros(()))
             knot = np.abs(self.near.class_prior(other.quantiles.normal) - own).argmin()
-            ratio = self.near._rough_spread[::_EVERY] / spread
-            before = at_other_spread(self.near._rough_knots[knot], 1 / ratio)
+            ratio = spread / self.near._rough_spread[::_EVERY]
+            before = at_other_spread(self.near._rough_knots[knot], ratio)
             guided = other.gaussians.mean[knot] @ self.rough.basis.smooth.T / spread
             start = Gaussian(before.mean + guide[0] - guided, before.root)
         return self._rough_joint(spread).follow(smooth.quantiles.normal, guide, start)

@@ -135,9 +135,10 @@ class SegmentsByClassPrior:
         return np.interp(self.normal, self.normal[places], found)
 
     def _mean_weight(self, drawn: _Drawn, normal: float, tilt: float) -> float:
-        """Log mean weight; were the expected number of positives normal, where few draws count.
+        """Log mean weight of draws at one class prior.
 
-        Their mean would be that of the draws nearest to the sizes. It is skew far from them.
+        Where few of them count, as if the expected number of positives were normal: their mean
+        would be that of the draws nearest to the sizes. Elsewhere it need not be: it may be skew.
         """
         if drawn.weighted.ess >= _COUNT:
             return drawn.weighted.log_evidence
