@@ -15,7 +15,7 @@ from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import FLAT, _narrowed
 from bayescal.quantities.pu_ece.posterior import plan
 from bayescal.quantities.pu_ece.simulator import truth
-from tests.quantities.pu_ece.made import problem
+from tests.quantities.pu_ece.made import of_counts, problem
 
 WIDE = bc.Beta(8, 12)
 
@@ -60,22 +60,19 @@ def test_a_direction_that_is_known_narrows_a_root_as_its_precision_does(size) ->
     assert (np.sign(np.diagonal(found, 0, -2, -1)) == np.sign(np.diagonal(root, 0, -2, -1))).all()
 
 
-@pytest.mark.parametrize("name", ["over", "less"])
-def test_nodes_of_a_class_prior_nearby_hold_the_same_roughness(name) -> None:
-    made, prior = problem(name, (500, 5000)), CurveAverage()
-    near = CaseControlAverage.joined(made, prior, 0.5, 0.0)
-    found = []
-    for begun in (None, near):
-        # Farther off than two class priors of a curve that are side by side.
-        model = CaseControlAverage.joined(made, prior, 0.4, 0.0, begun)
-        drawn = next(model._rough_rounds(20_000, np.random.default_rng(1)))
-        rough = np.log(drawn.draws[np.arange(len(drawn.draws))][:, -1])
-        weight = softmax(drawn.log_weights)
-        mean = weight @ rough
-        found.append([drawn.log_evidence, mean, np.sqrt(weight @ (rough - mean) ** 2)])
-    # Of a thousand effective draws and more.
-    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=0.08)
-    np.testing.assert_array_equal(model.rough.basis.vectors, near.rough.basis.vectors)
+def test_each_class_prior_has_its_own_nodes_of_the_roughness() -> None:
+    # Of jagged rates the likely roughness moves with the class prior: nodes of one far off cut its
+    # posterior off, and the mean error at .83 was .01 too small.
+    rng, cells = np.random.default_rng(2), 104
+    positive = np.minimum(rng.poisson(3 * rng.lognormal(-0.5, 1.0, cells)), 9)
+    made = of_counts(positive, np.full(cells, 20), (np.arange(cells) + 0.5) / cells)
+    near = CaseControlAverage.joined(made, CurveAverage(), 0.5, 0.0)
+    alone, beside = (
+        CaseControlAverage.joined(made, CurveAverage(), 0.83, 0.0, one) for one in (None, near)
+    )
+    np.testing.assert_allclose(beside.rough_nodes, alone.rough_nodes, rtol=1e-9)
+    assert np.abs(np.log(near.rough_nodes / alone.rough_nodes)).max() > 0.1
+    np.testing.assert_array_equal(beside.rough.basis.vectors, alone.rough.basis.vectors)
 
 
 @pytest.mark.parametrize("name", ["over", "near"])
@@ -249,7 +246,6 @@ def test_a_start_nearby_leads_to_the_same_gaussians() -> None:
     near = CaseControlAverage.joined(data, CurveAverage(), 0.5, 0.0)
     alone = CaseControlAverage.joined(data, CurveAverage(), 0.53, 0.0)
     led = CaseControlAverage.joined(data, CurveAverage(), 0.53, 0.0, near)
-    vars(alone)["rough_nodes"] = led.rough_nodes
     for node in (2, 6, 8):
         one, other = (
             model.rough_joint[node].sample(
