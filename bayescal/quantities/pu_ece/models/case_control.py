@@ -43,7 +43,7 @@ class CaseControlCells:
     def log_likelihood(self, logit: Floats) -> Floats:
         """Log-likelihood of each cell, without the binomial coefficients."""
         odds = self.positive_odds(logit)
-        return np.asarray(self.positive * np.log(odds) - self.total * np.log1p(odds))
+        return np.asarray(self.positive * np.log(odds) - self.total * np.log(1 + odds))
 
     def slopes(self, logit: Floats) -> tuple[Floats, Floats]:
         """Derivative of the log-likelihood, and expected information, by the logit."""

@@ -111,8 +111,7 @@ class CurveAndClassPrior:
     """A regression whose last coefficient, also standard normal, is the class prior's.
 
     The regression may be a stack, as of one roughness each. `beside` is what else counts of the
-    class prior, in logarithms: the scores 0 and 1, and its tempering. `along` stands for it in
-    NUTS.
+    class prior, in logarithms: scores 0 and 1, and its tempering. `along` stands for it in NUTS.
     """
 
     regression: Regression
@@ -124,17 +123,18 @@ class CurveAndClassPrior:
 
     def __getitem__(self, place: int | Sequence[int]) -> CurveAndClassPrior:
         """Take one or some of the stack."""
-        one = replace(self.regression, design=self.regression.design[place])
-        return replace(self, regression=one)
+        design = self.regression.design[place]
+        return replace(self, regression=replace(self.regression, design=design))
 
     def log_likelihood(self, coef: Floats) -> Floats:
         """Log-likelihood of cells, sizes and all beside, (..., draw), at (..., draw, basis + 1)."""
         class_prior = self.prior(coef[..., -1])
         cells = self._cells(class_prior[..., None])
         odds = cells.positive_odds(self.regression.logit(coef[..., :-1]))
-        likelihood = np.log(odds) @ cells.positive - np.log1p(odds) @ cells.total
-        sizes = self.sizes.log_density(odds / (1 + odds), class_prior)
-        return np.asarray(likelihood + sizes + self.beside(coef[..., -1]))
+        either = 1 + odds
+        likelihood = np.log(odds) @ cells.positive - np.log(either) @ cells.total
+        likelihood += self.sizes.log_density(odds / either, class_prior)
+        return np.asarray(likelihood + self.beside(coef[..., -1]))
 
     @property
     def sized(self) -> bool:

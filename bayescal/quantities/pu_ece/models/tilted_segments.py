@@ -39,7 +39,7 @@ class TiltedCells(CaseControlCells):
     def log_likelihood(self, logit: Floats) -> Floats:
         """Log-likelihood of each cell, without the binomial coefficients."""
         odds = self.positive_odds(logit)
-        plain = self.positive * np.log(odds) - self.total * np.log1p(odds)
+        plain = self.positive * np.log(odds) - self.total * np.log(1 + odds)
         return np.asarray(plain + self.tilt * self.total * (odds / (1 + odds)))
 
     def slopes(self, logit: Floats) -> tuple[Floats, Floats]:
