@@ -13,12 +13,7 @@ from bayescal.core.bin_counts import BinCounts
 from bayescal.core.quantity import BaseModel, Draws, Floats
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import cubic_in_graph
-from bayescal.quantities.pu_ece.priors import (
-    ClassPrior,
-    IndependentBins,
-    MixtureBins,
-    PriorMap,
-)
+from bayescal.quantities.pu_ece.priors import ClassPrior, IndependentBins, MixtureBins, PriorMap
 
 _LOG_ROOT = np.log(2 * np.pi) / 2
 _VARIABLES = ("positive_mass", "negative_mass", "class_prior_normal")
