@@ -18,7 +18,7 @@ BUDGET = {
     "plots": 3296,
     "quantities/agnostic": 3826,
     "quantities/credal": 6480,
-    "quantities/ece": 3088,
+    "quantities/ece": 3083,
     "quantities/pu_ece": 6305,
     "quantities/ssme": 5671,
     "quantities/temperature": 5011,
