@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3826,
     "quantities/credal": 6480,
     "quantities/ece": 3083,
-    "quantities/pu_ece": 6305,
+    "quantities/pu_ece": 6302,
     "quantities/ssme": 5671,
     "quantities/temperature": 5011,
     "report": 3117,
