@@ -585,6 +585,15 @@ class BasePriors:
         return {"default": self}
 
 
+def digest_of(*parts: str | NDArray[Any] | None) -> str:
+    """Hash of texts and arrays, one after the other; None adds nothing."""
+    found = hashlib.sha256()
+    for part in parts:
+        if part is not None:
+            found.update(part.encode() if isinstance(part, str) else part.tobytes())
+    return found.hexdigest()
+
+
 def hash_of(value: object) -> str:
     """Hash of everything that a value holds."""
     return hashlib.sha256(pickle.dumps(value)).hexdigest()
