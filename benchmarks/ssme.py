@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _labeled_errors import SIZES, labeled_errors
 from _results import RESULTS, read, write
 from _ssme_methods import (
     GROUPED,
@@ -36,7 +37,6 @@ from _ssme_tables import file_of, render
 from _ssme_tasks import Task, tasks
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.bounds import SIZES, labeled_errors
 from bayescal.quantities.ssme.metrics import Metrics, metrics
 
 type Record = dict[str, Any]

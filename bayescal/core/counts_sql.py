@@ -27,16 +27,7 @@ from bayescal.core.checks import (
 from bayescal.core.columns import Floats, Label, Whole, frame_columns, to_floats
 from bayescal.core.errors import InputError
 from bayescal.core.intake import checked_label, code_groups, negative_of
-from bayescal.core.sums import (
-    ONE,
-    PER_LOGIT,
-    ZERO,
-    Held,
-    cell_bounds,
-    check_room,
-    lowest,
-    units_of,
-)
+from bayescal.core.sums import ONE, PER_LOGIT, ZERO, Held, cell_bounds, check_room, lowest, units_of
 
 
 def counts_sql(

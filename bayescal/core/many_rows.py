@@ -147,10 +147,7 @@ def count_rows(
 
 
 def counted_by(
-    rows: Rows,
-    scores: Sequence[str],
-    others: Sequence[str],
-    count: Callable[..., Several[Counts]],
+    rows: Rows, scores: Sequence[str], others: Sequence[str], count: Callable[..., Several[Counts]]
 ) -> dict[Any, Counts]:
     """Count rows by some scores at a time; `count` is a function of the batches and of `scores`."""
     found = dict[Any, Counts]()

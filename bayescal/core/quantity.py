@@ -17,7 +17,7 @@ import hashlib
 import json
 import pickle
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, cast
 
@@ -564,6 +564,9 @@ class BasePriors:
 
     __slots__ = ()
 
+    of_kinds: ClassVar[tuple[str, ...]] = ()
+    """Fields that may be dataclasses of several kinds, written under the name of theirs."""
+
     def describe(self) -> str:
         """Say the priors in words."""
         named = {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
@@ -571,11 +574,24 @@ class BasePriors:
 
     def to_json(self) -> str:
         """Write the priors as JSON."""
-        return json.dumps(asdict(cast(Any, self)))
+        found = asdict(cast(Any, self))
+        for name in self.of_kinds:
+            if is_dataclass(held := getattr(self, name)):
+                found[name] = {type(held).__name__: found[name]}
+        return json.dumps(found)
 
     def alternatives(self) -> dict[str, Any]:
         """Priors to compare these with, by name: none but these."""
         return {"default": self}
+
+
+def digest_of(*parts: str | NDArray[Any] | None) -> str:
+    """Hash of texts and arrays, one after the other; None adds nothing."""
+    found = hashlib.sha256()
+    for part in parts:
+        if part is not None:
+            found.update(part.encode() if isinstance(part, str) else part.tobytes())
+    return found.hexdigest()
 
 
 def hash_of(value: object) -> str:

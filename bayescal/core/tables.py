@@ -20,13 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.checks import check_columns, check_known, check_text, checked_scores, listing
-from bayescal.core.columns import (
-    arrow_to_numpy,
-    in_one_type,
-    inexact,
-    not_a_label,
-    read_words,
-)
+from bayescal.core.columns import arrow_to_numpy, in_one_type, inexact, not_a_label, read_words
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, collect_columns
 from bayescal.core.scores import Scores, from_parts

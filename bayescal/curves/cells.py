@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,6 +19,7 @@ from bayescal.core.functionals import (
     log_binomial_coefficient,
     maximum_calibration_error,
 )
+from bayescal.core.quantity import digest_of
 from bayescal.inference.direct import BinomialCells, CellLikelihood, zoomed
 
 # Scores of exactly 0 or 1 have no logit; beyond this no count of rows separates them.
@@ -222,15 +222,12 @@ def in_a_row(places: NDArray[np.int64]) -> slice | NDArray[np.int64]:
 def fingerprint(problem: Problem, positives: NDArray[Any]) -> str:
     """Hash of the counts, cells and bins."""
     cells, bins = problem.cells, problem.bins
-    digest = hashlib.sha256(repr(sorted(problem.coords.items())).encode())
     every = [cells.edges, cells.count, positives, cells.mean_score, cells.mass, bins.edges]
     if (parts := problem.parts) is not None:
         every += [parts.edges, parts.count, parts.positives, parts.mean_score, parts.mass]
-    for array in every:
-        digest.update(b"" if array is None else array.tobytes())
     # Bounds go by how the bins were chosen, steps by the end that bins own.
-    digest.update(f"{bins.strategy} {bins.closed}".encode())
-    return digest.hexdigest()
+    chosen = f"{bins.strategy} {bins.closed}"
+    return digest_of(repr(sorted(problem.coords.items())), *every, chosen)
 
 
 def score_logit(score: Floats) -> Floats:

@@ -16,13 +16,7 @@ from bayescal.core.bin_edges import PARTS
 from bayescal.core.columns import Floats
 from bayescal.core.quantity import Bound, CaseArrays, Draws, bound_values, bound_words
 from bayescal.core.text import counted
-from bayescal.curves.average import (
-    BOUNDARY_MEAN,
-    BOUNDARY_SPREAD,
-    Average,
-    State,
-    in_chains,
-)
+from bayescal.curves.average import BOUNDARY_MEAN, BOUNDARY_SPREAD, Average, State, in_chains
 from bayescal.curves.cells import ERRORS, Problem, curve_scores, in_a_row
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, SEGMENTS
 from bayescal.results.schema import MIN_ESS
@@ -61,11 +55,7 @@ class CurvePosterior:
 
     @classmethod
     def of(
-        cls,
-        average: Average,
-        draws: Draws,
-        evidence: Mapping[str, float],
-        rng: np.random.Generator,
+        cls, average: Average, draws: Draws, evidence: Mapping[str, float], rng: np.random.Generator
     ) -> CurvePosterior:
         """Choose the state of each draw by the posterior weights."""
         return cls.weighed(average, draws, average.log_weights(evidence), rng)

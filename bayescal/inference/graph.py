@@ -254,11 +254,8 @@ def _log_density(value: Any, *parameters: Any) -> Any:
     return -(value**2 + math.log(2 * math.pi)).sum() / 2
 
 
-def _draw(
-    mean: Any, scale: Any, root: Any, rng: np.random.Generator | None = None, size: Any = None
-) -> Any:
-    generator = rng or np.random.default_rng()
-    return generator.standard_normal((*(size or ()), mean.shape[-1]))
+def _draw(mean: Any, *parameters: Any, rng: np.random.Generator, size: Any) -> Any:
+    return rng.standard_normal((*(size or ()), mean.shape[-1]))
 
 
 def whitened_normal(
@@ -290,16 +287,10 @@ def _line_density(value: Any, steep: Any, steepness: Any, *parameters: Any) -> A
 
 
 def _draw_line(
-    steep: Any,
-    steepness: Any,
-    mean: Any,
-    *parameters: Any,
-    rng: np.random.Generator | None = None,
-    size: Any = None,
+    steep: Any, steepness: Any, mean: Any, *parameters: Any, rng: np.random.Generator, size: Any
 ) -> Any:
-    generator = rng or np.random.default_rng()
-    found = generator.standard_normal((*(size or ()), mean.shape[-1]))
-    wide = generator.random((*(size or ()), 1)) < steep
+    found = _draw(mean, rng=rng, size=size)
+    wide = rng.random((*found.shape[:-1], 1)) < steep
     found[..., :2] *= np.where(wide, steepness, 1)
     return found
 
@@ -325,11 +316,8 @@ def whitened_line(
     )
 
 
-def _draw_blocks(
-    mean: Any, root: Any, rng: np.random.Generator | None = None, size: Any = None
-) -> Any:
-    generator = rng or np.random.default_rng()
-    return generator.standard_normal((*(size or ()), *mean.shape[-2:]))
+def _draw_blocks(mean: Any, root: Any, rng: np.random.Generator, size: Any) -> Any:
+    return rng.standard_normal((*(size or ()), *mean.shape[-2:]))
 
 
 def whitened_blocks(name: str, mean: Any, root: Any, dims: tuple[str, str]) -> Any:
@@ -376,15 +364,9 @@ def _log_pooled(value: Any, mu: Any, tau: Any, pull: Any, precision: Any) -> Any
 
 
 def _draw_pooled(
-    mu: Any,
-    tau: Any,
-    pull: Any,
-    precision: Any,
-    rng: np.random.Generator | None = None,
-    size: Any = None,
+    mu: Any, tau: Any, pull: Any, precision: Any, rng: np.random.Generator, size: Any
 ) -> Any:
-    generator = rng or np.random.default_rng()
-    return generator.normal(mu, tau, (*(size or ()), pull.shape[-1]))
+    return rng.normal(mu, tau, (*(size or ()), pull.shape[-1]))
 
 
 def pooled_normal(name: str, mu: Any, tau: Any, pull: Any, precision: Any, dims: str) -> Any:
@@ -413,14 +395,9 @@ def _log_binomial(value: Any, count: Any, logit_p: Any, log_coefficient: Any) ->
 
 
 def _draw_counts(
-    count: Any,
-    logit_p: Any,
-    log_coefficient: Any,
-    rng: np.random.Generator | None = None,
-    size: Any = None,
+    count: Any, logit_p: Any, log_coefficient: Any, rng: np.random.Generator, size: Any
 ) -> Any:
-    generator = rng or np.random.default_rng()
-    return generator.binomial(count, expit(logit_p), size=size)
+    return rng.binomial(count, expit(logit_p), size=size)
 
 
 def logit_binomial(

@@ -35,12 +35,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.answers import decision_curve, shares_of_most
 from bayescal.results.compare import Best, Difference, best, difference
-from bayescal.results.curves import (
-    CurveShape,
-    boundary_scores,
-    curve_shape,
-    description_weights,
-)
+from bayescal.results.curves import CurveShape, boundary_scores, curve_shape, description_weights
 from bayescal.results.measure import is_of_rows
 from bayescal.results.summary import numbers_of
 

@@ -242,11 +242,7 @@ def _of_errors(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> 
 
 
 def _errors_of(
-    tree: xr.DataTree,
-    case: ResultSlice,
-    errors: _Intervals,
-    further: _Intervals,
-    prob: float,
+    tree: xr.DataTree, case: ResultSlice, errors: _Intervals, further: _Intervals, prob: float
 ) -> dict[str, Any]:
     scalar = partial(access.scalar, tree, case=case)
     row: dict[str, Any] = {**case.coords, "n": scalar(schema.POINT_ESTIMATE, "n")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from bayescal.core.columns import MISSING, Whole
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.plausibility import all_labels, area_under_roc, label_signs
-from bayescal.core.quantity import Floats
+from bayescal.core.quantity import Floats, digest_of
 from bayescal.core.scores import Scores, Task, binary_problems, check_unweighted, unlabeled_like
 from bayescal.core.text import counted, percent
 from bayescal.curves.cells import Problem, fingerprint
@@ -126,11 +125,9 @@ class IntervalProblem:
         """Hash of the counts and of the rules."""
         said = "; ".join(f"{name}: {rule}" for name, rule in rules.items())
         labels = fingerprint(self.labeled, self.labeled.cells.positives)
-        digest = hashlib.sha256(f"{said} {labels} {self.figures.mark}".encode())
         cells = self.cells
-        for array in (cells.edges, cells.count, cells.mean_score, self.unlabeled_count):
-            digest.update(array.tobytes())
-        return digest.hexdigest()
+        arrays = (cells.edges, cells.count, cells.mean_score, self.unlabeled_count)
+        return digest_of(f"{said} {labels} {self.figures.mark}", *arrays)
 
 
 def problems(

@@ -18,14 +18,7 @@ from bayescal.core.counts_sql import ALONE
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import log_binomial
 from bayescal.core.plausibility import class_signs
-from bayescal.core.quantity import (
-    CaseArrays,
-    DirectDraws,
-    Draws,
-    Floats,
-    Plan,
-    Variable,
-)
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, Plan, Variable
 from bayescal.core.scores import Scores, alike_scores
 from bayescal.curves.average import Average, for_nuts, weighing, with_evidence
 from bayescal.curves.cells import Problem, curve_scores, draw_masses, off_boundary

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field, replace
-from typing import override
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, override
 
 from bayescal.core.checks import check_is, check_number
 from bayescal.core.quantity import BasePriors
@@ -29,6 +28,7 @@ class Priors(BasePriors):
 
     label_rate: CurveAverage = field(default_factory=CurveAverage)
     calibrated: float = 0.5
+    of_kinds: ClassVar[tuple[str, ...]] = ("label_rate",)
 
     def __post_init__(self) -> None:
         given = "Pass bayescal.agnostic.CurveAverage(curve=...)."
@@ -57,11 +57,6 @@ class Priors(BasePriors):
             found[name] = replace(self, label_rate=replace(average, curve=curve))
         name, calibrated = ("never calibrated", 0.0) if self.calibrated else ("even odds", 0.5)
         return {**found, name: replace(self, calibrated=calibrated)}
-
-    @override
-    def to_json(self) -> str:
-        rate = {"CurveAverage": asdict(self.label_rate)}
-        return json.dumps({"label_rate": rate, "calibrated": self.calibrated})
 
     @override
     def describe(self) -> str:

@@ -188,9 +188,7 @@ class CalibrationSplit(Showing):
         )
 
 
-def labeled_rows(
-    scores: Scores,
-) -> tuple[NDArray[np.floating], NDArray[np.int32], Floats | None]:
+def labeled_rows(scores: Scores) -> tuple[NDArray[np.floating], NDArray[np.int32], Floats | None]:
     """Scores (classifier, ...), labels and weights of the rows that have a label."""
     known, weight = scores.y_true != MISSING, scores.sample_weight
     kept = None if weight is None else weight[known]

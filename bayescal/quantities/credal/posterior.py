@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,6 +22,7 @@ from bayescal.core.quantity import (
     Floats,
     Plan,
     bound_words,
+    digest_of,
     dims_of,
 )
 from bayescal.core.scores import check_one_classifier
@@ -218,15 +218,10 @@ class CredalCase:
 
     def fingerprint(self) -> str:
         """Hash of both parts' scores and labels, and of the labels' counts."""
-        digest = hashlib.sha256(repr((self.coords, self.axes)).encode())
-        digest.update(self.problem.positives.tobytes())
-        for part in (self.data.calibration, self.data.target):
-            for array in (part.y_prob, part.y_true):
-                digest.update(np.ascontiguousarray(array).tobytes())
-        for numbers in (self.data.rows, self.data.weight):
-            if numbers is not None:
-                digest.update(numbers.tobytes())
-        return digest.hexdigest()
+        data, names = self.data, repr((self.coords, self.axes))
+        first, rest = data.calibration, data.target
+        scores = (first.y_prob, first.y_true, rest.y_prob, rest.y_true)
+        return digest_of(names, self.problem.positives, *scores, data.rows, data.weight)
 
     def build_model(self, member: str = "") -> pm.Model:
         """Build the model, unsampled; that of an average takes the name of a member."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, field, replace
-from typing import Final, override
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Final, override
 
 from bayescal.core.bin_edges import OPTIMAL
 from bayescal.core.checks import check_is, check_number, check_whole
@@ -275,14 +275,10 @@ class Priors(BasePriors):
     """
 
     label_rate: LabelRatePrior = field(default_factory=AveragedCurve)
+    of_kinds: ClassVar[tuple[str, ...]] = ("label_rate",)
 
     def __post_init__(self) -> None:
         check_is(self.label_rate, _KINDS, "label_rate", "Pass bayescal.credal.AveragedCurve().")
-
-    @override
-    def to_json(self) -> str:
-        rate = self.label_rate
-        return json.dumps({"label_rate": {type(rate).__name__: asdict(rate)}})
 
     @override
     def describe(self) -> str:

@@ -42,11 +42,9 @@ def _log_density(value: Any, scale: Any, *_: Any) -> Any:
     return -(standard**2 + math.log(2 * math.pi)).sum() / 2 - value.shape[0] * pt.log(scale).sum()
 
 
-def _draw(
-    scale: Any, *inputs: Any, rng: np.random.Generator | None = None, size: Any = None
-) -> Any:
-    group_centre, generator = inputs[-3], rng or np.random.default_rng()
-    return generator.normal(0, scale[..., None, :], (*(size or ()), *group_centre.shape[-2:]))
+def _draw(scale: Any, *inputs: Any, rng: np.random.Generator, size: Any) -> Any:
+    group_centre = inputs[-3]
+    return rng.normal(0, scale[..., None, :], (*(size or ()), *group_centre.shape[-2:]))
 
 
 def whitened_deviations(scale: Any, *inputs: Any) -> Any:

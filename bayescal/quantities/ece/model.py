@@ -42,6 +42,11 @@ class _Bins(BaseModel):
 
     problem: Problem
 
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Kind, and number of bins, padded."""
+        return (type(self).__name__.lower(), padded_size(self.problem.cells.n_bins, CELLS))
+
     def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
         """Step function: the rate of the bin that a score falls into, (..., point)."""
         return rates[..., self.problem.cells.find(score)]
@@ -55,11 +60,6 @@ class Independent(_Bins):
     variables: ClassVar[tuple[str, ...]] = ("rate",)
     # Above NUTS's own default: Jeffreys' corners at rates near 0 and 1 need small steps.
     target_accept: ClassVar[float] = 0.97
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """Number of bins, padded."""
-        return ("independent", padded_size(self.problem.cells.n_bins, CELLS))
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, and the parameters of the prior."""
@@ -138,11 +138,6 @@ class Hierarchical(_Bins):
 
     prior: HierarchicalBins
     variables: ClassVar[tuple[str, ...]] = ("concentration",)
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """Number of bins, padded."""
-        return ("hierarchical", padded_size(self.problem.cells.n_bins, CELLS))
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, mean scores, and the parameters of the prior."""

@@ -100,10 +100,7 @@ class GroupedCase:
 
     @classmethod
     def of(
-        cls,
-        problems: Sequence[Problem],
-        priors: Priors,
-        notes: Sequence[str] = (),
+        cls, problems: Sequence[Problem], priors: Priors, notes: Sequence[str] = ()
     ) -> GroupedCase:
         """Join the groups' problems."""
         curve, pooled = priors.label_rate, problems
@@ -120,10 +117,7 @@ class GroupedCase:
     @property
     def axes(self) -> Mapping[str, tuple[str, ...]]:
         """Names of the groups, and of the descriptions of an average."""
-        return {
-            "group": tuple(case.coords["group"] for case in self.alone),
-            **self.alone[0].axes,
-        }
+        return {"group": tuple(case.coords["group"] for case in self.alone), **self.alone[0].axes}
 
     @property
     def warnings(self) -> list[str]:

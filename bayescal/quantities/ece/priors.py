@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
-from typing import override
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, override
 
 from bayescal.core.checks import check_is, check_number, shown
 from bayescal.core.errors import InputError
@@ -112,6 +112,7 @@ class Priors(BasePriors):
     label_rate: LabelRatePrior = field(default_factory=CurveAverage)
     calibrated: float = 0.5
     pooling: LogNormal = field(default_factory=lambda: LogNormal(-0.9, 0.4))
+    of_kinds: ClassVar[tuple[str, ...]] = ("label_rate",)
 
     def __post_init__(self) -> None:
         remedy = "Pass 0.5 to hold both alternatives equally likely."
@@ -150,17 +151,6 @@ class Priors(BasePriors):
             found["average of curves"] = replace(self, label_rate=CurveAverage())
         name, calibrated = ("never calibrated", 0.0) if self.calibrated else ("even odds", 0.5)
         return {**found, name: replace(self, calibrated=calibrated)}
-
-    @override
-    def to_json(self) -> str:
-        kind = type(self.label_rate).__name__
-        return json.dumps(
-            {
-                "label_rate": {kind: asdict(self.label_rate)},
-                "calibrated": self.calibrated,
-                "pooling": asdict(self.pooling),
-            }
-        )
 
     @classmethod
     def from_json(cls, text: str) -> Priors:

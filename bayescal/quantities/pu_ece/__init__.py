@@ -41,10 +41,7 @@ VARIABLES: tuple[Variable, ...] = (
         point="class_prior",
         meaning="The share of positives among the unlabelled rows.",
     ),
-    *undrawn(
-        *("exceeds_one", "positive_mass", "negative_mass", "positive_count"),
-        dims=("bin",),
-    ),
+    *undrawn(*("exceeds_one", "positive_mass", "negative_mass", "positive_count"), dims=("bin",)),
     *named("coef", dims=("basis",), full="calibration curve"),
     *undrawn(
         *("sensitivity/class_prior", "sensitivity/ece", "envelope_lower", "envelope_upper"),

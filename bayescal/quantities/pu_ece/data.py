@@ -27,13 +27,7 @@ from bayescal.core.checks import (
 from bayescal.core.columns import to_numpy
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
-from bayescal.core.intake import (
-    Column,
-    alike,
-    check_classifiers,
-    check_one_order,
-    probabilities,
-)
+from bayescal.core.intake import Column, alike, check_classifiers, check_one_order, probabilities
 from bayescal.core.many_rows import column_of, counted_by, rows_of
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import Batch, CellSums, Several

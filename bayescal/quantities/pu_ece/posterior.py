@@ -139,9 +139,9 @@ class BinsCase(ProblemCase):
     ) -> CaseArrays:
         """Everything a result holds of this case, but for the sampler's own statistics."""
         points = curve_scores(self.problem.unlabeled)
-        posterior = self.quantities(draws, rng)
+        posterior = self.quantities(draws)
         prior_draws = self.model.prior_draws(PRIOR_DRAWS, rng)
-        prior = self.quantities({name: v[None] for name, v in prior_draws.items()}, rng)
+        prior = self.quantities({name: v[None] for name, v in prior_draws.items()})
         replicated = self.model.draw_positives(draws, rng).astype(np.int32)
         return replace(
             self.common_arrays(posterior, rng),
@@ -154,10 +154,10 @@ class BinsCase(ProblemCase):
             diagnostics={"importance_ess": np.nan, "pareto_k": np.nan},
         )
 
-    def quantities(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
+    def quantities(self, draws: Draws) -> dict[str, Floats]:
         """Calibration errors, label rates, gaps and class prior of every draw."""
         rates = self.model.cell_rates(draws)
-        found = error_draws(self.problem.unlabeled, rates, self.model.masses(draws, rng))
+        found = error_draws(self.problem.unlabeled, rates, self.model.masses(draws))
         return {**found, "class_prior": self.model.class_prior(draws)}
 
     def simulate(self, rng: np.random.Generator) -> tuple[BinsCase, dict[str, Floats]]:
@@ -168,7 +168,7 @@ class BinsCase(ProblemCase):
         Both samples are drawn.
         """
         draws = {name: v[None] for name, v in self.model.prior_draws(1, rng).items()}
-        values = {name: v[0, 0] for name, v in self.quantities(draws, rng).items()}
+        values = {name: v[0, 0] for name, v in self.quantities(draws).items()}
         problem = self.model.draw_problem(draws, rng)
         return replace(self, problem=problem, model=replace(self.model, problem=problem)), values
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import override
+from typing import ClassVar, override
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -185,6 +184,7 @@ class Priors(BasePriors):
     class_prior: ClassPrior = None  # type: ignore[assignment]  # refused below, in words
     label_rate: LabelRatePrior = field(default_factory=_default_curve)
     calibrated: float = 0.5
+    of_kinds: ClassVar[tuple[str, ...]] = ("class_prior", "label_rate")
 
     def __post_init__(self) -> None:
         pi = self.class_prior
@@ -250,17 +250,6 @@ class Priors(BasePriors):
         if isinstance(rate, CurveAverage | SmoothCurve):
             return {**found, "wider curve": replace(self, label_rate=rate.rescaled(2))}
         return {**found, "curve average": replace(self, label_rate=_default_curve())}
-
-    @override
-    def to_json(self) -> str:
-        pi = self.class_prior
-        return json.dumps(
-            {
-                "class_prior": pi if isinstance(pi, float) else {type(pi).__name__: asdict(pi)},
-                "label_rate": {type(self.label_rate).__name__: asdict(self.label_rate)},
-                "calibrated": self.calibrated,
-            }
-        )
 
     @override
     def describe(self) -> str:

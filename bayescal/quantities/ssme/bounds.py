@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayescal.core.checks import MOST_DRAWN, check_number, check_whole, checked_numbers, generator
+from bayescal.core.checks import check_number, check_whole, checked_numbers
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound, Floats
-from bayescal.quantities.ssme.metrics import Metrics, join, metrics
 
 _RANDOM = "labelled rows are drawn independently from the target population"
 
@@ -80,49 +78,6 @@ def _hoeffding(n: int, delta: float, means: int = 1) -> float:
     # A difference of logarithms, as a quotient by a tiny delta is infinite.
     surprise = math.log(2 * means) - math.log(delta)
     return 1.0 if n == 0 else min(1.0, math.sqrt(surprise / (2 * n)))
-
-
-# The paper's: every fifth number of labels from 10 to 1000.
-SIZES = tuple(range(10, 1001, 5))
-
-
-def labeled_errors(
-    probs: Floats,
-    y: NDArray[np.integer],
-    truth: Metrics,
-    *,
-    sizes: Sequence[int] = SIZES,
-    n_samples: int = 50,
-    seed: int = 0,
-) -> Metrics:
-    """Mean absolute error of labelled rows alone, by their number; appendix B.4 of the paper."""
-    check_whole(n_samples, "n_samples", most=MOST_DRAWN)
-    n_classes = probs.shape[2]
-    wrong = [size for size in sizes if not n_classes <= size <= len(y)]
-    if wrong:
-        raise InputError(
-            f"sizes must lie from {n_classes}, one row a class, to the {len(y)} rows there are; "
-            f"got {wrong[0]}."
-        )
-    rng = generator(seed)
-    one_hot = np.eye(n_classes)
-    found: list[Metrics] = []
-    for size in sizes:
-        samples = [sample_with_every_class(y, n_classes, size, rng) for _ in range(n_samples)]
-        each = join([metrics(probs[:, rows], one_hot[y[rows]]) for rows in samples], np.stack)
-        errors = (np.abs(one - true).mean(axis=0) for one, true in zip(each, truth, strict=True))
-        found.append(Metrics._make(errors))
-    return join(found, np.stack)
-
-
-def sample_with_every_class(
-    y: NDArray[np.integer], n_classes: int, size: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
-    """Draw rows without putting back, the first of them one of each class, (size,)."""
-    order = rng.permutation(len(y))
-    first = [int(np.argmax(y[order] == k)) for k in range(n_classes)]
-    rest = np.delete(np.arange(len(y)), first)
-    return np.asarray(order[np.concatenate([first, rest[: size - n_classes]]).astype(np.intp)])
 
 
 def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Floats) -> int:

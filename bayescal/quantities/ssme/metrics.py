@@ -10,13 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.bin_edges import (
-    OPTIMAL,
-    bin_edges,
-    effective_number,
-    place_in,
-    resolved_number,
-)
+from bayescal.core.bin_edges import OPTIMAL, bin_edges, effective_number, place_in, resolved_number
 from bayescal.core.checks import MOST_DRAWN, check_choice, check_whole, shown
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError

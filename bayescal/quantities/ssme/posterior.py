@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -22,6 +21,7 @@ from bayescal.core.quantity import (
     Plan,
     bound_values,
     bound_words,
+    digest_of,
 )
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.bounds import bounds
@@ -178,11 +178,10 @@ class SSMECase:
     def fingerprint(self) -> str:
         """Hash of scores, labels, groups and options."""
         matrix = self.problem.matrix
-        digest = hashlib.sha256(repr((matrix.classifiers, matrix.classes, matrix.groups)).encode())
-        for array in (matrix.probs, matrix.y, matrix.group, self.problem.weight):
-            digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
-        digest.update(f"{self.problem.labeling} {self.ece} {self.keep_labels}".encode())
-        return digest.hexdigest()
+        names = repr((matrix.classifiers, matrix.classes, matrix.groups))
+        options = f"{self.problem.labeling} {self.ece} {self.keep_labels}"
+        arrays = (matrix.probs, matrix.y, matrix.group, self.problem.weight)
+        return digest_of(names, *arrays, options)
 
     def build_model(self) -> pm.Model:
         """Build the model, unsampled."""

@@ -392,10 +392,7 @@ def _student_logp(value: Any, centre: Any) -> Any:
     return _student_density(size, pt.log1p(((value - centre) ** 2).sum() / GROUP_DEGREES))
 
 
-def _student_draw(
-    centre: Floats, rng: np.random.Generator | None = None, size: Any = None
-) -> Floats:
-    rng = rng or np.random.default_rng()
+def _student_draw(centre: Floats, rng: np.random.Generator, size: Any) -> Floats:
     shape = centre.shape if size is None else tuple(size)
     # One scale for each group: all but the last dim of a vector are draws.
     lead = (*shape[:-1], 1) if centre.ndim else shape
@@ -415,13 +412,10 @@ def _power_logp(value: Any, eta: Any, power: Any) -> Any:
     return (power * log_prob).sum()
 
 
-def _draw_classes(
-    eta: Any, power: Any, rng: np.random.Generator | None = None, size: Any = None
-) -> Any:
+def _draw_classes(eta: Any, power: Any, rng: np.random.Generator, size: Any) -> Any:
     # The power weighs what labels say of the coefficients; given those, labels come as they are.
     shape = eta.shape[:-1] if size is None else size
-    uniform = (rng or np.random.default_rng()).random(shape)
-    return classes_at(softmax(eta, axis=-1), uniform)
+    return classes_at(softmax(eta, axis=-1), rng.random(shape))
 
 
 def power_categorical(name: str, eta: Any, power: Any, observed: Any) -> Any:

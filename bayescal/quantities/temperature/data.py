@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,7 +17,7 @@ from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores
 from bayescal.core.plausibility import below_chance
-from bayescal.core.quantity import Floats
+from bayescal.core.quantity import Floats, digest_of
 from bayescal.core.scores import Scores, check_one_classifier, check_ungrouped
 from bayescal.core.sums import Sums
 from bayescal.core.text import counted
@@ -308,11 +307,8 @@ class Problem:
 
     def fingerprint(self) -> str:
         """Hash of names, logits and labels."""
-        digest = hashlib.sha256(repr((self.classifier, self.classes)).encode())
-        weight = () if self.weight is None else (self.weight,)
-        for array in (self.logits, self.label, *weight):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
+        names = repr((self.classifier, self.classes))
+        return digest_of(names, self.logits, self.label, self.weight)
 
 
 def _logits_of(data: Scores, place: int) -> tuple[NDArray[np.floating], Floats]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -14,7 +13,7 @@ from bayescal.core.checks import check_columns, check_rows, checked_labels, chec
 from bayescal.core.errors import InputError
 from bayescal.core.intake import binary_classes, collect, weights
 from bayescal.core.many_rows import column_of, rows_of
-from bayescal.core.quantity import Floats
+from bayescal.core.quantity import Floats, digest_of
 from bayescal.core.scores import Scores, from_parts
 from bayescal.core.sums import Batch, Labels, Rows, Several, Sums, batches_of, plus, summed
 from bayescal.quantities.temperature.data import Facts, Problem, check_labels
@@ -184,10 +183,8 @@ class CountedRows:
 
     def fingerprint(self) -> str:
         """Hash of names, and of the table."""
-        digest = hashlib.sha256(repr((self.classifier, self.classes, self.facts)).encode())
-        for array in (self.table, self.facts.predicted):
-            digest.update(array.tobytes())
-        return digest.hexdigest()
+        names = repr((self.classifier, self.classes, self.facts))
+        return digest_of(names, self.table, self.facts.predicted)
 
 
 def problems_of(data: Scores | CountedRows) -> Sequence[Problem | CountedRows]:

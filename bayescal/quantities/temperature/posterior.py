@@ -31,12 +31,7 @@ from bayescal.core.scores import Scores
 from bayescal.core.sums import Several
 from bayescal.curves.average import in_chains
 from bayescal.quantities.temperature.bounds import bounds
-from bayescal.quantities.temperature.data import (
-    Problem,
-    Rows,
-    data_warnings,
-    range_warnings,
-)
+from bayescal.quantities.temperature.data import Problem, Rows, data_warnings, range_warnings
 from bayescal.quantities.temperature.estimator import (
     BINNING,
     STAGES,

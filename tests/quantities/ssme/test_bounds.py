@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.bounds import (
-    SIZES,
-    bounds,
-    effective_sample_size,
-    labeled_errors,
-    rescaled_error,
-    sample_with_every_class,
-)
+from bayescal.quantities.ssme.bounds import bounds, effective_sample_size, rescaled_error
 from bayescal.quantities.ssme.metrics import metrics
+from benchmarks._labeled_errors import SIZES, labeled_errors, sample_with_every_class
 
 
 def test_by_hand():

@@ -21,11 +21,7 @@ from bayescal.curves.priors import CALIBRATED
 from bayescal.curves.segments import Steps
 from bayescal.inference.direct import BinomialCells
 from bayescal.quantities.credal.data import Problem
-from bayescal.quantities.credal.models import (
-    PseudoObservations,
-    RateModel,
-    add_pseudo_observations,
-)
+from bayescal.quantities.credal.models import PseudoObservations, RateModel, add_pseudo_observations
 from bayescal.quantities.credal.models.rising import RisingComponent
 from bayescal.quantities.credal.priors import RISING, ROW_DESCRIPTIONS, STEPS, AveragedCurve
 

@@ -17,11 +17,7 @@ from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.curves.cells import score_logit
 from bayescal.inference.direct import BinomialCells, Gaussian, Weighted, importance_sample
 from bayescal.quantities.credal.data import EmpiricalCDF, Problem
-from bayescal.quantities.credal.models import (
-    PseudoObservations,
-    RateModel,
-    add_pseudo_observations,
-)
+from bayescal.quantities.credal.models import PseudoObservations, RateModel, add_pseudo_observations
 from bayescal.quantities.credal.priors import MonotoneCurve
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -37,7 +36,7 @@ from bayescal.core.classifiers import (
 from bayescal.core.columns import Whole
 from bayescal.core.errors import InputError
 from bayescal.core.intake import check_same_order
-from bayescal.core.quantity import Floats
+from bayescal.core.quantity import Floats, digest_of
 from bayescal.core.writing import checked_path, replacing
 from bayescal.quantities.credal.self_learning import (
     LabelSets,
@@ -291,20 +290,16 @@ def _fingerprint(
     classifier: Learner, rows: SelfLearningRows, settings: SelfLearningSettings
 ) -> str:
     """Digest all that the numbers depend on, to know the run again."""
-    digest = hashlib.sha256()
     words = (
         f"{type(classifier).__module__}.{type(classifier).__qualname__}",
         *(f"{name}={value!r}" for name, value in sorted(classifier.get_params().items())),
         repr(sorted(asdict(settings).items())),
     )
-    digest.update("\n".join(words).encode())
     arrays = [rows.x_labeled, rows.y_labeled, rows.x_unlabeled, rows.x_target]
     if settings.method == "credal":
         arrays.extend(rows.calibration())
-    for array in arrays:
-        digest.update(f"{array.shape} {array.dtype}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+    described = (part for one in arrays for part in (f"{one.shape} {one.dtype}", one))
+    return digest_of("\n".join(words), *described)
 
 
 def _save(file: Path, mark: str, state: SelfLearningState) -> None:

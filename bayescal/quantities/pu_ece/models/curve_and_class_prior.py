@@ -562,11 +562,8 @@ def _log_density(value: Any, count: Any, odds: Any, log_coefficient: Any, beside
     return log_coefficient + value * pt.log(odds) - count * pt.log1p(odds) + beside
 
 
-def _draw_counts(
-    count: Any, odds: Any, *_: Any, rng: np.random.Generator | None = None, size: Any = None
-) -> Any:
-    generator = rng or np.random.default_rng()
-    return generator.binomial(count, odds / (1 + odds), size=size)
+def _draw_counts(count: Any, odds: Any, *_: Any, rng: np.random.Generator, size: Any) -> Any:
+    return rng.binomial(count, odds / (1 + odds), size=size)
 
 
 def _dims(coefficients: str) -> dict[str, Any]:

@@ -13,12 +13,7 @@ from bayescal.core.bin_counts import BinCounts
 from bayescal.core.quantity import BaseModel, Draws, Floats
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import cubic_in_graph
-from bayescal.quantities.pu_ece.priors import (
-    ClassPrior,
-    IndependentBins,
-    MixtureBins,
-    PriorMap,
-)
+from bayescal.quantities.pu_ece.priors import ClassPrior, IndependentBins, MixtureBins, PriorMap
 
 _LOG_ROOT = np.log(2 * np.pi) / 2
 _VARIABLES = ("positive_mass", "negative_mass", "class_prior_normal")
@@ -118,11 +113,12 @@ class Bins(BaseModel):
     def cell_rates(self, draws: Draws) -> Floats:
         """``pi r / q``."""
         share = self.class_prior(draws)[..., None] * draws["positive_mass"]
-        return np.asarray(share / self._mixture(draws))
+        return np.asarray(share / self.masses(draws))
 
-    def masses(self, draws: Draws, rng: np.random.Generator) -> Floats:
+    def masses(self, draws: Draws) -> Floats:
         """The mixture q."""
-        return self._mixture(draws)
+        class_prior = self.class_prior(draws)[..., None]
+        return class_prior * draws["positive_mass"] + (1 - class_prior) * draws["negative_mass"]
 
     def curve(self, draws: Draws, score: Floats) -> Floats:
         """Rate of the bin that holds the score."""
@@ -136,7 +132,7 @@ class Bins(BaseModel):
 
     def draw_problem(self, draws: Draws, rng: np.random.Generator) -> PUProblem:
         """Both samples anew, of as many rows."""
-        cells, q = self.problem.cells, self._mixture(draws)[0, 0]
+        cells, q = self.problem.cells, self.masses(draws)[0, 0]
         count = rng.multinomial(cells.n, q / q.sum())
         counted = replace(cells, count=count, positives=np.zeros_like(count))
         unlabeled = replace(self.problem.unlabeled, cells=counted, bins=counted)
@@ -147,7 +143,7 @@ class Bins(BaseModel):
         positive, count = self.problem.positive, self.problem.cells.count
         spent = gammaln(positive + 1.0) + gammaln(count + 1.0)
         return np.asarray(
-            xlogy(positive, draws["positive_mass"]) + xlogy(count, self._mixture(draws)) - spent
+            xlogy(positive, draws["positive_mass"]) + xlogy(count, self.masses(draws)) - spent
         )
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
@@ -155,17 +151,13 @@ class Bins(BaseModel):
         parts = (
             (self.positive - 1, draws["positive_mass"]),
             (self.negative - 1, draws["negative_mass"]),
-            (self.unlabeled, self._mixture(draws)),
+            (self.unlabeled, self.masses(draws)),
         )
         powers = (power * np.log(np.maximum(mass, _SMALLEST)) for power, mass in parts)
         found = {"bins": np.asarray(sum(powers)).sum(axis=-1)}
         if not self.prior.known:
             found["class_prior"] = self.prior.log_density(draws["class_prior_normal"])
         return found
-
-    def _mixture(self, draws: Draws) -> Floats:
-        class_prior = self.class_prior(draws)[..., None]
-        return class_prior * draws["positive_mass"] + (1 - class_prior) * draws["negative_mass"]
 
 
 _DIMS = {
