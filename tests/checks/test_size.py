@@ -16,7 +16,7 @@ BUDGET = {
     "inference": 1865,
     "measures": 892,
     "plots": 3296,
-    "quantities/agnostic": 3838,
+    "quantities/agnostic": 3840,
     "quantities/credal": 6494,
     "quantities/ece": 3106,
     "quantities/pu_ece": 6333,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_309
+TEST_LINES = 51_318
 
 
 def lines(path: Path) -> int:
