@@ -154,7 +154,9 @@ class DecisionRule:
         """
         scores = to_probabilities(score, "score")
         given = to_numpy(score, "score") if scores.ndim else np.asarray(score)
-        scores = at_ends(scores, self.thresholds, given.dtype)
+        # As those of a fit are: a mean of scores may be off by its last digit.
+        rounded = round_scores(np.atleast_1d(scores)).reshape(scores.shape)
+        scores = at_ends(rounded, self.thresholds, given.dtype)
         return np.asarray(np.searchsorted(self.thresholds, scores, side="left"))
 
     def describe(self) -> str:

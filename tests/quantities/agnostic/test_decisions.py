@@ -57,7 +57,7 @@ def test_intervals_may_come_in_any_order():
 
 def test_intervals_hold_their_upper_end_and_the_first_holds_0():
     rule = DecisionRule(COSTS, {"keep": (0, 0.25), "remove": (0.25, 1)})
-    assert rule.action_of([0, 0.25, np.nextafter(0.25, 1), 1]).tolist() == [0, 0, 1, 1]
+    assert rule.action_of([0, 0.25, 0.25 + 1e-11, 1]).tolist() == [0, 0, 1, 1]
     assert rule.describe().startswith("keep for scores in [0, 0.25] (costs 5 if positive")
 
 
@@ -237,3 +237,12 @@ def test_a_score_at_a_threshold_of_two_thirds_costs_the_same_in_rows_and_in_a_fi
     found = fit(agnostic, rows, decision=rule, method="direct", seed=20)
     assert float(found["point_estimate"]["cost"]) == 0.75
     assert actual_cost(rule, score, label=label) == 0.75
+
+
+def test_a_sum_of_scores_is_at_the_threshold_as_in_a_fit():
+    rule = DecisionRule(COSTS, {"review": (0, 0.3), "remove": (0.3, 1)})
+    score, label = np.array([0.1 + 0.2, 0.3, 0.4, 0.5]), [0, 1, 0, 1]  # the first is above .3
+    assert rule.action_of(score).tolist() == [0, 0, 1, 1]
+    assert rule.action_of(score[0]) == rule.action_of(score[:1, None])[0, 0] == 0
+    found = fit(agnostic, Scores(y_true=label, y_prob=score), decision=rule, method="direct")
+    assert float(found["point_estimate"]["cost"]) == actual_cost(rule, score, label=label)
