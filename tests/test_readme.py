@@ -15,7 +15,8 @@ def block(language: str) -> str:
     return found[1]
 
 
-NUMBER = re.compile(r"[+-]?\d+\.\d+")
+# A probability of .9994 is "0.999", one of .9996 "above 0.999".
+NUMBER = re.compile(r"(?:above )?([+-]?\d+\.\d+)")
 
 
 def numbers(text: str) -> list[float]:
