@@ -22,7 +22,7 @@ from bayescal.core.checks import (
 from bayescal.core.columns import Floats, to_doubles, to_floats, to_numpy
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, check_same_order, weights
+from bayescal.core.intake import Column, check_same_order, round_scores, weights
 from bayescal.core.many_rows import count_rows as count_rows
 from bayescal.core.scores import Scores, Task
 
@@ -51,7 +51,7 @@ def interval_measure(
     Parameters
     ----------
     score : array-like of shape (obs,), in [0, 1]
-        Scores. float32 stays float32.
+        Scores, rounded to 12 digits as those of a fit are; float32 stays float32.
     label : array-like of shape (obs,)
         0 and 1, -1 and 1, or booleans.
     weight : array-like of shape (obs,), at least 0, optional
@@ -168,17 +168,21 @@ def checked_rows(score: ArrayLike, label: ArrayLike) -> tuple[NDArray[np.floatin
 
 
 def checked_scores(score: ArrayLike, name: str) -> NDArray[np.floating]:
-    """Scores as floats in [0, 1], (obs,)."""
-    scores = to_floats(score, name)
-    if scores.ndim != 1:
-        raise InputError(f"{name} must have one dimension (obs,); got shape {scores.shape}.")
-    check_rows(len(scores), name)
-    return clean_probabilities(scores, name)
+    """Scores as floats in [0, 1], (obs,), rounded as those of a fit are."""
+    return round_scores(_in_a_column(score, name))
 
 
 def checked_probabilities(values: ArrayLike, name: str) -> Floats:
-    """The same as float64."""
-    return checked_scores(to_doubles(values, name), name).astype(np.float64)
+    """Probabilities as float64 in [0, 1], (obs,)."""
+    return _in_a_column(to_doubles(values, name), name).astype(np.float64)
+
+
+def _in_a_column(values: ArrayLike, name: str) -> NDArray[np.floating]:
+    found = to_floats(values, name)
+    if found.ndim != 1:
+        raise InputError(f"{name} must have one dimension (obs,); got shape {found.shape}.")
+    check_rows(len(found), name)
+    return clean_probabilities(found, name)
 
 
 def checked_labels(label: ArrayLike, n: int) -> Events:

@@ -52,6 +52,17 @@ def test_weighted_rows_against_all_pairs():
         assert found.c == pytest.approx(over_all_pairs(score, label, weight), abs=1e-12)
 
 
+def test_scores_that_a_fit_takes_as_one_are_one():
+    score = np.where(np.arange(20) % 2, 0.3, 0.1 + 0.2)  # two numbers next to each other
+    label = np.arange(20) % 2
+    expected = abs(0.3 - 0.5)  # of one score, half of whose rows are positive
+    stream = IntervalStream()
+    stream.add(score, label=label)
+    found = interval_measure(score, label=label), stream.measure()
+    assert [one.c for one in found] == pytest.approx([expected, expected])
+    assert estimate(Scores(y_true=label, y_prob=score)).c == pytest.approx(expected)
+
+
 def test_the_interval_attains_the_measure_with_its_sign():
     rng = np.random.default_rng(23)
     for _ in range(300):
