@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import check_flag, check_number, check_same_length
 from bayescal.core.columns import Whole
 from bayescal.core.errors import InputError
-from bayescal.core.intake import check_same_order, round_scores
+from bayescal.core.intake import check_same_order
 from bayescal.core.quantity import CaseArrays, Floats
 from bayescal.core.scores import Task
 from bayescal.quantities.agnostic.decisions import DecisionRule
@@ -72,10 +72,8 @@ def roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Roc:
     ([0.0, 0.75, 1.0], [0.0, 0.25, 1.0], 0.75)
     """
     check_same_order(probability=probability, score=score)
-    given = checked_probabilities(score, "score")
-    chances = given if probability is None else checked_probabilities(probability, "probability")
-    # Scores that a fit takes as one are one threshold.
-    scores = round_scores(given)
+    scores = checked_probabilities(score, "score")
+    chances = scores if probability is None else checked_probabilities(probability, "probability")
     check_same_length(len(scores), "score", len(chances), "probability")
     order = np.argsort(scores)[::-1]
     falling = scores[order]

@@ -334,11 +334,6 @@ def test_a_measure_of_0_leaves_no_room():
     assert (region.tpr_lower == region.tpr_upper).all()
 
 
-def test_scores_that_a_fit_takes_as_one_are_one_threshold():
-    curve = roc([0.3, 0.1 + 0.2, 0.7])
-    assert curve.threshold.tolist() == roc([0.3, 0.3, 0.7]).threshold.tolist()
-
-
 def test_a_region_of_hardly_any_positives_is_everything():
     region = roc_region([0.0, 5e-324], 0.25)
     assert region.tpr_upper.tolist() == [0, 1, 1]
