@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2271,
-    "core": 9478,
+    "core": 9480,
     "curves": 2577,
     "inference": 1865,
     "measures": 892,
@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3106,
     "quantities/pu_ece": 6333,
     "quantities/ssme": 5683,
-    "quantities/temperature": 5016,
+    "quantities/temperature": 5017,
     "report": 3122,
     "results": 6549,
     "workflow": 2757,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_309
+TEST_LINES = 51_327
 
 
 def lines(path: Path) -> int:
