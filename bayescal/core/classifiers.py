@@ -180,6 +180,8 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
     def take_features_of(self, fitted: Any) -> None:
         """Take number and names of the features that a trained classifier has."""
         for name in ("n_features_in_", "feature_names_in_"):
+            # Those of an earlier fit are over, as of a table where these rows are an array.
+            self.__dict__.pop(name, None)
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
 

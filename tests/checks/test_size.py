@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2271,
-    "core": 9476,
+    "core": 9478,
     "curves": 2564,
     "inference": 1844,
     "measures": 892,
@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3083,
     "quantities/pu_ece": 6302,
     "quantities/ssme": 5625,
-    "quantities/temperature": 5004,
+    "quantities/temperature": 5005,
     "report": 3117,
     "results": 6545,
     "workflow": 2757,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_325
+TEST_LINES = 51_343
 
 
 def lines(path: Path) -> int:

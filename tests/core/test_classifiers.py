@@ -181,3 +181,11 @@ def test_a_linear_model_of_squares_is_ridge_regression():
 def test_a_class_in_place_of_a_classifier_is_refused(calibrated):
     with pytest.raises(InputError, match="estimator must be a classifier; got"):
         calibrated(GaussianNB).fit(np.arange(8.0)[:, None], [0, 1] * 4)
+
+
+@pytest.mark.parametrize("made", CALIBRATED)
+def test_names_of_an_earlier_fit_are_gone(made):
+    x, y = make_classification(60, random_state=0)
+    table = pd.DataFrame(x).rename(columns="x{}".format)
+    classifier = made(GaussianNB(), random_state=0).fit(table, y).fit(x, y)
+    assert not hasattr(classifier, "feature_names_in_")

@@ -65,6 +65,7 @@ class OfLogits(MostProbable):
             logits, column = logits[kept], column[kept]
         label, self.classes_ = coded_labels(column, logits.shape[1])
         self.n_features_in_ = logits.shape[1]
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if (names := column_names(X)) is not None and len(names) > 1:
             place, seen = places_of(names, self.classes_), self.classes_[np.unique(label)]
             if place is not None:

@@ -102,6 +102,16 @@ def test_columns_that_name_classes_may_come_in_any_order(calibrator, frame):
         calibrator.predict_proba(frame({"a": logits[:, 0], "b": logits[:, 1], "c": logits[:, 2]}))
 
 
+@pytest.mark.parametrize("calibrator", CALIBRATORS[:1] + CALIBRATORS[4:5], ids=repr)
+def test_names_of_an_earlier_fit_order_no_columns(calibrator):
+    logits, label = rows(200, 3, seed=4)
+    table = pd.DataFrame(logits, columns=["c", "b", "a"])
+    again = clone(calibrator).fit(table, label).fit(logits, label)
+    assert not hasattr(again, "feature_names_in_")
+    expected = clone(calibrator).fit(logits, label).predict_proba(table[["a", "b", "c"]])
+    assert np.array_equal(again.predict_proba(table[["a", "b", "c"]]), expected)
+
+
 @pytest.mark.parametrize("calibrator", CALIBRATORS, ids=repr)
 def test_of_two_equal_classes_the_second_is_predicted(calibrator):
     # Section 2 of the paper: the predicted class is 1 where f(X) >= 0.5.
