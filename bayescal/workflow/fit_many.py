@@ -320,7 +320,9 @@ class _Run:
         """Fit what is not in the store; results end in the order of the keys."""
         total = len(data) if isinstance(data, Mapping | list | tuple) else 0
         order: dict[Key, None] = {}
-        tasks = self._tasks(_pairs(data), order)
+        # What is all there has its keys checked before the first fit.
+        pairs = iter([*_pairs(data)]) if total else _pairs(data)
+        tasks = self._tasks(pairs, order)
         with (
             progress_bar("Fitting", progress) as shown,
             nullcontext(shown) if shown else terminal_bar("Fitting") as update,
@@ -340,8 +342,6 @@ class _Run:
         shared = {"options": archive.plain_options(self.options), "keep": self.keep}
         module = getattr(self.quantity, "__name__", self.quantity.NAME)
         for key, given in pairs:
-            if key in order:
-                raise InputError(f"keys must differ; got {key!r} twice. Name each once.")
             order[key] = None
             try:
                 data = given() if callable(given) else given
@@ -393,10 +393,14 @@ def _pairs(data: Any) -> Iterator[tuple[Key, Any]]:
     items = data.items() if isinstance(data, Mapping) else data
     if not isinstance(items, Iterable):
         raise InputError(rule.format(type(data).__name__))
+    seen = set()
     for pair in items:
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise InputError(rule.format(repr(pair)))
-        yield check_key(pair[0]), pair[1]
+        if (key := check_key(pair[0])) in seen:
+            raise InputError(f"keys must differ; got {key!r} twice. Name each once.")
+        seen.add(key)
+        yield key, pair[1]
 
 
 def _in_order[T](found: dict[Key, T], order: Iterable[Key]) -> dict[Key, T]:

@@ -24,11 +24,11 @@ BUDGET = {
     "quantities/temperature": 5005,
     "report": 3117,
     "results": 6545,
-    "workflow": 2757,
+    "workflow": 2761,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_343
+TEST_LINES = 51_351
 
 
 def lines(path: Path) -> int:

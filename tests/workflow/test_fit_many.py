@@ -198,6 +198,14 @@ def test_what_no_fit_could_use_is_refused_at_once(change, said) -> None:
         bc.fit_many("ece", **given)
 
 
+@pytest.mark.parametrize("last", [("a", None), (1.5, None), None])
+def test_a_bad_key_at_the_end_costs_no_fit(last) -> None:
+    read = []
+    with pytest.raises(bc.InputError, match=r"keys must differ|a key must be|data must be"):
+        bc.fit_many("ece", [("a", lambda: read.append("a")), last], **made.OPTIONS)
+    assert not read
+
+
 def test_a_directory_that_is_no_store_is_left_alone(tmp_path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(bc.InputError, match="a store must be a directory that"):
