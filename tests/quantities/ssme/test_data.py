@@ -270,7 +270,8 @@ def test_the_density_is_the_categorical_to_the_power():
 
 
 def test_labels_are_drawn_as_they_come_whatever_the_power():
-    drawn = _draw_classes(np.tile(ETA, (20_000, 1, 1)), np.full(6, 0.1), np.random.default_rng(2))
+    at, rng = np.tile(ETA, (20_000, 1, 1)), np.random.default_rng(2)
+    drawn = _draw_classes(at, np.full(6, 0.1), rng=rng, size=None)
     shares = np.stack([(drawn == k).mean(axis=0) for k in range(3)], axis=1)
     # A share of 20,000 has a standard error below .0036.
     np.testing.assert_allclose(shares, softmax(ETA, axis=1), atol=0.015)
