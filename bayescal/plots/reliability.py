@@ -95,7 +95,7 @@ def plot_reliability(
     _draw_points(top, marks, entries)
     style.draw_diagonal(top)
     weight = description_weights(tree, case).get(schema.CALIBRATED, 0)
-    held = f" (P {relation(weight)}{_where(tree, case)})" if weight >= _LEAST_WEIGHT else ""
+    held = f"\n(P {relation(weight)}{_where(tree, case)})" if weight >= _LEAST_WEIGHT else ""
     entries[f"perfect calibration{held}"] = style.diagonal()
     top.set(xlim=limits, ylim=limits)
     answer = _answer(tree, case, prob)

@@ -180,7 +180,7 @@ def test_descriptions_that_matter_are_drawn_with_their_probabilities() -> None:
     assert named == [
         "smooth (P = 0.60)",
         "rough (P = 0.29)",
-        "perfect calibration (P = 0.10)",
+        "perfect calibration\n(P = 0.10)",
     ]
     curves = tree["model_average"]["description_curve"]
     drawn = [line.get_ydata() for line in figure.axes[0].lines]
@@ -196,8 +196,8 @@ def test_the_probability_of_the_diagonal_says_that_scores_of_1_stand_apart() -> 
     result = bc.fit(bc.ece, bc.Scores(y_true=label, y_prob=score), method="direct", seed=1)
     weight = result["model_average/weight"].sel(description="calibrated").item()
     assert bc.summary(result)["p_calibrated"].item() < 0.01 < 0.2 < weight
-    named = lines(plot_reliability(result))
-    assert f"perfect calibration (P = {weight:.2f} between 0 and 1)" in named
+    assert_readable(figure := plot_reliability(result))
+    assert f"perfect calibration\n(P = {weight:.2f} between 0 and 1)" in lines(figure)
 
 
 def test_the_only_description_that_matters_is_the_curve_itself() -> None:
