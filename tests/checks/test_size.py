@@ -18,7 +18,7 @@ BUDGET = {
     "plots": 3296,
     "quantities/agnostic": 3829,
     "quantities/credal": 6470,
-    "quantities/ece": 3083,
+    "quantities/ece": 3088,
     "quantities/pu_ece": 6302,
     "quantities/ssme": 5625,
     "quantities/temperature": 5005,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_352
+TEST_LINES = 51_363
 
 
 def lines(path: Path) -> int:

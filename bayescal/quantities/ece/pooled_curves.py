@@ -118,11 +118,16 @@ def _newton(
     curvature = (across * weight[:, None, :]) @ design
     residual = regression.positives - regression.count * p
     pull = (across @ residual[..., None])[..., 0]
-    own = np.linalg.cholesky(curvature + np.diag(scale**-2.0))
+    precision = np.diag(scale**-2.0)
+    own = np.linalg.cholesky(curvature + precision)
     group_root = np.swapaxes(np.linalg.inv(own), -1, -2)
     covariance = group_root @ np.swapaxes(group_root, -1, -2)
     link = covariance @ curvature
-    schur = np.eye(basis) + (curvature - np.swapaxes(curvature, -1, -2) @ link).sum(axis=0)
+    # As ``curvature (1 - link)``, but positive definite however large the curvature is.
+    rest = covariance @ precision
+    told = np.swapaxes(rest, -1, -2) @ curvature @ rest
+    told += np.swapaxes(link, -1, -2) @ precision @ link
+    schur = np.eye(basis) + told.sum(axis=0)
     root = np.linalg.inv(np.linalg.cholesky(schur)).T
     group_gradient = pull - deviation / scale**2
     gradient = pull.sum(axis=0) - common

@@ -135,6 +135,17 @@ def test_labels_against_the_strongest_scores_are_no_obstacle():
     assert 1 + 0.7 * (found.centre + found.group_centre[0])[1] < 0
 
 
+@pytest.mark.parametrize(("rows", "strength", "basis"), [(10**6, 14, 32), (10**9, 1, 4)])
+def test_cells_of_many_rows_are_known_by_them(rows, strength, basis):
+    design = strength * np.random.default_rng(8).normal(size=(2, 2, basis))
+    count = np.array([[rows, 1], [rows // 2, 1]])
+    problem = GroupedRegression(np.zeros((2, 2)), design, count, count // 3)
+    found = arrow_gaussian(problem, np.full(basis, 0.5))
+    # The prior adds less than 1e-5 to a precision of n p (1 - p).
+    expected = 1 / np.sqrt(count[:, 0] * 2 / 9)
+    np.testing.assert_allclose(found.spread(design)[:, 0], expected, rtol=1e-4)
+
+
 def test_the_likelihood_is_binomial():
     problem = regression(seed=8)
     rng = np.random.default_rng(1)
