@@ -173,8 +173,8 @@ def _scaled(view: View, note: str, frame: pd.DataFrame) -> Markup:
     columns = [
         Column("Variable", variables, words=True),
         Column("Prior of", priors, words=True),
-        Column("Sensitivity to the prior", [fixed(r["prior_sensitivity"], 2) for r in records]),
-        Column("to the data", [fixed(r["likelihood_sensitivity"], 2) for r in records]),
+        Column("Sensitivity to the prior", [fixed(r["prior_sensitivity"], 3) for r in records]),
+        Column("to the data", [fixed(r["likelihood_sensitivity"], 3) for r in records]),
         Column("Shift for twice the prior", shifts, small="posterior sd"),
         Column("Diagnosis", [bold(one) if one in _MATTERS else one for one in words], words=True),
     ]

@@ -494,7 +494,7 @@ class LabelPlan(Showing):
             return f" Even {what} with probability {found} only."
         return (
             f" About {what} with probability {found} ({below} that "
-            f"it lies below {limit}, {above} above)."
+            f"it lies below {limit}, {above} that it lies above)."
         )
 
     def _share(self, value: float) -> str:

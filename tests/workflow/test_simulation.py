@@ -310,6 +310,7 @@ ENDS = np.array([[[0.0, 0.1], [0.02, 0.08]], [[0.03, 0.04], [0.06, 0.07]]])
             None,
         ),
         (0.05, "About 1,000 labels exclude 0.05 with probability above 0.5 (0.50 that it", 1000),
+        (0.05, "(0.50 that it lies below 0.05, 0.50 that it lies above).", 1000),
         (0.065, "Even 1,000 labels exclude 0.065 with probability 0.50 only.", None),
     ],
 )
