@@ -249,7 +249,7 @@ class ScoreSources:
         ------
         InputError
             If a model has no ``predict_proba`` or cannot be trained, a label is missing, there are
-            fewer than two, or the folds do not test every row once and train on every class.
+            fewer than two, or the folds do not test every row once, on other rows of every class.
 
         Notes
         -----
@@ -395,9 +395,14 @@ def _out_of_fold(
 
 
 def _check_folds(folds: Sequence[tuple[Any, Any]], labels: NDArray[Any]) -> None:
-    """Check that each classifier is trained on all classes; scikit-learn scores others 0."""
-    classes = np.unique(labels)
-    for number, (train, _) in enumerate(folds):
+    """Check what scikit-learn does not: every class is trained on, and no row that is tested."""
+    classes, rows = np.unique(labels), np.arange(len(labels))
+    for number, (train, test) in enumerate(folds):
+        if len(both := np.intersect1d(rows[train], rows[test])):
+            raise InputError(
+                f"folds of cv must not train on rows that they test; fold {number} does, on row "
+                f"{both[0]}. Pass a splitter such as StratifiedKFold(5), or separate the two."
+            )
         if len(absent := np.setdiff1d(classes, labels[train])):
             raise InputError(
                 f"each fold of cv must leave every class to train on; fold {number} leaves none of "

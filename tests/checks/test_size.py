@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2271,
-    "core": 9478,
+    "core": 9483,
     "curves": 2564,
     "inference": 1844,
     "measures": 892,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_365
+TEST_LINES = 51_368
 
 
 def lines(path: Path) -> int:

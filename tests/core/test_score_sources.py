@@ -105,6 +105,7 @@ def test_labels_and_scores_by_position_as_in_scikit_learn():
 
 X, Y = (part[:200] for part in load_breast_cancer(return_X_y=True))
 WORDS = np.array(["ill", "well"])[Y]
+EVEN, ODD = np.arange(0, 200, 2), np.arange(1, 200, 2)
 MODELS = {"nb": GaussianNB(), "lr": LogisticRegression(max_iter=5000, C=1e-4)}
 
 
@@ -157,6 +158,8 @@ def test_one_model_the_other_class_and_three_classes():
         ({"y": np.sort(Y), "cv": KFold(2)}, "fold 1 leaves none of class 1"),
         ({"cv": "five"}, "Expected `?cv`? as an integer"),
         ({"cv": ShuffleSplit(2)}, "only works for partitions"),
+        ({"cv": [(np.arange(200), np.arange(200))]}, "fold 0 does, on row 0. Pass a splitter"),
+        ({"cv": [(EVEN, ODD), (EVEN, EVEN)]}, "fold 1 does, on row 0"),
         ({"pos_label": 2}, "pos_label must be one of the labels"),
         ({"group": [1]}, "group"),
         ({"sample_weight": [1.0]}, "sample_weight"),
