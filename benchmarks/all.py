@@ -54,7 +54,7 @@ RUNS = {
         (PU_AGAIN + " --spread .005", 0.1),
         (PU_AGAIN + "_spread_05 --spread .05", 0.1),
         (PU_AGAIN + "_spread_11 --spread .11", 0.1),
-        ("pu_acceptance.py --data {data}", 0.1),
+        ("pu_acceptance.py --data {data}", 0.5),
         ("pu_figures.py", 0.1),
         ("pu_wide.py", 0.2),
     ],
