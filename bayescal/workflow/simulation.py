@@ -364,8 +364,8 @@ def plan_labels(
     -----
     Each replication takes one draw of the posterior, label rates and masses of the cells, as the
     truth. From it `n` rows are drawn: scores by the masses (the mean scores of the cells), labels
-    by the rates. They are fitted without MCMC under the priors of the result, in bins chosen alike.
-    The rows are a new sample of the population, without weights; the pilot is not added to it.
+    by the rates. They are fitted without MCMC under the priors of the result, in as many bins as it
+    has ("optimal" is not chosen anew), without weights; the pilot is not added to them.
 
     So the plan is the posterior expectation, over what the pilot leaves open, of the width of the
     interval and of whether it excludes `limit`. Where the pilot does not know on which side of
