@@ -124,6 +124,7 @@ RUNS = {
         ("cost.py", 0.2),
         ("counts.py", 0.1),
         ("counts_sql.py {scratch}", 0.1),
+        # The documentation's 1e9 rows take 9 GB of disk: many_rows.py DIR --rows 1e9 --repeat 1.
         ("many_rows.py {scratch}", 0.1),
         ("many_rows_posterior.py", 0.1),
         ("credal_rows.py", 0.1),

@@ -1,6 +1,6 @@
 """Whether rows that `next_labels` chooses are worth more than random ones, and keep coverage.
 
-python benchmarks/ssme_next_labels.py --data DIR              # development tasks, 10 splits each
+python benchmarks/ssme_next_labels.py --data DIR              # development tasks, 12 splits each
 python benchmarks/ssme_next_labels.py --render
 
 Of each split 20 rows are labelled at random. Then as many again, at random or chosen one by one for
@@ -120,7 +120,7 @@ def render() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--splits", type=int, default=10)
+    parser.add_argument("--splits", type=int, default=12)
     parser.add_argument("--tasks", nargs="+", default=TASKS)
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()

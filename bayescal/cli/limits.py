@@ -137,7 +137,9 @@ def _case(names_of: Callable[[str], Sequence[str]], names: tuple[str, ...]) -> d
         found[dim] = name
     several = [listing(own) for dim, own in known.items() if len(own) > 1 and dim not in found]
     if several:
-        raise InputError(f"--case must name one of {'; and one of '.join(several)}. Repeat it.")
+        raise InputError(
+            f"--case must name one of {'; and one of '.join(several)}. Give --case once for each."
+        )
     return found
 
 

@@ -32,6 +32,8 @@ _ROUNDING: Final = 1e-14
 _EQUAL: Final = 1e-9
 # The sum of all weights has at most so many bits.
 _TOTAL_BITS: Final = 50
+# Sums of units of weight are exact to this share of all, 2**-38; sums of fewer units are exact.
+_SAME_BITS: Final = 38
 # Parts of the rows of either label that numbers of the rows alone are computed from.
 PARTS: Final = 100
 # Scores that are not rounded show it in so many rows, and the others need not be sorted.
@@ -96,7 +98,8 @@ def choose_edges(
     if strategy == "uniform":
         # Rounded as scores are, so that a score of 2 / 3 meets the edge 10 / 15.
         return round_scores(np.arange(n_bins + 1) / n_bins)
-    ranks = quantile_ranks(n, n_bins)
+    # Weights in small units are rounded: a sum that falls short by no more reaches the rank.
+    ranks = quantile_ranks(n, n_bins) - (n >> _SAME_BITS)
     edges = np.zeros(n_bins + 1)
     edges[-1] = 1.0
     # Rank 0 is no score; its edge is the left end of the first bin.

@@ -434,7 +434,9 @@ def of_logits(values: Probabilities) -> Probabilities:
     # SciPy's special functions take longer to import than a million rows take to bin.
     from scipy.special import expit, softmax
 
-    found = np.asarray(expit(values) if values.ndim == 1 else softmax(values, axis=1))
+    # In single precision every logit above 17 would be a probability of exactly 1.
+    exact = values.astype(np.float64)
+    found = np.asarray(expit(exact) if exact.ndim == 1 else softmax(exact, axis=1))
     return round_scores(clean_probabilities(found, "the softmax"))
 
 

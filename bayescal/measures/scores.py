@@ -49,7 +49,7 @@ def prevalence(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
 def log_loss(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     """Mean negative log probability that the score gives to the label, in nats."""
     xp = functions_for(rate)
-    return -(mass * (_x_log(rate, score, xp) + _x_log(1 - rate, 1 - score, xp))).sum(axis=-1)
+    return -_mean(_x_log(rate, score, xp) + _x_log(1 - rate, 1 - score, xp), mass, xp)
 
 
 def log_loss_miscalibration(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
@@ -76,7 +76,12 @@ def _divergence(rate: Tensor, other: Tensor, mass: Tensor) -> Tensor:
     event, none = (
         _x_log(x, x, xp) - _x_log(x, y, xp) for x, y in ((rate, other), (1 - rate, 1 - other))
     )
-    return (mass * (event + none)).sum(axis=-1)
+    return _mean(event + none, mass, xp)
+
+
+def _mean(values: Tensor, mass: Tensor, xp: Any) -> Tensor:
+    """Mean of values that may be infinite, those of mass 0 left out."""
+    return (mass * xp.where(mass > 0, values, 0.0)).sum(axis=-1)
 
 
 def _x_log(x: Tensor, y: Tensor, xp: Any) -> Tensor:

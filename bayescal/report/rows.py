@@ -89,9 +89,11 @@ def _decided(view: View, case: ResultSlice, rows: Rows) -> Markup:
     n_open = int((~alone).sum())
     n_decided = len(alone) - n_open
     which = named(case.label) + "'s" if len(view.cases) > 1 else "these"
+    likely = "the most probable" if len(rows.classes) > 2 else "the more probable one"
+    unknown = f": the calibration rows do not determine which class is {likely}"
     return Markup(
-        "Of {} {}, <b>{} {} decided</b>{}, and <b>{} {} open</b>: the calibration rows do not "
-        "determine which class is {}. The {} bounds are {} wide on average."
+        "Of {} {}, <b>{} {} decided</b>{}, and <b>{} {} open</b>{}. The {} bounds are {} wide on "
+        "average."
     ).format(
         which,
         counted(len(alone), "row"),
@@ -100,7 +102,7 @@ def _decided(view: View, case: ResultSlice, rows: Rows) -> Markup:
         Markup(" ({})").format(each) if each else "",
         count(n_open),
         "is" if n_open == 1 else "are",
-        "the most probable" if len(rows.classes) > 2 else "the more probable one",
+        unknown if n_open else "",
         percent(view.prob),
         fixed(float(rows.width.mean()), 3),
     )

@@ -73,7 +73,7 @@ def alerts(view: View) -> list[Box]:
         boxes.append(Box("warn", "Read this first", status))
     if sentences := uneven(view):
         text = " ".join([*sentences, "A smooth recalibration would not remove such an error."])
-        boxes.append(Box("note", "The calibration curve is not smooth", text))
+        boxes.append(Box("note", "The calibration curve is probably not smooth", text))
     if view.direct:
         boxes.append(_DIRECT)
     return boxes
@@ -310,7 +310,7 @@ def bounds(view: View) -> Markup | None:
         for name, values in numbers.items()
         if values
     )
-    note = '<p class="note">No calibration error is above 1: an upper bound above 1 is vacuous.</p>'
+    note = '<p class="note">What is bounded is 1 at most: an upper bound above 1 is vacuous.</p>'
     return Markup("<p>{}</p>\n{}{}").format(intro, body, Markup(note if vacuous else ""))
 
 

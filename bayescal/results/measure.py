@@ -330,9 +330,29 @@ def shown_measures(tree: xr.DataTree, specs: Any) -> tuple[xr.DataTree, list[Var
             f"measures in a table must have one number a case; {names[0]!r} has one for each of "
             f"the classes {listing(classes)}. Read bayescal.interval(result, {names[0]!r})."
         )
-    found = with_measures(tree, given)
-    ordered = dict.fromkeys([*access.measure_names(found), *names])
+    found = _with_defined(tree, given)
+    held = [name for name in names if access.has_variable(found, schema.POSTERIOR, name)]
+    ordered = dict.fromkeys([*access.measure_names(found), *held])
     return found, [access.described(found, name) for name in ordered]
+
+
+def _with_defined(tree: xr.DataTree, specs: Sequence[Any]) -> xr.DataTree:
+    """A result with those measures that have a value; a warning says which have none."""
+    try:
+        return with_measures(tree, specs)
+    except NoValueError:
+        if len(specs) == 1:
+            raise
+    lost = []
+    for one in specs:
+        try:
+            tree = with_measures(tree, [one])
+        except NoValueError as error:
+            lost.append(error)
+    if len(lost) == len(specs):
+        raise lost[0]
+    warn_caller(" ".join(f"Left out: {error}" for error in lost), DataWarning)
+    return tree
 
 
 def _checked_names(tree: xr.DataTree, specs: Sequence[Any]) -> Sequence[Any]:

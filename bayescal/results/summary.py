@@ -120,7 +120,13 @@ def summary(tree: xr.DataTree, prob: float = 0.9, measures: Any = ()) -> pd.Data
     Raises
     ------
     InputError
-        If the tree is no result, prob lies outside (0, 1), or a measure is unknown or undefined.
+        If the tree is no result, prob lies outside (0, 1), a measure is unknown, or none has a
+        value.
+
+    Warns
+    -----
+    DataWarning
+        If a measure has no value and is left out; the others are in the table.
     """
     schema.check_result(tree)
     tail(prob)

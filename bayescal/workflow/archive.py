@@ -200,7 +200,9 @@ def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     """Say in which respects a stored fit is another one; "" where it is the one wanted."""
-    names = [name for name in {**wanted, **stored} if stored.get(name) != wanted.get(name)]
+    both = ((name, stored.get(name), wanted.get(name)) for name in {**wanted, **stored})
+    # A NaN is not equal to itself; as JSON it is.
+    names = [name for name, one, two in both if one != two and json.dumps(one) != json.dumps(two)]
     return ", ".join(
         f"other {name}"
         if name in ("data", "priors", "options")

@@ -75,12 +75,17 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
 
     def __getitem__(self, key: Any) -> DataTree:
         """Read the result of a key."""
-        found = self.contents.get(check_key(key))
+        try:
+            own = check_key(key)
+        except InputError as error:
+            # A mapping's `get` gives its default for this error alone.
+            raise KeyError(str(error)) from None
+        found = self.contents.get(own)
         if found is None:
-            failure = self.failures.get(check_key(key))
+            failure = self.failures.get(own)
             raise KeyError(key if failure is None else f"{key!r} failed: {failure.message}")
         try:
-            return archive.unpack(found, check_key(key))
+            return archive.unpack(found, own)
         except archive.DamagedError as error:
             raise InputError(
                 f"{found if isinstance(found, Path) else repr(key)} must hold a result; it is "
@@ -144,7 +149,8 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
             Variables of dims (fit, case dims, chain, draw), fits in the order of the keys, which
             are the coordinate ``key``, a word each; of tuples of one length each part is a
             coordinate, ``key_1`` and on. Keys that would be one word, as 1 and "1", are written
-            as Python writes them.
+            as Python writes them. Fits of one classifier each, not always of the same, have its
+            name as the coordinate ``classifier``.
 
         Raises
         ------
@@ -284,7 +290,7 @@ def fit_many(
     check_choice(keep, archive.KEEP, "keep")
     check_flag(resume, "resume")
     check_call(progress, "progress")
-    check_executor(executor)
+    executor = check_executor(executor)
     settings, own = settings_and_options({**options, "seed": seed})
     check_options(chosen, own)
     found = ManyFits(chosen.NAME)
@@ -491,7 +497,10 @@ def _check_alike(path: Path, recipes: Mapping[Key, Mapping[str, Any]]) -> None:
 
 def stacked(fits: Iterable[tuple[Key, xr.DataTree]], names: Sequence[str]) -> xr.Dataset:
     """Join the draws of variables with one value a case, (fit, ..., chain, draw)."""
-    found = {key: _draws(tree, names) for key, tree in fits}
+    found, owners = {}, list[str]()
+    for key, tree in fits:
+        found[key] = _draws(tree, names)
+        owners += [] if schema.CLASSIFIER in found[key].dims else access.classifier_names(tree)
     if not found:
         raise InputError("there must be at least one result; all fits failed. Read .failures.")
     shapes: dict[str, Key] = {}
@@ -509,6 +518,8 @@ def stacked(fits: Iterable[tuple[Key, xr.DataTree]], names: Sequence[str]) -> xr
     joined = xr.concat(
         list(found.values()), FIT, join="override", coords="minimal", compat="override"
     )
+    if len(set(owners)) > 1:
+        joined = joined.assign_coords({schema.CLASSIFIER: (FIT, owners)})
     return joined.assign_coords({name: (FIT, parts) for name, parts in _parts(list(found))})
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any, Final, cast
 
-from bayescal.core.checks import shown
+from bayescal.core.checks import plain, shown
 from bayescal.core.errors import ConvergenceWarning, InputError, ignored
 from bayescal.core.quantity import Quantity
 from bayescal.core.text import printable
@@ -85,14 +85,16 @@ def failure_of(error: BaseException) -> Failure:
     return Failure(name, message or name)
 
 
-def check_executor(executor: Any) -> None:
-    """Refuse what fits cannot run on."""
-    number = isinstance(executor, int) and not isinstance(executor, bool) and 0 < executor <= _MOST
+def check_executor(executor: Any) -> Any:
+    """Check what fits run on; a number comes back as Python's."""
+    own = plain(executor)
+    number = isinstance(own, int) and not isinstance(own, bool) and 0 < own <= _MOST
     if not (executor is None or number or _is_dask(executor)):
         raise InputError(
             "executor must be None, a number of processes up to 1024, or a "
             f"dask.distributed.Client; got {shown(executor)}. Pass executor=2."
         )
+    return own
 
 
 def _is_dask(executor: Any) -> bool:

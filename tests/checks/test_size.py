@@ -10,25 +10,25 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2271,
-    "core": 9483,
+    "cli": 2273,
+    "core": 9493,
     "curves": 2564,
     "inference": 1844,
-    "measures": 892,
+    "measures": 897,
     "plots": 3296,
-    "quantities/agnostic": 3829,
+    "quantities/agnostic": 3828,
     "quantities/credal": 6470,
     "quantities/ece": 3088,
     "quantities/pu_ece": 6302,
     "quantities/ssme": 5625,
-    "quantities/temperature": 5005,
-    "report": 3117,
-    "results": 6545,
-    "workflow": 2761,
+    "quantities/temperature": 5012,
+    "report": 3119,
+    "results": 6571,
+    "workflow": 2776,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_368
+TEST_LINES = 51_462
 
 
 def lines(path: Path) -> int:

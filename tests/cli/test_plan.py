@@ -44,7 +44,7 @@ def test_a_result_is_planned(pilot: list[object], tmp_path: Path) -> None:
     assert (found["var"], found["enough"], found["text"]) == ("ece", None, plan.text)
     assert found["results"] == plan.table.to_dict("records")
     assert "--case must be one of" in ran("plan", kept, "--case", "other")[2]
-    assert "--case must name one of 'bold', 'honest'. Repeat it." in ran("plan", kept)[2]
+    assert "--case must name one of 'bold', 'honest'. Give --case once" in ran("plan", kept)[2]
     assert "--label names a column of a table" in ran("plan", kept, "--label", "y")[2]
 
 
@@ -53,7 +53,7 @@ def test_a_missing_case_is_refused_before_the_fit(
 ) -> None:
     monkeypatch.setattr("bayescal.workflow.fit.fit_case", lambda *given: pytest.fail("fitted"))
     given = ["plan", *pilot, "--score", "honest"]
-    assert "--case must name one of 'bold', 'honest'. Repeat it." in ran(*given)[2]
+    assert "--case must name one of 'bold', 'honest'. Give --case once" in ran(*given)[2]
     assert "--case must be one of 'bold', 'honest'; got 'b'" in ran(*given, "--case", "b")[2]
     scores = bc.read_scores(pilot[0], label="y", score=["bold", "honest"])
     with pytest.raises(bc.InputError, match="classifier must be one of the result's; got none"):

@@ -54,6 +54,15 @@ def test_ranks_are_exact_where_a_float_quotient_is_not():
     assert quantile_ranks(n, 3).tolist() == [n // 3, 2 * n // 3]
 
 
+@pytest.mark.parametrize("factor", [0.1, 1 / 3, 0.7])
+def test_sums_of_weights_reach_a_whole_rank_whatever_their_unit(factor):
+    """Whole weights rank as repeated rows do; ten bins of 1,200 need no rounding of ranks."""
+    weight = np.random.default_rng(0).permutation(np.repeat([1, 2, 3, 4, 5], 80))
+    score = np.arange(1, 401) / 401
+    expected = bin_edges(np.repeat(score, weight), 10, "quantile")
+    np.testing.assert_array_equal(bin_edges(score, 10, "quantile", factor * weight), expected)
+
+
 def test_given_edges_are_taken_as_they_are():
     assert bin_edges(np.empty(0), 99, [0, 0.5, 0.5, 1]).tolist() == [0, 0.5, 0.5, 1]
     assert strategy_name([0, 1]) == "edges"

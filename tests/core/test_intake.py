@@ -48,9 +48,12 @@ def test_infinite_logits_are_certain():
     np.testing.assert_array_equal(certain, [[1.0, 0.0, 0.0]])
 
 
-def test_logits_stay_single_precision():
-    assert read(np.float32([0.5, -1.0]), from_logits=True).dtype == np.float32
-    assert read(np.float32([[0.5, -1.0, 0.0]]), from_logits=True).dtype == np.float32
+def test_probabilities_of_single_precision_logits_are_those_of_double_precision():
+    """In single precision all above 17 would be exactly 1, which is a score of its own kind."""
+    found = read(np.float32([0.5, 18.0, -18.0]), from_logits=True)
+    np.testing.assert_allclose(found, expit([0.5, 18.0, -18.0]), rtol=0, atol=1e-12)
+    (found,) = read(np.float32([[18.0, 0.0, 0.0]]), from_logits=True)
+    np.testing.assert_allclose(1 - found[0], 2 / (2 + np.exp(18)), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,14 @@ def test_log_loss_is_infinite_where_a_sure_score_is_wrong(score):
     assert value("log_loss_miscalibration", *cells) == np.inf
 
 
+def test_cells_without_mass_do_not_count():
+    """Their rate may be one that a score of 0, or an overall rate of 0, rules out."""
+    cells = np.array([0.0, 0.5]), np.array([0.2, 1.0]), np.array([1.0, 0.0])
+    assert value("log_loss", *cells) == pytest.approx(-np.log(0.8), rel=1e-15)
+    assert value("log_loss_miscalibration", *cells) == pytest.approx(-np.log(0.8), rel=1e-15)
+    assert value("log_loss_discrimination", *cells) == 0
+
+
 def test_log_loss_of_sure_scores_that_are_right_is_0():
     cells = np.array([0.0, 1.0]), np.array([0.0, 1.0]), np.array([0.5, 0.5])
     assert value("log_loss", *cells) == 0

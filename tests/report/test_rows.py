@@ -47,6 +47,17 @@ def test_how_many_rows_are_decided_comes_first(binary: xr.DataTree, parsed: Page
     assert f"The 80% bounds are {width:.3f} wide on average." in said
 
 
+def test_where_no_row_is_open_nothing_is_left_undetermined() -> None:
+    tree = make_credal_result(target=1)
+    rows = bc.row_table(tree)
+    said = words(read(tree).section("answer").text)
+    assert ("do not determine" in said) == bool((rows["n_open"] > 1).any())
+    # Bounds of probability near 0 are points, which leave one class each.
+    said = words(read(tree, prob=1e-6).section("answer").text)
+    assert "0 are open. The" in said
+    assert "do not determine" not in said
+
+
 def test_decided_rows_add_up_whatever_the_number_of_classes() -> None:
     tree = make_credal_result(
         classes=("cat", "dog", "eel", "fox", "gnu"), calibration=400, target=60

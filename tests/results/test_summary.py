@@ -428,6 +428,17 @@ def test_weights_and_biases_takes_them(tmp_path) -> None:
         assert run.summary["vit/cat/tce"] > 0
 
 
+def test_a_measure_without_a_value_leaves_the_others():
+    def nothing(rate, score, mass):
+        return np.full(rate.shape[:-1], np.nan)
+
+    with pytest.warns(bc.DataWarning, match="Left out: nothing must be a finite number"):
+        found = bc.summary(ONE, measures=["e90", nothing])
+    assert found.equals(bc.summary(ONE, measures=["e90"]))
+    with pytest.raises(bc.InputError, match="nothing must be a finite number"):
+        bc.summary(ONE, measures=[nothing])
+
+
 @pytest.mark.parametrize(
     ("tree", "given", "message"),
     [

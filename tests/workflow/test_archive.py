@@ -5,7 +5,20 @@ import json
 import numpy as np
 import pytest
 
-from bayescal.workflow.archive import check_key, file_stem, from_json, order, seed_of
+from bayescal.workflow.archive import (
+    check_key,
+    difference,
+    file_stem,
+    from_json,
+    order,
+    seed_of,
+)
+
+
+def test_an_option_that_is_no_number_is_the_same_again() -> None:
+    one, other = ({"options": {"a": float("nan"), "b": b}} for b in (1, 1))
+    assert difference(one, json.loads(json.dumps(other))) == ""
+    assert difference(one, {"options": {"a": 0.5, "b": 1}}) == "other options"
 
 
 def test_numpy_keys_are_those_of_python() -> None:

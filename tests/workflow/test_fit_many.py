@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
+from bayescal.workflow.runners import check_executor
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +39,21 @@ def test_what_can_be_no_key_is_not_in_it(fits) -> None:
     assert ("north", 0) in fits
     for other in (("north", 9), 1.5, None, ["north", 0], ()):
         assert other not in fits
+        assert fits.get(other, "none") == "none"
+    with pytest.raises(KeyError, match="a key must be a word, a whole number"):
+        fits[1.5]
+
+
+def test_a_number_of_processes_may_be_that_of_numpy() -> None:
+    assert type(check_executor(np.int64(2))) is int
+
+
+def test_fits_of_other_classifiers_are_joined_under_their_names() -> None:
+    one = made.data(1)["north", 0]
+    data = {name: bc.Scores.stack({name: one.y_prob[0]}, y_true=one.y_true) for name in "ab"}
+    found = bc.fit_many("ece", data, priors=made.PRIORS, **made.OPTIONS).draws("tce")
+    assert found["classifier"].dims == ("fit",)
+    assert found["classifier"].values.tolist() == ["a", "b"]
 
 
 def test_a_second_call_takes_all_from_the_store(fits, store) -> None:

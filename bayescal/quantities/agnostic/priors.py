@@ -42,8 +42,8 @@ class Priors(BasePriors):
         Returns
         -------
         dict of str to Priors
-            These ones as ``"default"``; curves at half and twice the scale; and without, or
-            with, the calibrated alternative.
+            These ones as ``"default"``; curves at half and twice the scales of all descriptions;
+            and without, or with, the calibrated alternative.
 
         Examples
         --------
@@ -51,10 +51,9 @@ class Priors(BasePriors):
         >>> list(bc.agnostic.Priors().alternatives())
         ['default', 'tighter curve', 'wider curve', 'never calibrated']
         """
-        found, average = {"default": self}, self.label_rate
+        found = {"default": self}
         for name, factor in (("tighter curve", 0.5), ("wider curve", 2.0)):
-            curve = replace(average.curve, scale=factor * average.curve.scale)
-            found[name] = replace(self, label_rate=replace(average, curve=curve))
+            found[name] = replace(self, label_rate=self.label_rate.rescaled(factor))
         name, calibrated = ("never calibrated", 0.0) if self.calibrated else ("even odds", 0.5)
         return {**found, name: replace(self, calibrated=calibrated)}
 

@@ -25,7 +25,7 @@ _ERRORS = (
     ("avg_ece", "avg-ECE", (), "The mean over the predicted classes of their rows' ECE."),
     ("class_ece", "ECE", ("label_class",), ""),
 )
-_FULL = {"ece": "binned calibration error (ECE) after calibration"}
+_FULL = {"ece": "binned calibration error after calibration"}
 VARIABLES: tuple[Variable, ...] = (
     *(
         Variable(

@@ -187,7 +187,7 @@ class LogitCalibrator(OfLogits, ABC):
         -----
         UserWarning
             If logits look like probabilities, a label has a probability of 0, or rows do not
-            determine the number of temperature scaling within its range.
+            determine the number that multiplies logits within its range.
         """
         warn_of(self.fit_logits(*self.check(X, y, sample_weight)))
         return self
@@ -436,6 +436,13 @@ class VectorScaling(ParametricCalibrator):
             return float(value), np.append((off * logits).sum(axis=0), off.sum(axis=0))
 
         return loss
+
+    @override
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> str:
+        super().fit_logits(logits, label, weight)
+        right = (predicted_class(self.transform_logits(logits)) == label).all()
+        farthest = float(self.coef_[np.abs(self.coef_).argmax()])
+        return "" if right else at_end(farthest, -_MOST_SCALE, _MOST_SCALE)
 
     @override
     def take(self, point: Floats) -> None:

@@ -499,7 +499,7 @@ def _theory(problem: Rows) -> dict[str, Bound]:
         p_min=float(count[count > 0].min() / facts.n_labeled),
     )
     kept = {
-        name: bound._replace(kind=f"of half the Brier score: {bound.kind}")
+        name: bound._replace(kind=f"upper bound, of half the Brier score: {bound.kind}")
         for name, bound in found._asdict().items()
         if name.endswith("deviation")
     }

@@ -236,3 +236,12 @@ def test_the_fingerprint_is_of_rule_labels_and_unlabelled_rows():
 def test_bad_input(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_alternatives_rescale_every_description():
+    found = bc.agnostic.Priors().alternatives()
+    own = found["default"].label_rate
+    for name, factor in (("tighter curve", 0.5), ("wider curve", 2.0)):
+        other = found[name].label_rate
+        scales = [(one.curve.scale, one.roughness, one.shift) for one in (own, other)]
+        assert scales[1] == tuple(factor * scale for scale in scales[0])

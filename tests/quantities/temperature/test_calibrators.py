@@ -389,6 +389,13 @@ def test_vector_scaling_of_large_logits_is_that_of_their_scale(far, unit):
     np.testing.assert_allclose(found, one.predict_proba(logits), atol=1e-6)
 
 
+def test_vector_scaling_that_ends_at_its_limit_says_so():
+    """Three of four are right, so that a gap of .001 is to be multiplied by log(3) / .001."""
+    logits, label = 1e-3 * np.eye(2)[[0, 0, 0, 0, 1, 1, 1, 1]], [0, 0, 0, 1, 1, 1, 1, 0]
+    with pytest.warns(UserWarning, match="multiplies logits is 100, an end of its range"):
+        VectorScaling().fit(logits, label)
+
+
 def test_separable_classes_stop_at_the_bounds():
     logits = 2 * np.eye(3)[[0, 1, 2, 0, 1, 2]]
     fitted = VectorScaling().fit(logits, [0, 1, 2, 0, 1, 2])
