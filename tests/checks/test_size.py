@@ -24,11 +24,11 @@ BUDGET = {
     "quantities/temperature": 5005,
     "report": 3117,
     "results": 6545,
-    "workflow": 2761,
+    "workflow": 2764,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_365
+TEST_LINES = 51_375
 
 
 def lines(path: Path) -> int:
