@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2271,
-    "core": 9478,
+    "core": 9482,
     "curves": 2564,
     "inference": 1844,
     "measures": 892,
@@ -24,11 +24,11 @@ BUDGET = {
     "quantities/temperature": 5005,
     "report": 3117,
     "results": 6545,
-    "workflow": 2764,
+    "workflow": 2765,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_375
+TEST_LINES = 51_392
 
 
 def lines(path: Path) -> int:
