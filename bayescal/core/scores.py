@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, cast
 
@@ -109,7 +109,7 @@ class Scores(ScoreSources, Showing):
     groups: tuple[str, ...]
     sample_weight: Floats | None
     _are_logits: bool
-    _probabilities: Probabilities | None
+    _probabilities: Probabilities | None = field(compare=False)
 
     def __init__(
         self,
@@ -134,6 +134,10 @@ class Scores(ScoreSources, Showing):
             weight=None if sample_weight is None else Column("sample_weight", sample_weight),
         )
         fill(self, parts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # NumPy's copies of arrays are writeable; those of copied scores are not.
+        return from_parts, (Parts(*(getattr(self, name) for name in FIELDS)),)
 
     def __repr__(self) -> str:
         groups = f"; groups {listing(self.groups)}" if self.groups else ""

@@ -150,7 +150,8 @@ def _add(digest: Any, value: Any) -> None:
         _name(digest, type(value).__qualname__)
         for field in fields(value):
             _add(digest, field.name)
-            _add(digest, getattr(value, field.name))
+            # What follows from the others may be computed already, or not yet.
+            _add(digest, getattr(value, field.name) if field.compare else None)
     else:
         _name(digest, type(value).__qualname__)
         try:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from xarray import Dataset, DataTree
 
+type Pairs = Iterable[tuple[Key, Any]]
+
 FIT = "fit"
 _MOST_NAMED: Final = 5
 
@@ -296,13 +298,16 @@ def fit_many(
     found = ManyFits(chosen.NAME)
     kept = None if store is None else Store(store)
     used = priors_of(chosen, priors)
+    # Keys of what is all there are checked before the first fit, and before the seed is stored.
+    lazy = isinstance(data, Iterable) and not isinstance(data, Mapping | list | tuple)
+    pairs = _pairs(data) if lazy else [*_pairs(data)]
     with nullcontext() if kept is None else kept.writing():
         if kept is not None:
             found.path = kept.path
             number = kept.seed(chosen.NAME, seed, settings.seed or 0)
             settings = replace(settings, seed=number)
         run = _Run(chosen, used, settings, own, keep, found, kept, resume)
-        run.all(data, executor, progress)
+        run.all(pairs, executor, progress)
     _warn(found)
     return found
 
@@ -322,12 +327,10 @@ class _Run:
     resume: bool
     """Whether those of earlier calls are taken."""
 
-    def all(self, data: Any, executor: Any, progress: Progress | None) -> None:
+    def all(self, pairs: Pairs, executor: Any, progress: Progress | None) -> None:
         """Fit what is not in the store; results end in the order of the keys."""
-        total = len(data) if isinstance(data, Mapping | list | tuple) else 0
+        total = len(pairs) if isinstance(pairs, list) else 0
         order: dict[Key, None] = {}
-        # What is all there has its keys checked before the first fit.
-        pairs = iter([*_pairs(data)]) if total else _pairs(data)
         tasks = self._tasks(pairs, order)
         with (
             progress_bar("Fitting", progress) as shown,
@@ -343,7 +346,7 @@ class _Run:
         self.found.contents = _in_order(self.found.contents, order)
         self.found.rows = _in_order(self.found.rows, order)
 
-    def _tasks(self, pairs: Iterator[tuple[Key, Any]], order: dict[Key, None]) -> Iterator[Task]:
+    def _tasks(self, pairs: Pairs, order: dict[Key, None]) -> Iterator[Task]:
         """What is to be fitted; what the store has is taken from there."""
         shared = {"options": archive.plain_options(self.options), "keep": self.keep}
         module = getattr(self.quantity, "__name__", self.quantity.NAME)

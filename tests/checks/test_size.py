@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2273,
-    "core": 9493,
+    "core": 9497,
     "curves": 2564,
     "inference": 1844,
     "measures": 897,
@@ -24,11 +24,11 @@ BUDGET = {
     "quantities/temperature": 5012,
     "report": 3119,
     "results": 6571,
-    "workflow": 2776,
+    "workflow": 2780,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_462
+TEST_LINES = 51_490
 
 
 def lines(path: Path) -> int:

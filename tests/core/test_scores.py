@@ -77,6 +77,15 @@ def test_one_row_works():
     assert (scores.n_obs, scores.n_labeled) == (1, 1)
 
 
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_arrays_of_copies_are_read_only_too(copied):
+    given = {"group": ["a", "b"], "sample_weight": [1, 2], "from_logits": True}
+    found = copied(Scores([0, 1], [-1.0, 2.0], **given))
+    for name in ("y_true", "y_prob", "logits", "group", "sample_weight"):
+        assert not getattr(found, name).flags.writeable
+    np.testing.assert_allclose(found.y_prob[0], expit([-1.0, 2.0]))
+
+
 def test_arrays_are_read_only_and_the_users_own_is_not():
     y_prob = np.array(Y_PROB)
     scores = Scores(y_true=Y_TRUE, y_prob=y_prob, group=list("abab"))

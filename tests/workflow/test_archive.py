@@ -5,10 +5,12 @@ import json
 import numpy as np
 import pytest
 
+from bayescal.core.scores import Scores
 from bayescal.workflow.archive import (
     check_key,
     difference,
     file_stem,
+    fingerprint,
     from_json,
     order,
     seed_of,
@@ -54,3 +56,10 @@ def test_order_is_that_of_numbers_and_words() -> None:
         ("a", 10),
         "b",
     ]
+
+
+def test_logits_have_one_fingerprint_whether_their_probabilities_were_read_or_not():
+    scores = Scores([0, 1, 2], np.eye(3), from_logits=True)
+    before = fingerprint(scores)
+    assert scores.y_prob.shape == (1, 3, 3)
+    assert fingerprint(scores) == before

@@ -222,6 +222,16 @@ def test_a_bad_key_at_the_end_costs_no_fit(last) -> None:
     assert not read
 
 
+@pytest.mark.parametrize("data", [{1.5: None}, [("a", None), ("a", None)], 5])
+def test_a_refused_call_leaves_the_store_its_seed(data, tmp_path) -> None:
+    store = tmp_path / "store"
+    made.fit(1, store=store)
+    before = (store / "store.json").read_bytes()
+    with pytest.raises(bc.InputError):
+        bc.fit_many("ece", data, **{**made.OPTIONS, "seed": made.OPTIONS["seed"] + 1}, store=store)
+    assert (store / "store.json").read_bytes() == before
+
+
 def test_a_directory_that_is_no_store_is_left_alone(tmp_path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(bc.InputError, match="a store must be a directory that"):
