@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6302,
     "quantities/ssme": 5625,
     "quantities/temperature": 5005,
-    "report": 3119,
+    "report": 3120,
     "results": 6545,
     "workflow": 2761,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_376
+TEST_LINES = 51_378
 
 
 def lines(path: Path) -> int:
