@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_378
+TEST_LINES = 51_384
 
 
 def lines(path: Path) -> int:
