@@ -77,7 +77,9 @@ def plug_in_sentence(answer: CaseAnswer) -> str:
             f"{percent(found.prob)}; p {relation(found.p_value)})"
         )
     if answer.plug_in > answer.high:
-        return f"{text}, above the interval: it counts sampling noise within each bin as error."
+        noise = found is None or answer.plug_in - answer.high <= found.upper
+        why = "it counts sampling noise within each bin as error"
+        return f"{text}, above the interval: {why if noise else 'the prior is for smaller errors'}."
     if answer.plug_in < answer.low:
         return f"{text}, below the interval: errors within a bin cancel in it."
     return f"{text}."

@@ -66,8 +66,8 @@ _ROSE: Final = ("P(rose)", f"from {_BEFORE}", "above the baseline")
 _WORSE: Final = ("P(worse)", f"than {_BEFORE}", "than the baseline")
 _ABOUT_ALARMS: Final = (
     "An alarm is a window whose calibration error is above the baseline's with probability {:g} or "
-    "more. At 0.95, where nothing had changed, 4% of the windows at most had one; of series of 24 "
-    "windows, which share their baseline, up to 39% had one somewhere."
+    "more. At 0.95, where nothing had changed, 4% of the windows at most had one, more at a lower "
+    "level; of series of 24 windows, which share their baseline, up to 39% had one somewhere."
 )
 
 

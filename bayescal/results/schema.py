@@ -278,7 +278,7 @@ DIRECT_REMEDY = "Draw more: draws=4000; or sample by method='nuts'."
 
 def remedy(figures: Mapping[str, Any]) -> str:
     """Say what to try when a fit did not converge."""
-    if isnan(figures["rhat_max"]):  # of independent draws
+    if isnan(figures["rhat_max"]) and isnan(figures["ebfmi_min"]):  # of independent draws
         return DIRECT_REMEDY
     return REMEDY if problems({**figures, "ebfmi_min": nan}) else TAILS_REMEDY
 

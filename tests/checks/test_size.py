@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6302,
     "quantities/ssme": 5625,
     "quantities/temperature": 5012,
-    "report": 3119,
+    "report": 3122,
     "results": 6571,
     "workflow": 2780,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_490
+TEST_LINES = 51_509
 
 
 def lines(path: Path) -> int:

@@ -241,6 +241,17 @@ def test_plug_in(plug_in: float, words: str) -> None:
     assert words in plug_in_sentence(dataclasses.replace(VIT, plug_in=plug_in))
 
 
+def test_noise_explains_no_more_of_the_plug_in_than_it_adds() -> None:
+    # Scores of 0 and 1, all on the wrong side: every gap is 1, and no bin has noise.
+    found = EXPECTED._replace(mean=0.0, lower=0.0, upper=0.0)
+    high = dataclasses.replace(VIT, point=0.993, low=0.985, high=0.998, plug_in=1.0)
+    said = plug_in_sentence(dataclasses.replace(high, if_calibrated=found))
+    assert "noise" not in said
+    assert said.endswith("above the interval: the prior is for smaller errors.")
+    noisy = dataclasses.replace(VIT, plug_in=0.05, if_calibrated=EXPECTED)
+    assert "sampling noise" in plug_in_sentence(noisy)
+
+
 @pytest.mark.parametrize(
     ("p_calibrated", "words"),
     [

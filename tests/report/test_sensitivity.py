@@ -123,6 +123,8 @@ def test_refits_of_several_cases_have_a_table_each():
     assert len(found.all("table")) == 2
     lost = [one.case for one in bc.conclusions(pair) if not one.robust]
     assert f"is not robust for {', '.join(lost)}" in text(found)
+    alike = combine({"x": make_result(("a", "b")), "y": make_result(("a", "b"))})
+    assert "The conclusion is robust to the prior in both cases." in text(shown(alike))
 
 
 def test_a_refit_that_failed_is_loud():
