@@ -76,7 +76,8 @@ def fit(
     seed : int, optional
         The same seed gives the same result. One is drawn, and kept in the result, if not given.
     prob : float, in (0, 1), default 0.9
-        Probability of the intervals that the result is read with by default.
+        Probability of the intervals in summaries of `fit_many` and in `ReliabilityDisplay`; other
+        functions that read the result take their own.
     progress : callable, optional
         Called with (label, cases done, cases in all).
     checkpoint : path, optional
