@@ -1,11 +1,12 @@
 """Coverage of the 90% interval where the calibration curve jumps, bulges or wiggles, and where not.
 
-python benchmarks/stress_coverage.py                # 12 truths, 3 sizes, 100 resamples a cell
+python benchmarks/stress_coverage.py                # 14 truths, 3 sizes, 100 resamples a cell
 python benchmarks/stress_coverage.py --render
 
 The truths are those of `bayescal.datasets.ece`, and three whose P(Y = 1 | f) is f but for a bump,
-f + .25 between .4 and .5; 0 below .3 ("never"); or 0 below .3 and 1 above .8 ("certain"). A run
-that was stopped goes on where it was.
+f + .25 between .4 and .5; 0 below .3 ("never"); or 0 below .3 and 1 above .8 ("certain"). And two of
+which a share of both labels is wrong: .05, and .02 of sharper scores ("mislabeled"). A run that was
+stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -49,7 +50,17 @@ CERTAIN = {
     "never": Truth("never", 0.0, 2.0, _never, ENDS[:1]),
     "certain": Truth("certain", 0.0, 2.0, _certain, ENDS),
 }
-ALL = TRUTHS | {"bump": Truth("bump", 0.0, 2.0, _bump, BUMP)} | CERTAIN
+
+
+def _mislabeled(slope: float, share: float, x: Floats) -> Floats:
+    return share + (1 - 2 * share) / (1 + np.exp(-slope * x))
+
+
+MISLABELED = {
+    name: Truth(name, 0.0, slope, partial(_mislabeled, slope, share))
+    for name, slope, share in (("mislabeled", 2.0, 0.05), ("mislabeled_sharp", 4.0, 0.02))
+}
+ALL = TRUTHS | {"bump": Truth("bump", 0.0, 2.0, _bump, BUMP)} | CERTAIN | MISLABELED
 
 
 def run_cell(key: _cells.Key, *, settings: _cells.Cell) -> _cells.Figures:
@@ -71,7 +82,7 @@ def main() -> None:
 
     def keys() -> list[_cells.Key]:
         kinds = dict.fromkeys(ALL, "stress") | dict.fromkeys(SMOOTH, "smooth")
-        kinds |= dict.fromkeys(CERTAIN, "certain")
+        kinds |= dict.fromkeys(CERTAIN, "certain") | dict.fromkeys(MISLABELED, "mislabeled")
         return [(kinds[name], name, n) for name in given.truths for n in given.sizes]
 
     _cells.finish(
