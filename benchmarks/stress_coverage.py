@@ -4,8 +4,8 @@ python benchmarks/stress_coverage.py                # 14 truths, 3 sizes, 100 re
 python benchmarks/stress_coverage.py --render
 
 The truths are those of `bayescal.datasets.ece`, and three whose P(Y = 1 | f) is f but for a bump,
-f + .25 between .4 and .5; 0 below .3 ("never"); or 0 below .3 and 1 above .8 ("certain"). And two of
-which a share of both labels is wrong: .05, and .02 of sharper scores ("mislabeled"). A run that was
+f + .25 between .4 and .5; 0 below .3 ("never"); or 0 below .3 and 1 above .8 ("certain"). And two
+of which a share of labels is wrong: .05, and .02 of sharper scores ("mislabeled"). A run that was
 stopped goes on where it was.
 """
 

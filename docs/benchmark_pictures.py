@@ -54,7 +54,12 @@ def coverage() -> None:
             "real_coverage_report",
         )
     )
-    kinds = {"smooth": "smooth", "stress": "jumps and wiggles", "certain": "rates of 0 or 1"}
+    kinds = {
+        "smooth": "smooth",
+        "stress": "jumps and wiggles",
+        "mislabeled": "labels wrong",
+        "certain": "rates of 0 or 1",
+    }
     rows = {
         f"simulated,\n{words}": [c["coverage"] for c in simulated if c["key"][0] == kind]
         for kind, words in kinds.items()
@@ -67,7 +72,7 @@ def coverage() -> None:
         words = {"adult": "Adult", "digit": "digits"}[name]
         rows |= {f"{words},\nerror above its noise": few, f"{words},\nerror mostly noise": noisy}
     figure, axes = plt.subplots(figsize=(8, 5.4))
-    dots(axes, rows, [*[OURS] * 4, *[OTHER] * 4])
+    dots(axes, rows, [*[OURS] * 5, *[OTHER] * 4])
     axes.set(xlabel=CELLS, xlim=(0, 1.02))
     save(figure, "coverage")
 

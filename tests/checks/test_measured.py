@@ -50,6 +50,7 @@ def shown(start: str) -> list[list[float]]:
     [
         ("simulated, smooth curves", "stress_coverage", "smooth"),
         ("simulated, jumps, bumps and wiggles", "stress_coverage", "stress"),
+        ("simulated, a share of labels wrong", "stress_coverage", "mislabeled"),
         ("simulated, rates of 0 or 1 in parts", "stress_coverage", "certain"),
         ("Adult, fitted rates", "real_coverage_rates", "adult"),
         ("digits, fitted rates", "real_coverage_rates", "digit"),
