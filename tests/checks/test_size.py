@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 51_510
+TEST_LINES = 51_512
 
 
 def lines(path: Path) -> int:

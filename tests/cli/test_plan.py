@@ -63,7 +63,9 @@ def test_a_missing_case_is_refused_before_the_fit(
 def test_classifier_and_group_are_asked_for_at_once(tmp_path: Path) -> None:
     kept = tmp_path / "groups.nc"
     bc.save(make_result(groups=("f", "m")), kept)
-    assert "must name one of 'a', 'b'; and one of 'f', 'm'. Repeat" in ran("plan", kept)[2]
+    assert (
+        "must name one of 'a', 'b'; and one of 'f', 'm'. Give --case once" in ran("plan", kept)[2]
+    )
 
 
 @pytest.mark.parametrize(
