@@ -202,16 +202,12 @@ def carry_out(
 
 def _measured(tree: DataTree, wanted: Sequence[str]) -> tuple[DataTree, list[str]]:
     """A result with measures, and which of those wanted have a value."""
-    from bayescal.results.measure import with_measures
+    from bayescal.results.measure import with_each
 
-    kept = []
-    for name in wanted:
-        try:
-            tree = with_measures(tree, [name])
-            kept.append(name)
-        except InputError as error:
-            warn(f"--measure {name} is left out: {error}")
-    return tree, kept
+    found, lost = with_each(tree, wanted)
+    for name, error in lost:
+        warn(f"--measure {name} is left out: {error}")
+    return found, [name for name in wanted if name not in dict(lost)]
 
 
 def _write(

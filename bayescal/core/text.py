@@ -29,11 +29,9 @@ def undirected(text: str) -> str:
 
 
 def cell[T](value: T) -> T | str:
-    """Put ' before text of a CSV file that a spreadsheet would take for a formula; true is a word.
-
-    Arrow, which writes many rows, spells true and false so.
-    """
+    """Put ' before text of a CSV file that a spreadsheet would take for a formula."""
     if isinstance(value, bool):
+        # As Arrow spells it, which writes tables of many rows.
         return str(value).lower()
     if not isinstance(value, str) or not _FORMULA.match(value) or _NUMBER.fullmatch(value):
         return value

@@ -341,18 +341,24 @@ def _with_defined(tree: xr.DataTree, specs: Sequence[Any]) -> xr.DataTree:
     try:
         return with_measures(tree, specs)
     except NoValueError:
-        if len(specs) == 1:
+        found, lost = with_each(tree, specs)
+        if len(lost) == len(specs):
             raise
+    warn_caller(" ".join(f"Left out: {error}" for _, error in lost), DataWarning)
+    return found
+
+
+def with_each(
+    tree: xr.DataTree, specs: Sequence[str | Measure]
+) -> tuple[xr.DataTree, list[tuple[str | Measure, InputError]]]:
+    """A result with those measures that it can have; and the others, with what keeps them out."""
     lost = []
     for one in specs:
         try:
             tree = with_measures(tree, [one])
-        except NoValueError as error:
-            lost.append(error)
-    if len(lost) == len(specs):
-        raise lost[0]
-    warn_caller(" ".join(f"Left out: {error}" for error in lost), DataWarning)
-    return tree
+        except InputError as error:
+            lost.append((one, error))
+    return tree, lost
 
 
 def _checked_names(tree: xr.DataTree, specs: Sequence[Any]) -> Sequence[Any]:
