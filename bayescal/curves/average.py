@@ -23,7 +23,8 @@ from bayescal.curves.cells import (
     padded_size,
     score_logit,
 )
-from bayescal.curves.priors import CALIBRATED, COMPONENTS, ROUGH, SEGMENTS, SMOOTH, CurveAverage
+from bayescal.curves.linear import Linear
+from bayescal.curves.priors import CALIBRATED, COMPONENTS, CurveAverage
 from bayescal.curves.rough import Rough, RoughBasis
 from bayescal.curves.segments import Segments
 from bayescal.curves.smooth import BASIS, CELLS, CurveBasis, Line, Smooth, curve_basis
@@ -107,9 +108,9 @@ class Average:
     Notes
     -----
     Draws are named by component: ``coef`` (basis) of the smooth one, ``z`` (interior) and
-    ``roughness`` of the rough one, ``shift`` (interior) and ``shift_log_prior`` of the segments;
-    ``boundary`` (boundary) are of the scores 0 and 1 with rows. Interior cells are those with rows
-    and scores between 0 and 1.
+    ``roughness`` of the rough one, ``shift`` (interior) and ``shift_log_prior`` of the segments,
+    ``label_noise`` (2) of the linear one; ``boundary`` (boundary) are of the scores 0 and 1 with
+    rows. Interior cells are those with rows and scores between 0 and 1.
 
     `more` adds components, or takes the place of those of `prior`; `shares` are then the prior
     weights of all components, and `names` their order in draws.
@@ -189,6 +190,12 @@ class Average:
             self.prior.certain,
         )
 
+    @cached_property
+    def linear(self) -> Linear:
+        """The linear component."""
+        cells = self.cells.at(self.interior)
+        return Linear(self.score[self.interior], cells, self.prior.label_noise)
+
     @property
     def _offset(self) -> Floats:
         return score_logit(self.score[self.interior])
@@ -208,8 +215,8 @@ class Average:
     @cached_property
     def components(self) -> dict[str, Component]:
         """Components with parameters, by name."""
-        known = {SMOOTH: "smooth", ROUGH: "rough", SEGMENTS: "segments"}
-        return {n: self.more[n] if n in self.more else getattr(self, known[n]) for n in self.fitted}
+        # Properties have the names of their components.
+        return {n: self.more[n] if n in self.more else getattr(self, n) for n in self.fitted}
 
     @property
     def members(self) -> Mapping[str, LabelModel]:

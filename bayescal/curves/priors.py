@@ -1,4 +1,4 @@
-"""Priors of a calibration curve: smooth, or an average over smooth, rough and segments."""
+"""Priors of a calibration curve: smooth, or an average over descriptions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ CALIBRATED: Final = "calibrated"
 SMOOTH: Final = "smooth"
 ROUGH: Final = "rough"
 SEGMENTS: Final = "segments"
-COMPONENTS: Final = (CALIBRATED, SMOOTH, ROUGH, SEGMENTS)
+LINEAR: Final = "linear"
+COMPONENTS: Final = (CALIBRATED, SMOOTH, ROUGH, SEGMENTS, LINEAR)
 """What a calibration curve may be, in the order of a result's dimension ``description``."""
 BOUNDARY: Final = "boundary"
 AVERAGED_AXES: Final = {"description": COMPONENTS, BOUNDARY: ("0", "1")}
@@ -120,7 +121,7 @@ class CurveAverage:
     ----------
     curve : SmoothCurve, default SmoothCurve()
         The smooth description, and the smooth part of the rough one.
-    smooth, rough, segments : float, at least 0, default 0.45, 0.30 and 0.25
+    smooth, rough, segments, linear : float, at least 0, default 0.45, 0.30, 0.25 and 0.05
         Prior weights of the descriptions, should the classifier not be calibrated; only their
         ratios count. 0 leaves a description out.
     roughness : float, above 0, default 1.5
@@ -134,6 +135,10 @@ class CurveAverage:
         Standard deviation of a segment's shift, in logits.
     certain : float, in [0, 1), default 0.2
         Prior probability that a segment that is not calibrated has the event never or always.
+    label_noise : float, above 0, default 0.15
+        Scale of the half-normal priors of the shares of negative and of positive labels that are
+        wrong, which make a curve linear. `linear`, with it, is 0 of groups, and in
+        `bayescal.pu_ece`.
     steep : float, in [0, 1), default 0.2
         Prior probability that intercept and slope of the smooth description deviate further; 0 of
         groups, and in `bayescal.pu_ece`.
@@ -150,8 +155,10 @@ class CurveAverage:
     Smooth: the score's logit plus a smooth process. Rough: a further process on top, partly alone
     at each score, whose standard deviation is inferred. Segments: stretches of scores, each
     calibrated with probability 1/2, with a rate of 0 or 1, or with all its logits shifted by one
-    amount; not all of them are calibrated. Without the rates of 0 and 1, and without steep lines,
-    errors of classifiers that separate most rows, as forests do, would be drawn to calibration.
+    amount; not all of them are calibrated. Linear: calibrated, but shares of the negative and of
+    the positive labels are wrong. Without the rates of 0 and 1, and without steep lines, errors of
+    classifiers that separate most rows, as forests do, would be drawn to calibration; without
+    linear curves, those that label noise makes would come out too high.
 
     Rows whose score is exactly 0 or 1 stand apart in every description: such a score is calibrated,
     and never errs, or it has an error rate of its own, whose logit is Normal(-4, 2.5). "Every score
@@ -170,22 +177,25 @@ class CurveAverage:
     smooth: float = 0.45
     rough: float = 0.30
     segments: float = 0.25
+    linear: float = 0.05
     roughness: float = 1.5
     rough_length: float = 0.1
     jump: float = 0.03
     shift: float = 0.6
     certain: float = 0.2
+    label_noise: float = 0.15
     steep: float = 0.2
     steepness: float = 4.0
 
     def __post_init__(self) -> None:
-        for name in (SMOOTH, ROUGH, SEGMENTS):
+        for name in (SMOOTH, ROUGH, SEGMENTS, LINEAR):
             check_number(getattr(self, name), name, "[0, inf)", "Pass 0.3.")
-        if not self.smooth + self.rough + self.segments > 0:
+        if not self.smooth + self.rough + self.segments + self.linear > 0:
             raise InputError(
-                "smooth, rough or segments must be above 0; got 0 for all. Give one a weight."
+                "smooth, rough, segments or linear must be above 0; got 0 for all. Give one a "
+                "weight."
             )
-        for name in ("roughness", "rough_length", "shift"):
+        for name in ("roughness", "rough_length", "shift", "label_noise"):
             check_number(getattr(self, name), name, "(0, inf)")
         check_number(self.jump, "jump", "(0, 1)", "Pass 0.03.")
         for name in ("certain", "steep"):
@@ -196,12 +206,12 @@ class CurveAverage:
     @property
     def weights(self) -> dict[str, float]:
         """Prior weights of the descriptions that are not left out; their sum is 1."""
-        given = {SMOOTH: self.smooth, ROUGH: self.rough, SEGMENTS: self.segments}
+        given = {name: getattr(self, name) for name in COMPONENTS if name != CALIBRATED}
         total = sum(given.values())
         return {name: weight / total for name, weight in given.items() if weight > 0}
 
     def rescaled(self, factor: float) -> CurveAverage:
-        """Let the curve, its rough part and the segments deviate further.
+        """Let the curve, its rough part, segments and label noise deviate further.
 
         Parameters
         ----------
@@ -219,6 +229,7 @@ class CurveAverage:
             curve=self.curve.rescaled(factor),
             roughness=factor * self.roughness,
             shift=factor * self.shift,
+            label_noise=factor * self.label_noise,
         )
 
     def describe(self) -> str:
@@ -238,6 +249,18 @@ class CurveAverage:
             f"{self.roughness:g}",
             SEGMENTS: "segments that are calibrated, shifted by a standard deviation of "
             f"{self.shift:g} in logits, or of rate 0 or 1",
+            LINEAR: "a line, as wrong labels make it, whose shares are half-normal of scale "
+            f"{self.label_noise:g}",
         }
         listed = "; ".join(f"{words[name]}, weight {w:.2g}" for name, w in self.weights.items())
         return f"an average of descriptions: {listed}. Scores of exactly 0 and 1 stand apart"
+
+
+def without_lines(average: CurveAverage) -> CurveAverage:
+    """Leave out steep lines and the linear description."""
+    if average.weights.keys() == {LINEAR}:
+        raise InputError(
+            "smooth, rough or segments must be above 0 for groups and in bayescal.pu_ece, which "
+            "have no linear curve; got 0 for all. Give one a weight."
+        )
+    return replace(average, linear=0.0, steep=0.0)

@@ -75,7 +75,7 @@ def priors_from_text(text: str) -> Priors:
     def average(scale: str = "0.7", **weights: float) -> Priors:
         return Priors(CurveAverage(curve=SmoothCurve(scale=float(scale)), **weights))
 
-    smooth: Callable[..., Priors] = partial(average, rough=0, segments=0)
+    smooth: Callable[..., Priors] = partial(average, rough=0, segments=0, linear=0)
     known = "curve or smooth, each with or without :SCALE"
     return in_words(text, {"curve": average, "smooth": smooth}, known)
 

@@ -20,8 +20,7 @@ class Priors(BasePriors):
     ----------
     label_rate : CurveAverage, default CurveAverage()
         Prior of the probability of the event given the score, should the classifier not be
-        calibrated: an average over descriptions. ``CurveAverage(rough=0, segments=0)`` is a smooth
-        curve alone.
+        calibrated: an average over descriptions; a smooth curve alone with 0 for the other three.
     calibrated : float, in [0, 1), default 0.5
         Prior probability that every score is calibrated.
     """

@@ -166,6 +166,7 @@ class AveragedCurve(_RatePrior):
             smooth=self.smooth,
             rough=self.rough,
             segments=0.0,
+            linear=0.0,
             roughness=self.roughness,
             rough_length=self.rough_length,
             steep=0.0,

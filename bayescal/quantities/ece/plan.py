@@ -32,7 +32,7 @@ from bayescal.core.quantity import (
 from bayescal.core.scores import Scores, Task
 from bayescal.curves.average import in_chains, weighing, with_evidence
 from bayescal.curves.cells import Problem, curve_scores
-from bayescal.curves.priors import SMOOTH, CurveAverage, SmoothCurve
+from bayescal.curves.priors import SMOOTH, CurveAverage, SmoothCurve, without_lines
 from bayescal.curves.shared_rows import shared_rows
 from bayescal.quantities.ece import VARIABLES
 from bayescal.quantities.ece.data import Data, in_table, is_fine, problems, problems_by_group
@@ -106,7 +106,7 @@ class GroupedCase:
         curve, pooled = priors.label_rate, problems
         if isinstance(curve, CurveAverage):
             # Lines of groups deviate by `pooling`.
-            priors = replace(priors, label_rate=replace(curve, steep=0.0))
+            priors = replace(priors, label_rate=without_lines(curve))
             curve, pooled = curve.curve, [without_ends(problem) for problem in problems]
         if not isinstance(curve, SmoothCurve):
             raise TypeError("groups share a curve, not bins")

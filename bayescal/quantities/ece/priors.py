@@ -75,8 +75,8 @@ class HierarchicalBins:
 
 type LabelRatePrior = CurveAverage | SmoothCurve | IndependentBins | HierarchicalBins
 LABEL_RATES = (CurveAverage, SmoothCurve, IndependentBins, HierarchicalBins)
-# Averages of version 0.2.0 had no certain segments and no steep lines.
-_OLDER = {"certain": 0.0, "steep": 0.0}
+# Averages of version 0.2.0 had no certain segments, no linear curve and no steep lines.
+_OLDER = {"certain": 0.0, "linear": 0.0, "steep": 0.0}
 _NESTED = {"curve": SmoothCurve, "rate": Beta, "concentration": LogNormal}
 
 

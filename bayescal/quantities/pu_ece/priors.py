@@ -16,7 +16,7 @@ from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta
 from bayescal.core.quantity import BasePriors, Floats
-from bayescal.curves.priors import CurveAverage, SmoothCurve
+from bayescal.curves.priors import CurveAverage, SmoothCurve, without_lines
 
 __all__ = [
     "ClassPrior",
@@ -153,7 +153,7 @@ LABEL_RATES = (CurveAverage, SmoothCurve, MixtureBins, IndependentBins)
 def _default_curve() -> CurveAverage:
     # Positives and unlabelled rows say little of a rate near 1, where real classifiers often are
     # far from the diagonal: narrower priors would pull the rate back to the score.
-    return CurveAverage(curve=SmoothCurve(scale=1.0), roughness=1.5, steep=0.0)
+    return CurveAverage(curve=SmoothCurve(scale=1.0), roughness=1.5, linear=0.0, steep=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class Priors(BasePriors):
     label_rate : CurveAverage, SmoothCurve, MixtureBins or IndependentBins
         Prior of the probability of the event given the score, should the classifier not be
         calibrated; ``CurveAverage(curve=SmoothCurve(scale=1), roughness=1.5)`` by default. It has
-        no steep lines: `steep` is 0 here.
+        no steep lines and no linear curve: `steep` and `linear` are 0 here.
     calibrated : float, in [0, 1), default 0.5
         Prior probability that the classifier is calibrated: that the probability of the event is
         the score. 0 leaves this alternative out; bins never have it.
@@ -204,7 +204,7 @@ class Priors(BasePriors):
             )
         check_is(self.label_rate, LABEL_RATES, "label_rate", "Pass CurveAverage().")
         if isinstance(self.label_rate, CurveAverage):
-            object.__setattr__(self, "label_rate", replace(self.label_rate, steep=0.0))
+            object.__setattr__(self, "label_rate", without_lines(self.label_rate))
         remedy = "Pass 0.5 to hold both alternatives equally likely."
         check_number(self.calibrated, "calibrated", "[0, 1)", remedy)
 

@@ -126,7 +126,7 @@ class CaseControlAverage(Average):
     ) -> CaseControlAverage:
         """Join a problem and its components; a smooth curve alone is an average over one."""
         if isinstance(prior, SmoothCurve):
-            prior = CurveAverage(curve=prior, rough=0, segments=0, steep=0)
+            prior = CurveAverage(curve=prior, rough=0, segments=0, linear=0, steep=0)
         found = PriorMap.of(class_prior)
         log_odds = float(problem.log_ratio - np.log(found(np.zeros(1))[0]))
         return cls(
