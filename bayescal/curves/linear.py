@@ -102,7 +102,7 @@ class Linear:
         a = of_a[place] + outer.side[0] * apart[0]
         # Within a part of a, b follows its mean.
         b = inner.at[place, other] + inner.side[place, 0] * apart[1]
-        b = np.abs(b + np.interp(a, of_a, mean) - mean[place])
+        b = np.abs(b + np.gradient(mean, of_a)[place] * (a - of_a[place]))
         evidence = logsumexp(log_mass) - 2 * self._log_prior_mass
         return DirectDraws(
             {"label_noise": np.stack([a, b], axis=-1)}, float(draws), "quadrature", float(evidence)
