@@ -20,9 +20,10 @@ from bayescal.workflow.simulation import sbc
 
 FAMILIES = {
     "average": bc.ece.Priors(),
-    "smooth": bc.ece.Priors(bc.ece.CurveAverage(rough=0, segments=0)),
-    "rough": bc.ece.Priors(bc.ece.CurveAverage(smooth=0, segments=0)),
-    "segments": bc.ece.Priors(bc.ece.CurveAverage(smooth=0, rough=0)),
+    "smooth": bc.ece.Priors(bc.ece.CurveAverage(rough=0, segments=0, linear=0)),
+    "rough": bc.ece.Priors(bc.ece.CurveAverage(smooth=0, segments=0, linear=0)),
+    "segments": bc.ece.Priors(bc.ece.CurveAverage(smooth=0, rough=0, linear=0)),
+    "linear": bc.ece.Priors(bc.ece.CurveAverage(smooth=0, rough=0, segments=0)),
     "smooth curve alone": bc.ece.Priors(bc.ece.SmoothCurve()),
     "flat bins": bc.ece.Priors(bc.ece.IndependentBins()),
     "Jeffreys bins": bc.ece.Priors(bc.ece.IndependentBins(bc.Beta(0.5, 0.5))),

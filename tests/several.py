@@ -81,7 +81,7 @@ def data_of(key: str, names: Sequence[str] = NAMES) -> tuple[Any, Any, dict[str,
         label, scores = _of_three_classes()
         if key == "temperature":
             return bc.temperature, _stacked(names, label, scores), {}
-        options = {"priors": bc.ece.Priors(bc.ece.CurveAverage(rough=0))}
+        options = {"priors": bc.ece.Priors(bc.ece.CurveAverage(rough=0, linear=0))}
         return bc.ece, _stacked(names, label, scores), {"multiclass": "class-wise"} | options
     group = np.where(np.arange(_N) % 3 == 0, "b", "a") if key == "ece by group" else None
     return bc.ece, _stacked(names, label, scores, group=group), {}

@@ -121,7 +121,7 @@ class CurvePosterior:
 
     @property
     def wide(self) -> CurvePosterior:
-        """Curves that are smooth or rough, whose scores of 0 and 1 err.
+        """Curves that are smooth, rough or linear, whose scores of 0 and 1 err.
 
         Notes
         -----

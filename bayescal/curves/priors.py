@@ -121,7 +121,7 @@ class CurveAverage:
     ----------
     curve : SmoothCurve, default SmoothCurve()
         The smooth description, and the smooth part of the rough one.
-    smooth, rough, segments, linear : float, at least 0, default 0.45, 0.30, 0.25 and 0.05
+    smooth, rough, segments : float, at least 0, default 0.45, 0.30 and 0.25
         Prior weights of the descriptions, should the classifier not be calibrated; only their
         ratios count. 0 leaves a description out.
     roughness : float, above 0, default 1.5
@@ -135,15 +135,16 @@ class CurveAverage:
         Standard deviation of a segment's shift, in logits.
     certain : float, in [0, 1), default 0.2
         Prior probability that a segment that is not calibrated has the event never or always.
-    label_noise : float, above 0, default 0.15
-        Scale of the half-normal priors of the shares of negative and of positive labels that are
-        wrong, which make a curve linear. `linear`, with it, is 0 of groups, and in
-        `bayescal.pu_ece`.
     steep : float, in [0, 1), default 0.2
         Prior probability that intercept and slope of the smooth description deviate further; 0 of
         groups, and in `bayescal.pu_ece`.
     steepness : float, above 1, default 4
         How many times as far they then deviate.
+    linear : float, at least 0, default 0.05
+        Prior weight of the linear description; 0 of groups, and in `bayescal.pu_ece`.
+    label_noise : float, above 0, default 0.15
+        Scale of the half-normal priors of the shares of negative and of positive labels that are
+        wrong, which make a curve linear.
 
     Raises
     ------
@@ -169,7 +170,7 @@ class CurveAverage:
     Examples
     --------
     >>> from bayescal.curves.priors import CurveAverage
-    >>> CurveAverage(smooth=0.5, rough=0.25, segments=0.25).weights
+    >>> CurveAverage(smooth=0.5, rough=0.25, segments=0.25, linear=0).weights
     {'smooth': 0.5, 'rough': 0.25, 'segments': 0.25}
     """
 
@@ -177,15 +178,15 @@ class CurveAverage:
     smooth: float = 0.45
     rough: float = 0.30
     segments: float = 0.25
-    linear: float = 0.05
     roughness: float = 1.5
     rough_length: float = 0.1
     jump: float = 0.03
     shift: float = 0.6
     certain: float = 0.2
-    label_noise: float = 0.15
     steep: float = 0.2
     steepness: float = 4.0
+    linear: float = 0.05
+    label_noise: float = 0.15
 
     def __post_init__(self) -> None:
         for name in (SMOOTH, ROUGH, SEGMENTS, LINEAR):

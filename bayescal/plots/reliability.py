@@ -28,6 +28,7 @@ _LOOKS: Final = {
     "smooth": (style.GREEN, (0, (5, 2))),
     "rough": (style.PURPLE, (0, (1.5, 1.5))),
     "segments": (style.ORANGE, (0, (6, 1.5, 1.5, 1.5))),
+    "linear": (style.INK, (0, (8, 2))),
 }
 # There are no more cells than this only where each is one score.
 _MOST_SCORES: Final = 40

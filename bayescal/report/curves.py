@@ -59,7 +59,8 @@ def shapes(view: View) -> Markup | None:
     columns.append(Column("In words", [f"{shape.words}." for _, shape in shown], words=True))
     note = (
         "Posterior probabilities of the components of the calibration curve; scores of exactly 0 "
-        "or 1 stand apart." + (f" {left} further cases are left out." if left else "")
+        "or 1 stand apart. Components without any are left out."
+        + (f" {left} further cases are left out." if left else "")
     )
     curves = table("Components of the calibration curve", columns)
     rows, boundary = [(case, one) for case in cases for one in boundary_scores(view.tree, case)], ""
@@ -94,6 +95,8 @@ def _weights(view: View, cases: Sequence[ResultSlice]) -> list[Column]:
     weights = np.array([one.values for one in held])
     columns = [Column(view.case_word, names([case.label for case in cases]), words=True)]
     for name, own in zip(held[0][schema.DESCRIPTION].values, weights.T, strict=True):
+        if not own.any() and name != schema.CALIBRATED:
+            continue
         cells = [
             bold(probability(one)) if one == most else probability(one)
             for one, most in zip(own.tolist(), weights.max(axis=1).tolist(), strict=True)

@@ -436,6 +436,7 @@ class CurveShape(NamedTuple):
             "segments": f"The calibration curve jumps near {near}"
             if near
             else "The calibration curve has stretches that are off and others that are not",
+            "linear": "The calibration curve is a line in the score, as wrong labels make it",
         }
         return found[self.name]
 

@@ -79,8 +79,8 @@ def summary(tree: xr.DataTree, prob: float = 0.9, measures: Any = ()) -> pd.Data
         rhat_max, ess_min   worst over the variables
         divergences         number of divergent transitions
         curve               most probable description of the calibration curve, "calibrated",
-                            "smooth", "rough" or "segments"; None without two scores between 0
-                            and 1. Only where the prior is an average over descriptions
+                            "smooth", "rough", "segments" or "linear"; None without two scores
+                            between 0 and 1. Only where the prior is an average over descriptions
         status              "ok" or "NOT CONVERGED"
         ==================  ==========================================================
 

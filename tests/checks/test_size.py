@@ -26,7 +26,7 @@ BUDGET = {
     "results": 6577,
     "workflow": 2781,
 }
-MOST_FILES = 210
+MOST_FILES = 211
 LONGEST = 600
 TEST_LINES = 51_512
 

@@ -392,7 +392,7 @@ def test_a_small_share_of_what_is_not_calibrated_keeps_direct_draws():
 
 def test_without_a_description_to_sample_there_is_no_model():
     with pytest.raises(InputError, match=r"there is none\. Give one a weight"):
-        counted(smooth=0, rough=0).build()
+        counted(smooth=0, rough=0, linear=0).build()
 
 
 def test_without_weight_on_importance_sampling_every_draw_counts():

@@ -126,8 +126,8 @@ def test_weights_may_differ_from_draw_to_draw(made, curve):
 
 def test_before_the_data_components_come_by_their_prior_weights(made):
     curve = CurvePosterior.prior(made, DRAWS, np.random.default_rng(1))
-    shares = np.bincount(curve.component.ravel(), minlength=4) / DRAWS
-    expected = [0.5 + 0.025, *(0.475 * np.array([0.45, 0.30, 0.25]))]
+    shares = np.bincount(curve.component.ravel(), minlength=5) / DRAWS
+    expected = [0.5 + 0.025, *(0.475 * np.array([0.45, 0.30, 0.25, 0.05]) / 1.05)]
     assert shares == pytest.approx(expected, abs=1 / DRAWS)
     assert curve.calibrated.mean() == pytest.approx(0.5, abs=1 / DRAWS)
 

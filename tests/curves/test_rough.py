@@ -161,7 +161,7 @@ def test_nothing_depends_on_the_padding():
     np.testing.assert_array_equal(found["centre"][3:], 0)
 
 
-ROUGH = Priors(CurveAverage(smooth=0, segments=0))
+ROUGH = Priors(CurveAverage(smooth=0, segments=0, linear=0))
 
 
 def average(made):

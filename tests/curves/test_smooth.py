@@ -224,7 +224,7 @@ def test_draws_of_nuts_of_a_steep_line_are_the_direct_ones():
     rng = np.random.default_rng(8)
     score = expit(rng.normal(size=300)).round(2)
     scores = bc.Scores(y_true=rng.random(300) < expit(2 + 4 * logit(score)), y_prob=score)
-    priors = bc.ece.Priors(bc.ece.CurveAverage(rough=0, segments=0), calibrated=0)
+    priors = bc.ece.Priors(bc.ece.CurveAverage(rough=0, segments=0, linear=0), calibrated=0)
     errors = [
         bc.fit(bc.ece, scores, priors=priors, method=method, draws=1000, chains=4, seed=1)
         for method in ("nuts", "direct")

@@ -15,7 +15,7 @@ from bayescal.results.assemble import combine
 from tests.report.pages import Page, sections, words
 from tests.synthetic_ssme import METRICS, make_panel_result
 
-SMOOTH = bc.ece.CurveAverage(rough=0, segments=0)
+SMOOTH = bc.ece.CurveAverage(rough=0, segments=0, linear=0)
 
 
 def answer(tree: xr.DataTree) -> str:

@@ -352,7 +352,7 @@ def classes() -> bc.Scores:
 
 def fit(data: bc.Scores, quantity: Any = bc.ece, **options: object) -> xr.DataTree:
     """Of a curve or its absence, a third of the time of the average by default."""
-    priors = quantity.Priors(label_rate=bc.ece.CurveAverage(rough=0, segments=0))
+    priors = quantity.Priors(label_rate=bc.ece.CurveAverage(rough=0, segments=0, linear=0))
     how = {"method": "direct", "draws": 500, "chains": 2, "seed": 20}
     return bc.fit(quantity, data, priors=priors, **how, **options)
 

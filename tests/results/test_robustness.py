@@ -81,7 +81,7 @@ def test_the_shift_of_an_average_is_that_of_refits():
     def errors(power):
         curve = bc.ece.SmoothCurve().rescaled(power**-0.5)
         # Of a mixture of two normal priors a power is none of another scale.
-        average = bc.ece.CurveAverage(curve=curve, rough=0, segments=0, steep=0)
+        average = bc.ece.CurveAverage(curve=curve, rough=0, segments=0, linear=0, steep=0)
         priors = bc.ece.Priors(average)
         return bc.fit(bc.ece, data, priors=priors, method="direct", draws=4000, seed=20)
 
@@ -162,7 +162,7 @@ def test_the_shift_of_an_uncertain_class_prior_is_that_of_refits():
 
     def fit(of_curve=1.0, of_class_prior=1.0):
         curve = bc.ece.SmoothCurve().rescaled(of_curve**-0.5)
-        average = bc.ece.CurveAverage(curve=curve, rough=0, segments=0)
+        average = bc.ece.CurveAverage(curve=curve, rough=0, segments=0, linear=0)
         own = 1 + 19 * of_class_prior
         priors = bc.pu_ece.Priors(class_prior=bc.Beta(own, own), label_rate=average)
         return bc.fit(bc.pu_ece, data, priors=priors, method="direct", draws=2000, seed=20)

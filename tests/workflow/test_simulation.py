@@ -278,7 +278,7 @@ def test_results_of_other_quantities_with_a_curve() -> None:
     for given, message in (({}, "class_ must be one of"), ({"class_": "9"}, "has no class '9'")):
         with pytest.raises(bc.InputError, match=message):
             bc.plan_labels(tree, **given)
-    priors = bc.agnostic.Priors(bc.ece.CurveAverage(rough=0, segments=0))
+    priors = bc.agnostic.Priors(bc.ece.CurveAverage(rough=0, segments=0, linear=0))
     agnostic = bc.fit("agnostic", PILOT, priors=priors, method="direct", seed=1)
     assert bc.plan_labels(agnostic, "e90", **QUICK).table.width[0] > 0
 

@@ -131,7 +131,7 @@ def test_the_answer_is_the_mean_of_the_descriptions():
 
 
 def test_a_description_left_out_has_no_weight_and_no_draws():
-    _, _, _, arrays = fitted(PROBLEMS["fine"], CurveAverage(rough=0))
+    _, _, _, arrays = fitted(PROBLEMS["fine"], CurveAverage(rough=0, linear=0))
     rough = COMPONENTS.index("rough")
     assert arrays.model_average["weight"][rough] == 0
     assert not (arrays.posterior["description"] == rough).any()
@@ -148,7 +148,7 @@ def test_without_a_calibrated_alternative_no_draw_is_calibrated():
 def test_the_smooth_description_alone_is_the_smooth_curve():
     made = problem(n=2000, n_bins=6)
     *_, alone = fitted(made, SmoothCurve(), seed=2)
-    *_, average = fitted(made, CurveAverage(rough=0, segments=0), seed=3)
+    *_, average = fitted(made, CurveAverage(rough=0, segments=0, linear=0), seed=3)
     for name in ("ece", "tce"):
         ours, theirs = (one.given_miscalibration[name] for one in (average, alone))
         error = 4 * theirs.std() * np.sqrt(2 / theirs.size)

@@ -193,10 +193,11 @@ def tree(scores):
     return bc.fit(bc.ece, scores, **DIRECT)
 
 
-def test_lines_of_groups_are_not_steep(scores):
+def test_lines_of_groups_are_not_steep_and_no_curve_is_linear(scores):
     """Their evidence is that of normal ones, as their draws are."""
     (case,) = bc.ece.plan(scores, bc.ece.Priors()).cases
     assert {one.model.smooth.line.steep for one in case.alone} == {0.0}
+    assert {one.model.fitted for one in case.alone} == {("smooth", "rough", "segments")}
 
 
 def test_all_groups_are_one_case(scores):

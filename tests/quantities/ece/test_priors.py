@@ -46,6 +46,15 @@ def test_some_segments_must_be_able_to_shift_and_some_lines_not_be_steep(name, v
         CurveAverage(**{name: value})
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [("linear", -0.1, r"\[0, inf\)"), ("label_noise", 0.0, r"\(0, inf\)")],
+)
+def test_labels_may_be_wrong_but_not_by_nothing(name, value, rule):
+    with pytest.raises(InputError, match=rf"{name} must be a number in {rule}"):
+        CurveAverage(**{name: value})
+
+
 @pytest.mark.parametrize("steepness", [1.0, 0.5, math.inf])
 def test_steep_lines_are_steeper(steepness):
     with pytest.raises(InputError, match=r"steepness must be a number in \(1, inf\)"):
@@ -68,11 +77,13 @@ def test_json_holds_every_parameter():
     assert told["label_rate"] == {"SmoothCurve": {"scale": 0.3, "lengthscales": [1.0, 2.0]}}
 
 
-def test_averages_of_older_results_have_no_certain_segments_and_no_steep_lines():
+def test_averages_of_older_results_have_what_was_there_then():
+    """Neither certain segments nor steep lines, nor the linear description."""
     text = json.loads(Priors(calibrated=0.3).to_json())
-    for name in ("certain", "steep", "steepness"):
+    for name in ("certain", "steep", "steepness", "linear", "label_noise"):
         del text["label_rate"]["CurveAverage"][name]
-    assert Priors.from_json(json.dumps(text)) == Priors(CurveAverage(certain=0, steep=0), 0.3)
+    older = CurveAverage(certain=0, steep=0, linear=0)
+    assert Priors.from_json(json.dumps(text)) == Priors(older, 0.3)
 
 
 def test_different_priors_have_different_json():
@@ -87,7 +98,7 @@ def test_different_priors_have_different_json():
             Priors(),
             [
                 "average",
-                "4 times as far with probability 0.2, weight 0.45",
+                "4 times as far with probability 0.2, weight 0.43",
                 "scale 1.5",
                 "or of rate",
             ],
@@ -106,6 +117,10 @@ def test_the_default_concentration_is_what_its_documentation_says():
     prior = HierarchicalBins().concentration
     assert prior.quantile(0.5) == pytest.approx(30, abs=0.5)
     assert [prior.quantile(q) for q in (0.05, 0.95)] == pytest.approx([2.5, 350], rel=0.02)
+
+
+def test_a_wider_curve_has_more_wrong_labels():
+    assert CurveAverage().rescaled(2).label_noise == 2 * CurveAverage().label_noise
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,13 @@ def test_class_priors_are_widened() -> None:
     assert np.std(logit(drawn.values)) == pytest.approx(2 * np.std(logit(STUDY.values)))
 
 
-def test_lines_are_never_steep() -> None:
-    """The model has normal ones: an average made for labelled rows is taken without."""
+def test_lines_are_never_steep_and_no_curve_is_linear() -> None:
+    """An average made for labelled rows is taken without."""
     priors = Priors(0.3, bc.ece.CurveAverage(roughness=1.0))
-    assert priors.label_rate == bc.ece.CurveAverage(roughness=1.0, steep=0.0)
+    assert priors.label_rate == bc.ece.CurveAverage(roughness=1.0, linear=0.0, steep=0.0)
+    linear = bc.ece.CurveAverage(smooth=0, rough=0, segments=0)
+    with pytest.raises(bc.InputError, match="smooth, rough or segments must be above 0 for groups"):
+        Priors(0.3, linear)
 
 
 def test_bins_are_compared_with_the_curve() -> None:

@@ -15,7 +15,7 @@ from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.models.case_control import log_sizes_density
 from tests.quantities.pu_ece.made import of_counts, problem
 
-SMOOTH, BELIEF = CurveAverage(rough=0, segments=0), bc.Beta(20, 30)
+SMOOTH, BELIEF = CurveAverage(rough=0, segments=0, linear=0), bc.Beta(20, 30)
 # Of the high scores few are events unless the class prior is .6: far from calibration below that.
 MADE = of_counts([10, 30], [60, 60], [0.1, 0.9])
 

@@ -86,7 +86,7 @@ def test_nuts_converges_under_a_wide_class_prior() -> None:
     # Its chains mix slowly, and are lengthened until they have. Those of the smooth curve do as
     # the rough ones, which take three times as long.
     data = truth("over").scores((500, 5000), 0)
-    priors = bc.pu_ece.Priors(bc.Beta(4, 16), CurveAverage(rough=0))
+    priors = bc.pu_ece.Priors(bc.Beta(4, 16), CurveAverage(rough=0, linear=0))
     nuts, direct = (
         bc.fit(bc.pu_ece, data, priors=priors, seed=0, draws=400, method=method)
         for method in ("nuts", "direct")
@@ -252,7 +252,7 @@ def test_a_smooth_curve_alone_is_the_average_of_one() -> None:
     curve = SmoothCurve(lengthscales=(1.0,))
     one, other = (
         bc.fit(bc.pu_ece, data, priors=bc.pu_ece.Priors(0.5, rate), seed=1, method="direct")
-        for rate in (curve, CurveAverage(curve=curve, rough=0, segments=0))
+        for rate in (curve, CurveAverage(curve=curve, rough=0, segments=0, linear=0))
     )
     for group in ("prior", "posterior"):
         np.testing.assert_array_equal(one[group]["tce"], other[group]["tce"])
