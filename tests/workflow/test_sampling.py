@@ -239,7 +239,7 @@ def test_members_that_matter_are_sampled_in_full(monkeypatch):
     weight = dict(zip(COMPONENTS, found.model_average["weight"], strict=True))
     assert min(weight["smooth"], weight["rough"]) > 0.01
     assert {name: one["draws"] for name, one in asked.items()} == {"Smooth": 500, "Rough": 500}
-    assert found.model_average["nuts_draws"].tolist() == [0, 2000, 2000, 0]
+    assert found.model_average["nuts_draws"].tolist() == [0, 2000, 2000, 0, 0]
     assert found.diagnostics["converged"]
 
 
@@ -340,7 +340,7 @@ def test_classes_of_credal_and_groups_say_what_nuts_drew(monkeypatch):
         pos_label=True,
     )
     found = fitting.fit(bc.ece, groups, seed=1, draws=500)["model_average"]["nuts_draws"]
-    assert found.transpose("group", "description").values.tolist() == [[0, 2000, 0, 0]] * 2
+    assert found.transpose("group", "description").values.tolist() == [[0, 2000, 0, 0, 0]] * 2
     assert "PooledCurves" in asked
 
 

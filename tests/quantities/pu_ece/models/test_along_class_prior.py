@@ -89,7 +89,7 @@ def test_evidence_is_that_of_brute_force() -> None:
 
 def test_evidence_of_the_rough_component_is_summed_over_its_roughness() -> None:
     made = of_counts([10, 0, 12, 1], [30, 30, 30, 30], [0.2, 0.4, 0.6, 0.8])
-    model = average(BELIEF, made, CurveAverage())
+    model = average(BELIEF, made, CurveAverage(linear=0))
     normal, rough = np.linspace(-2, 2, 5), model.rough
     class_prior, rng = model.class_prior(normal), np.random.default_rng(1)
     curve = rough.deviation(rough.prior_draws(200_000, rng))
@@ -107,7 +107,7 @@ def test_many_cells_of_few_positives_do_not_tell_the_class_prior() -> None:
     rng, cells = np.random.default_rng(3), 104
     positive = np.minimum(rng.poisson(3 * rng.lognormal(-0.32, 0.8, cells)), 9)
     made = of_counts(positive, np.full(cells, 20), (np.arange(cells) + 0.5) / cells)
-    model = average(bc.Beta(50, 50), made, CurveAverage(), 0.5)
+    model = average(bc.Beta(50, 50), made, CurveAverage(linear=0), 0.5)
     along, normal = model.along, np.array([-1.875, 0.0, 1.875])
     joint, expected = along.joints["rough"], []
     for at in normal:
@@ -133,14 +133,16 @@ def test_a_class_prior_that_is_known_or_evidence_to_the_power_1_is_not_tempered(
 
 
 def test_a_sharp_peak_between_knots_of_nuts_is_moved_by_few_nats() -> None:
-    model = average(bc.Beta(2, 3), problem("over", (200_000, 2_000_000)), CurveAverage(), 0.5)
+    model = average(
+        bc.Beta(2, 3), problem("over", (200_000, 2_000_000)), CurveAverage(linear=0), 0.5
+    )
     for member in model.members.values():
         assert np.ptp(member.joint.along.value) <= 60
 
 
 def test_rows_at_0_and_1_alone_temper_the_class_prior() -> None:
     model = average(
-        bc.Beta(30, 70), of_counts([2, 88], [900, 300], [0.0, 1.0]), CurveAverage(), 0.5
+        bc.Beta(30, 70), of_counts([2, 88], [900, 300], [0.0, 1.0]), CurveAverage(linear=0), 0.5
     )
     rng = np.random.default_rng(3)
     found, exact = (
@@ -167,7 +169,7 @@ def test_scores_of_1_that_are_right_leave_no_peak_between_knots() -> None:
 
 def test_all_components_count_under_a_flat_class_prior() -> None:
     """Without the sizes, calibrated scores would be sought where the tempering is largest."""
-    model = average(bc.Beta(1, 1), problem("near", (150, 600)), CurveAverage(), 0.5)
+    model = average(bc.Beta(1, 1), problem("near", (150, 600)), CurveAverage(linear=0), 0.5)
     assert model.direct_draws(1000, np.random.default_rng(1)).ess > 1000
 
 

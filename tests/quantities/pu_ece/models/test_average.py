@@ -143,7 +143,7 @@ def test_scores_of_0_and_1_are_taken_into_account() -> None:
     score = np.round(expit(logit), 2)
     data = bc.PUScores(positive=score[event][:300], unlabeled=score[1000:3000])
     made = problems(data, bc.pu_ece.Priors(bc.Beta(17.5, 55)), Binning(10))[0]
-    parts = made, CurveAverage(), bc.Beta(17.5, 55), 0.5
+    parts = made, CurveAverage(linear=0), bc.Beta(17.5, 55), 0.5
     # The posterior itself: tempered, they say less.
     model, plain = (
         replace(CaseControlAverage.joined(*parts), class_prior_power=1.0) for _ in range(2)
@@ -192,7 +192,7 @@ def test_the_truth_is_found_as_rows_grow() -> None:
 
 
 def test_the_mean_label_rate_is_the_class_prior_in_every_draw() -> None:
-    model = CaseControlAverage.joined(problem(), CurveAverage(), bc.Beta(20, 30), 0.5)
+    model = CaseControlAverage.joined(problem(), CurveAverage(linear=0), bc.Beta(20, 30), 0.5)
     rng = np.random.default_rng(6)
     after = model.population(model.direct_posterior(500, rng))
     for found in (model.prior_population(500, rng), after):
@@ -256,7 +256,7 @@ def test_a_smooth_curve_alone_is_the_average_of_one() -> None:
     )
     for group in ("prior", "posterior"):
         np.testing.assert_array_equal(one[group]["tce"], other[group]["tce"])
-    assert one["model_average"]["weight"].to_numpy()[2:].tolist() == [0, 0]
+    assert one["model_average"]["weight"].to_numpy()[2:].tolist() == [0, 0, 0]
 
 
 def test_cost_does_not_grow_with_rows() -> None:
@@ -264,7 +264,7 @@ def test_cost_does_not_grow_with_rows() -> None:
     shapes = []
     for size in ((100, 1000), (10_000, 100_000)):
         members = CaseControlAverage.joined(
-            problem("over", size), CurveAverage(), BELIEF, 0.5
+            problem("over", size), CurveAverage(linear=0), BELIEF, 0.5
         ).members
         shapes.append(
             {
@@ -278,7 +278,7 @@ def test_cost_does_not_grow_with_rows() -> None:
 
 def test_replicated_positives_are_binomial_given_a_draw() -> None:
     made = problem()
-    model = CaseControlAverage.joined(made, CurveAverage(), 0.5, 0.5)
+    model = CaseControlAverage.joined(made, CurveAverage(linear=0), 0.5, 0.5)
     one = model.prior_population(1, np.random.default_rng(1))
     many = Population(*(np.repeat(values, 20_000, axis=1)[0] for values in one))
     drawn = model.draw_positives(many, np.random.default_rng(2))
@@ -294,12 +294,12 @@ MADE = of_counts([3, 9, 6], [30, 30, 12], [0.25, 0.5, 0.75])
 
 @pytest.fixture(scope="module")
 def average() -> CaseControlAverage:
-    return CaseControlAverage.joined(MADE, CurveAverage(), bc.Beta(8, 12), 0.5)
+    return CaseControlAverage.joined(MADE, CurveAverage(linear=0), bc.Beta(8, 12), 0.5)
 
 
 @pytest.fixture(scope="module")
 def known() -> CaseControlAverage:
-    return CaseControlAverage.joined(MADE, CurveAverage(), 0.4, 0.5)
+    return CaseControlAverage.joined(MADE, CurveAverage(linear=0), 0.4, 0.5)
 
 
 def point_of(model, seed):
@@ -367,7 +367,7 @@ def test_the_rough_density_is_that_of_binomial_cells_and_known_sizes(made, reque
 def test_the_evidence_of_errors_at_0_and_1_is_that_of_quadrature() -> None:
     # Rows at 0 and 1 alone: each error rate has a logit N(-4, 2.5), or is 0.
     made, pi = of_counts([2, 88], [900, 300], [0.0, 1.0]), 0.25
-    model = CaseControlAverage.joined(made, CurveAverage(), pi, 0.5)
+    model = CaseControlAverage.joined(made, CurveAverage(linear=0), pi, 0.5)
     rng = np.random.default_rng(5)
     found = model.direct_draws(20_000, rng).evidence["calibrated"]
     place = np.linspace(-16, 8, 801)

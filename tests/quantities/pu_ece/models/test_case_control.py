@@ -56,7 +56,7 @@ def test_the_evidence_and_the_posterior_are_those_of_brute_force(class_prior) ->
     made = of_counts([3, 9], [30, 30], [0.25, 0.75])
     # Of a power of 1, at which nothing is tempered.
     model = replace(
-        CaseControlAverage.joined(made, CurveAverage(), class_prior, 0.5),
+        CaseControlAverage.joined(made, CurveAverage(linear=0), class_prior, 0.5),
         power=1.0,
         class_prior_power=1.0,
     )

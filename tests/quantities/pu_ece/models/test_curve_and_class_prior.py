@@ -21,7 +21,7 @@ WIDE = bc.Beta(8, 12)
 
 
 def average(name, size, class_prior=WIDE) -> CaseControlAverage:
-    return CaseControlAverage.joined(problem(name, size), CurveAverage(), class_prior, 0.5)
+    return CaseControlAverage.joined(problem(name, size), CurveAverage(linear=0), class_prior, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,10 @@ def test_each_class_prior_has_its_own_nodes_of_the_roughness() -> None:
     rng, cells = np.random.default_rng(2), 104
     positive = np.minimum(rng.poisson(3 * rng.lognormal(-0.5, 1.0, cells)), 9)
     made = of_counts(positive, np.full(cells, 20), (np.arange(cells) + 0.5) / cells)
-    near = CaseControlAverage.joined(made, CurveAverage(), 0.5, 0.0)
+    near = CaseControlAverage.joined(made, CurveAverage(linear=0), 0.5, 0.0)
     alone, beside = (
-        CaseControlAverage.joined(made, CurveAverage(), 0.83, 0.0, one) for one in (None, near)
+        CaseControlAverage.joined(made, CurveAverage(linear=0), 0.83, 0.0, one)
+        for one in (None, near)
     )
     np.testing.assert_allclose(beside.rough_nodes, alone.rough_nodes, rtol=1e-9)
     assert np.abs(np.log(near.rough_nodes / alone.rough_nodes)).max() > 0.1
@@ -243,9 +244,9 @@ def test_rough_gaussians_of_all_nodes_are_those_of_one_after_the_other() -> None
 
 def test_a_start_nearby_leads_to_the_same_gaussians() -> None:
     data = problem("less", (200, 2000))
-    near = CaseControlAverage.joined(data, CurveAverage(), 0.5, 0.0)
-    alone = CaseControlAverage.joined(data, CurveAverage(), 0.53, 0.0)
-    led = CaseControlAverage.joined(data, CurveAverage(), 0.53, 0.0, near)
+    near = CaseControlAverage.joined(data, CurveAverage(linear=0), 0.5, 0.0)
+    alone = CaseControlAverage.joined(data, CurveAverage(linear=0), 0.53, 0.0)
+    led = CaseControlAverage.joined(data, CurveAverage(linear=0), 0.53, 0.0, near)
     for node in (2, 6, 8):
         one, other = (
             model.rough_joint[node].sample(
@@ -266,7 +267,7 @@ def test_a_billion_rows_leave_a_needle_that_is_found(power, share) -> None:
     unlabeled, positive = (rng.multinomial(10**9, share) for share in shares)
     made = replace(cells, count=unlabeled)
     counted = PUProblem.of(Problem({"classifier": "made"}, made, made), positive)
-    average = CaseControlAverage.joined(counted, CurveAverage(), bc.Beta(20, 20), 0.5)
+    average = CaseControlAverage.joined(counted, CurveAverage(linear=0), bc.Beta(20, 20), 0.5)
     model = replace(average, class_prior_power=power)
     found = model.smooth_joint.sample(model.smooth_gaussian, 4000, np.random.default_rng(3), 5.0)
     assert found.ess > share * 4000

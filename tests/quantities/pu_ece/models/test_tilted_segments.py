@@ -38,7 +38,7 @@ def test_tilted_cells_count_the_expected_positives_too() -> None:
 def segments(class_prior, power=CLASS_PRIOR_POWER):
     data = truth("calibrated").scores((500, 5000), seed=1)
     problem = bc.pu_ece.plan(data, bc.pu_ece.Priors(class_prior)).cases[0].problem
-    average = CaseControlAverage.joined(problem, CurveAverage(), class_prior, 0.5)
+    average = CaseControlAverage.joined(problem, CurveAverage(linear=0), class_prior, 0.5)
     return replace(average, class_prior_power=power)._segments
 
 
