@@ -12,23 +12,23 @@ BUDGET = {
     "quantities": 223,
     "cli": 2269,
     "core": 9495,
-    "curves": 2564,
+    "curves": 2721,
     "inference": 1844,
     "measures": 897,
-    "plots": 3296,
-    "quantities/agnostic": 3828,
-    "quantities/credal": 6470,
+    "plots": 3297,
+    "quantities/agnostic": 3827,
+    "quantities/credal": 6471,
     "quantities/ece": 3088,
     "quantities/pu_ece": 6302,
     "quantities/ssme": 5625,
     "quantities/temperature": 5012,
-    "report": 3122,
-    "results": 6577,
+    "report": 3125,
+    "results": 6578,
     "workflow": 2781,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_512
+TEST_LINES = 51_653
 
 
 def lines(path: Path) -> int:
