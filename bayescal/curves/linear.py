@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import logit, logsumexp, ndtr, ndtri, softmax
+from scipy.special import erf, erfinv, logit, logsumexp, softmax
 
 from bayescal.core.columns import Floats
 from bayescal.core.quantity import DirectDraws, Draws
@@ -69,7 +69,7 @@ class Linear:
     @property
     def _log_prior_mass(self) -> float:
         """Log of the integral of ``exp(-z^2 / 2)`` over the shares from 0 to 1."""
-        return float(np.log(np.sqrt(2 * np.pi) * (ndtr(self._all_wrong) - 0.5)))
+        return float(np.log(np.sqrt(np.pi / 2) * erf(self._all_wrong / np.sqrt(2))))
 
     @cached_property
     def _nodes(self) -> tuple[_Nodes, _Nodes]:
@@ -123,4 +123,5 @@ class Linear:
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Shares before the data, (draw, 2)."""
-        return {"label_noise": ndtri(rng.uniform(0.5, ndtr(self._all_wrong), (draws, 2)))}
+        within = rng.random((draws, 2)) * erf(self._all_wrong / np.sqrt(2))
+        return {"label_noise": np.sqrt(2) * erfinv(within)}

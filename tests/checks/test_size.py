@@ -12,7 +12,7 @@ BUDGET = {
     "quantities": 223,
     "cli": 2269,
     "core": 9495,
-    "curves": 2721,
+    "curves": 2722,
     "inference": 1844,
     "measures": 897,
     "plots": 3297,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_653
+TEST_LINES = 51_658
 
 
 def lines(path: Path) -> int:

@@ -91,9 +91,14 @@ def test_before_the_data_shares_are_half_normal_and_at_most_1(scale):
     model = made([0.3], [1], [0], scale)
     draws = model.prior_draws(DRAWS, np.random.default_rng(5))
     for share in draws["label_noise"].T:
-        assert kstest(share, truncnorm(0, 1 / scale).cdf).pvalue > 1e-3
+        assert kstest(share * scale, truncnorm(0, 1 / scale, scale=scale).cdf).pvalue > 1e-3
     excess = model.log_prior_excess(draws)
     assert excess.mean() == pytest.approx(0, abs=4 * excess.std() / np.sqrt(DRAWS))
+
+
+def test_under_a_very_wide_prior_shares_are_uniform():
+    draws = made([0.3], [1], [0], 1e20).prior_draws(DRAWS, np.random.default_rng(5))
+    assert kstest(1e20 * draws["label_noise"][:, 0], "uniform").pvalue > 1e-3
 
 
 def test_deviations_are_those_of_the_line():
