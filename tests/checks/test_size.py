@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_658
+TEST_LINES = 51_659
 
 
 def lines(path: Path) -> int:
