@@ -74,13 +74,15 @@ class Linear:
     @cached_property
     def _nodes(self) -> tuple[_Nodes, _Nodes]:
         """Of a, and of b given each point of a."""
-        far = min(_FAR, self._all_wrong)
+        far, inner = min(_FAR, self._all_wrong), list[_Nodes]()
 
-        def given(a: Floats) -> _Nodes:
-            return _near_maximum(lambda b: self._log_density(a.reshape(-1, 1), b), far, a.size)
+        def marginal(a: Floats) -> Floats:
+            column = a.reshape(-1, 1)
+            inner.append(_near_maximum(lambda b: self._log_density(column, b), far, a.size))
+            return np.asarray(logsumexp(inner[-1].log_mass, axis=-1)[None])
 
-        outer = _near_maximum(lambda a: logsumexp(given(a).log_mass, axis=-1)[None], far, 1)
-        return outer, given(outer.at)
+        outer = _near_maximum(marginal, far, 1)
+        return outer, inner[-1]
 
     def _log_density(self, a: Floats, b: Floats) -> Floats:
         shares = np.stack(np.broadcast_arrays(a, b), axis=-1)

@@ -12,7 +12,7 @@ BUDGET = {
     "quantities": 223,
     "cli": 2269,
     "core": 9495,
-    "curves": 2722,
+    "curves": 2724,
     "inference": 1844,
     "measures": 897,
     "plots": 3297,
