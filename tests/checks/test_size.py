@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_659
+TEST_LINES = 51_682
 
 
 def lines(path: Path) -> int:

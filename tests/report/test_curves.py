@@ -57,6 +57,13 @@ def test_the_table_holds_the_weight_of_every_description(tree: xr.DataTree) -> N
     assert "<strong>0.90</strong>" in html
 
 
+def test_descriptions_without_weight_have_no_column() -> None:
+    left_out = make_result(("a",), draws=20, p_calibrated=0.1, shape=(1, 1, 0))
+    html = str(shapes(View(left_out, 0.9)))
+    assert "Rough" in html
+    assert "Segments" not in html
+
+
 def test_each_curve_is_said_in_words(tree: xr.DataTree) -> None:
     found = cells(f"<div>{shapes(View(tree, 0.9))}</div>")
     for case in access.cases(tree):

@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import expit
 from scipy.stats import norm
 
 import bayescal as bc
@@ -115,8 +116,23 @@ def test_cells_without_rows_are_not_counted() -> None:
 
 
 def test_every_sentence_ends_and_says_its_probability() -> None:
-    for name in ("calibrated", "smooth", "rough", "segments"):
+    for name in ("calibrated", "smooth", "rough", "segments", "linear"):
         assert curves.CurveShape(name, 0.9996, ()).sentence.endswith("(probability above 0.999).")
+
+
+def test_wrong_labels_are_told_from_other_errors() -> None:
+    """One label in twenty is flipped, so that the rate is .05 + .9 score."""
+    rng = np.random.default_rng(3)
+    score = expit(rng.normal(0, 2.5, 4000))
+    label = (rng.random(4000) < score) ^ (rng.random(4000) < 0.05)
+    data = bc.Scores(y_true=label, y_prob=score, pos_label=True)
+    tree = bc.fit("ece", data, method="direct", seed=1)
+    found = shape_of(tree)
+    assert found is not None
+    assert found.name == "linear"
+    assert found.words == "The calibration curve is a line in the score, as wrong labels make it"
+    lower, upper = bc.interval(tree, "tce").to_numpy().ravel()
+    assert lower < 0.05 * np.abs(1 - 2 * score).mean() < upper
 
 
 def test_scores_of_exactly_0_and_1_are_named_with_their_rows() -> None:
