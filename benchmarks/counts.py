@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import warnings
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -132,7 +131,6 @@ def main() -> None:
     parser.add_argument("--only", choices=("accuracy", "pairs"))
     options = parser.parse_args()
     print_machine("bayescal", "scipy")
-    warnings.simplefilter("ignore")
     start = perf_counter()
     if options.only in (None, "accuracy"):
         accuracy(int(options.rows))

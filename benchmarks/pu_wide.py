@@ -93,7 +93,8 @@ def main() -> None:
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
     fits: list[dict[str, Any]] = []
-    warnings.simplefilter("ignore")
+    # Fits that have not converged are counted.
+    warnings.simplefilter("ignore", bc.ConvergenceWarning)
     for seed in [] if given.render else range(given.replications):
         for rows in CLASS_PRIORS:
             for name in TRUTHS:
