@@ -27,6 +27,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "mathtext",
+    "returned",
     "numpydoc",
     "myst_nb",
 ]

@@ -22,8 +22,8 @@ ROUNDING: Final = 1e-12
 class Interval(NamedTuple):
     """Lower and upper ends, of one shape."""
 
-    lower: Floats
-    upper: Floats
+    lower: Floats  #: Lower ends, (..., class).
+    upper: Floats  #: Upper ends.
 
 
 class Decisions(NamedTuple):

@@ -490,12 +490,12 @@ MULTICLASS: Final = ("top-label", "class-wise", "marginal")
 class Task:
     """One binary problem on labelled rows, of which a multi-class one becomes several."""
 
-    coords: Mapping[str, str]
-    score: NDArray[np.floating]  # (obs,)
-    event: NDArray[np.uint8]  # (obs,)
-    group: NDArray[np.int32] | None = None  # (obs,)
-    groups: tuple[str, ...] = ()
-    weight: Floats | None = None  # (obs,), above 0
+    coords: Mapping[str, str]  #: Names of classifier and class.
+    score: NDArray[np.floating]  #: (obs,)
+    event: NDArray[np.uint8]  #: (obs,)
+    group: NDArray[np.int32] | None = None  #: (obs,)
+    groups: tuple[str, ...] = ()  #: Names of the groups.
+    weight: Floats | None = None  #: (obs,), above 0
 
     def __post_init__(self) -> None:
         lengths = {"score": self.score.shape, "event": self.event.shape}

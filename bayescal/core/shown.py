@@ -99,17 +99,17 @@ class Box(NamedTuple):
 class Shown:
     """What is shown of an object: sentences, a table with a strip of intervals, and its origin.
 
-    Sentences are escaped unless they are `Markup`. `failed` are rows of fits not converged.
+    Sentences are escaped unless they are `Markup`.
     """
 
-    lead: Sequence[str]
-    columns: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    strip: Strip | None = None
-    failed: Sequence[int] = ()
-    boxes: Sequence[Box] = ()
-    notes: Sequence[str] = ()
-    origin: str = ""
+    lead: Sequence[str]  #: The answer.
+    columns: Sequence[str] = ()  #: Heads of the table.
+    rows: Sequence[Sequence[str]] = ()  #: Its cells.
+    strip: Strip | None = None  #: Intervals beside the rows.
+    failed: Sequence[int] = ()  #: Rows of fits that have not converged.
+    boxes: Sequence[Box] = ()  #: What must be known first.
+    notes: Sequence[str] = ()  #: Sentences below the table.
+    origin: str = ""  #: How the result was made.
 
     @property
     def numeric(self) -> list[bool]:

@@ -255,13 +255,13 @@ _ROUNDING: Final = 1e-9
 class IfCalibrated(NamedTuple):
     """Plug-in ECE of one case, and what it would be if the case were perfectly calibrated."""
 
-    case: str
-    mean: float  # expected if the scores were the probabilities of the event
-    lower: float  # central range of the same, of probability `prob`
-    upper: float
-    p_value: float  # probability of one as large as that observed, or larger
-    observed: float
-    prob: float
+    case: str  #: Classifier, class and group, in words.
+    mean: float  #: Expected if the scores were the probabilities of the event.
+    lower: float  #: Central range of the same, of probability `prob`.
+    upper: float  #: Its upper end.
+    p_value: float  #: Probability of one as large as that observed, or larger.
+    observed: float  #: Of the labels as they are.
+    prob: float  #: Probability of the range.
 
     @property
     def text(self) -> str:

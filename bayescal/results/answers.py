@@ -40,7 +40,7 @@ _THRESHOLDS: Final = 6
 class DecisionCurve(Showing):
     """Net benefit by classifier and threshold, and the probability that it is the best choice."""
 
-    prob: float
+    prob: float  #: Probability of the intervals.
     table: pd.DataFrame
     """A row a classifier and threshold: see `decision_curve`."""
 

@@ -36,10 +36,10 @@ _AGAINST: Final = {
 class Change(Showing):
     """How an error or a metric changed from window to window, and where it is worse than before."""
 
-    variable: Variable
-    baseline: str
-    prob: float
-    alarm: float
+    variable: Variable  #: What is compared.
+    baseline: str  #: Name of the window that others are compared with.
+    prob: float  #: Probability of the intervals.
+    alarm: float  #: Probability from which on there is an alarm.
     table: pd.DataFrame
     """A row a window: see `change`."""
 

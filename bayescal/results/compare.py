@@ -54,22 +54,22 @@ class Pair(NamedTuple):
 class Difference(Showing):
     """How much larger the first classifier's error or metric is than the second's."""
 
-    first: str
-    second: str
-    var: str
-    mean: float
-    lower: float
-    upper: float
-    prob: float
-    prob_first_larger: float
-    prob_equal: float
-    correlation: float
-    draws: NDArray[np.float64] = field(repr=False)
+    first: str  #: Classifier, or variable, whose value is taken.
+    second: str  #: The one whose value is subtracted.
+    var: str  #: Name of what is compared.
+    mean: float  #: Posterior mean of the difference.
+    lower: float  #: Interval of probability `prob`.
+    upper: float  #: Its upper end.
+    prob: float  #: Probability of the interval.
+    prob_first_larger: float  #: Posterior probability that the first's is larger.
+    prob_equal: float  #: Posterior probability that both are equal.
+    correlation: float  #: Of the two estimates.
+    draws: NDArray[np.float64] = field(repr=False)  #: Of the difference, (draw,).
     title: str = ""
     """What is compared, in a few words; "" where two variables are."""
     where: str = ""
     """The class and the group that were asked for, in words."""
-    converged: bool = True
+    converged: bool = True  #: Whether its fits converged.
 
     @property
     def text(self) -> str:
@@ -391,11 +391,11 @@ _WHERE: Final = {
 class Best(Showing):
     """How probable it is that each classifier is the best, the second best, and so on."""
 
-    var: str
-    prob_best: xr.DataArray
-    prob_rank: xr.DataArray
-    converged: bool = True
-    title: str = ""
+    var: str  #: Name of what is compared.
+    prob_best: xr.DataArray  #: Posterior probability of being the best, (..., classifier).
+    prob_rank: xr.DataArray  #: Of each rank, 1 the best, (..., classifier, rank).
+    converged: bool = True  #: Whether its fits converged.
+    title: str = ""  #: What is compared, in words.
 
     @property
     def name(self) -> str:

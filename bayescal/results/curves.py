@@ -151,10 +151,10 @@ def curve_band(result: xr.DataTree, case: ResultSlice, prob: float, simultaneous
 class RocRegion(NamedTuple):
     """Region that holds an ROC curve, by threshold."""
 
-    fpr_lower: Floats
-    fpr_upper: Floats
-    tpr_lower: Floats
-    tpr_upper: Floats
+    fpr_lower: Floats  #: False positive rate, (threshold,).
+    fpr_upper: Floats  #: Its upper end.
+    tpr_lower: Floats  #: True positive rate, (threshold,).
+    tpr_upper: Floats  #: Its upper end.
 
 
 class Above(NamedTuple):

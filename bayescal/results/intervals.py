@@ -154,12 +154,12 @@ def tail(prob: float) -> float:
 class Marginal(NamedTuple):
     """Mean over classes of a calibration error."""
 
-    mean: float
-    lower: float
-    upper: float
-    prob: float
-    text: str
-    plug_in: float | None
+    mean: float  #: Posterior mean.
+    lower: float  #: Interval of probability `prob`.
+    upper: float  #: Its upper end.
+    prob: float  #: Probability of the interval.
+    text: str  #: The answer as a sentence.
+    plug_in: float | None  #: Plug-in estimate; None where there is none.
 
 
 def marginal(

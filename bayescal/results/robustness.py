@@ -312,11 +312,11 @@ class UnderPrior:
 class Conclusion:
     """Whether the conclusion for one case is robust to the prior."""
 
-    case: str
-    var: str
-    prob: float
-    threshold: float | None
-    rows: tuple[UnderPrior, ...]
+    case: str  #: Classifier, class and group, in words.
+    var: str  #: Name of the variable.
+    prob: float  #: Probability of the intervals.
+    threshold: float | None  #: What intervals should lie on one side of.
+    rows: tuple[UnderPrior, ...]  #: A row a prior.
     name: str = ""
     """Name of the variable in full."""
 

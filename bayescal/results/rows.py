@@ -257,13 +257,13 @@ class RowsUnderPrior:
 class RowConclusion:
     """Whether decisions are robust to the prior, for one classifier."""
 
-    case: str
-    prob: float
-    n_rows: int
-    n_against: int
-    n_apart: int
-    rows: tuple[RowsUnderPrior, ...]
-    var: str = VAR
+    case: str  #: Classifier, in words.
+    prob: float  #: Probability of the bounds.
+    n_rows: int  #: Number of rows.
+    n_against: int  #: Rows decided one way under one prior and another under another.
+    n_apart: int  #: Rows whose bounds under two priors do not overlap.
+    rows: tuple[RowsUnderPrior, ...]  #: A row a prior.
+    var: str = VAR  #: Name of the variable.
 
     @property
     def robust(self) -> bool:

@@ -60,13 +60,13 @@ class Coverage(NamedTuple):
     elements, such as classifiers.
     """
 
-    truth: float | Floats
-    lower: Floats
-    upper: Floats
-    mean: Floats
-    p_calibrated: Floats
-    warned: NDArray[np.bool_]
-    converged: NDArray[np.bool_]
+    truth: float | Floats  #: True value.
+    lower: Floats  #: Intervals.
+    upper: Floats  #: Their upper ends.
+    mean: Floats  #: Posterior means.
+    p_calibrated: Floats  #: Posterior probabilities of calibration.
+    warned: NDArray[np.bool_]  #: Whether a fit gave a warning.
+    converged: NDArray[np.bool_]  #: Whether a fit converged.
 
     @property
     def covered(self) -> NDArray[np.bool_]:
@@ -87,10 +87,10 @@ class Coverage(NamedTuple):
 class Sbc(NamedTuple):
     """Ranks of true values among posterior draws, when both come from the model."""
 
-    ranks: dict[str, Whole]
-    rhat_max: Floats
-    ess_min: Floats
-    divergences: Whole
+    ranks: dict[str, Whole]  #: Of each variable, (replication, ...).
+    rhat_max: Floats  #: Largest R-hat, (replication,).
+    ess_min: Floats  #: Smallest effective sample size, (replication,).
+    divergences: Whole  #: Of each fit, (replication,).
 
     def p_values(self, bins: int = 20) -> dict[str, float]:
         """Test each variable's ranks for uniformity."""

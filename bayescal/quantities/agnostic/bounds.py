@@ -22,10 +22,10 @@ _PRINTED = f"{_VALIDATION}; does not hold in every case, see the documentation"
 class Bounds(NamedTuple):
     """Bounds of the calibration measure c from its estimate c_emp on a validation set."""
 
-    upper: Bound
-    upper_printed: Bound
-    lower: Bound
-    lower_printed: Bound
+    upper: Bound  #: Of c - c_emp.
+    upper_printed: Bound  #: The same, Claim 4 as printed.
+    lower: Bound  #: Of ``|c_emp - c|``.
+    lower_printed: Bound  #: The same, Claim 4 as printed.
 
 
 # The root of a number of rows beyond all use, whose square is a float still.
@@ -314,9 +314,9 @@ _ROUNDING = 1e-12
 class CalibrationTest(NamedTuple):
     """Result of `calibration_test`."""
 
-    c: float
-    p_value: float
-    simulated: Floats
+    c: float  #: Estimate c_emp.
+    p_value: float  #: Probability of one as large if the classifier is calibrated.
+    simulated: Floats  #: Estimates of calibrated labels, (simulation,).
 
 
 def calibration_test(

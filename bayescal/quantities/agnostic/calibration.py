@@ -63,8 +63,8 @@ def isotonic_calibration(score: ArrayLike, *, label: ArrayLike) -> Link:
 class Minimum(NamedTuple):
     """The best function of a class."""
 
-    link: Link
-    objective: float
+    link: Link  #: The function.
+    objective: float  #: What was minimised, at it.
 
 
 def minimise_measure(
@@ -205,8 +205,8 @@ LOSSES: Final[Mapping[str, Loss]] = {
 class CalibratedMinimum(NamedTuple):
     """The calibrated function with the least loss."""
 
-    link: Link
-    loss: float
+    link: Link  #: The function.
+    loss: float  #: Its mean loss.
 
 
 def least_loss_calibrated(

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 class Roc(NamedTuple):
     """An ROC curve."""
 
-    threshold: Floats
-    fpr: Floats
-    tpr: Floats
-    auc: float
+    threshold: Floats  #: Scores from which on a row is called positive, falling, (point,).
+    fpr: Floats  #: False positive rate at each.
+    tpr: Floats  #: True positive rate at each.
+    auc: float  #: Area under the curve.
 
 
 def roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Roc:

@@ -69,9 +69,9 @@ def untestable_distance(score: ArrayLike, weight: ArrayLike | None = None) -> fl
 class PassRates(NamedTuple):
     """How often a verifier accepts, by `hidden_labels`."""
 
-    random_labels: float
-    fixed_labels: float
-    repeats: float
+    random_labels: float  #: Share of repeats accepted when labels are drawn anew.
+    fixed_labels: float  #: The same when each row keeps its label.
+    repeats: float  #: Repeats of either kind.
 
 
 def hidden_labels(

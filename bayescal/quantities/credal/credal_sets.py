@@ -452,9 +452,9 @@ def _by_newton(block: Sequence[Floats], steps: int) -> tuple[Floats, NDArray[np.
 class Imprecision(NamedTuple):
     """Measures of how much credal sets leave open."""
 
-    mean_width: Floats
-    max_width: Floats
-    upper_entropy: Floats
+    mean_width: Floats  #: Mean of upper less lower probability over classes, (...).
+    max_width: Floats  #: Largest such width, (...).
+    upper_entropy: Floats  #: Largest entropy of a member, in nats, (...).
 
 
 def imprecision(lower: ArrayLike, upper: ArrayLike) -> Imprecision:

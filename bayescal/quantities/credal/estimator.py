@@ -37,11 +37,11 @@ _EXCHANGEABLE = "calibration rows and the target row are exchangeable, e.g. draw
 class Bounds(NamedTuple):
     """Bounds of one Venn-Abers predictor."""
 
-    selected_gap: Bound
-    prevalence_lower: Bound
-    prevalence_upper: Bound
-    merged_regret: Bound
-    least_width: Bound
+    selected_gap: Bound  #: 0: `p0` or `p1`, chosen by the label, is calibrated.
+    prevalence_lower: Bound  #: Estimate of a lower bound of P(Y = 1).
+    prevalence_upper: Bound  #: Estimate of an upper bound of P(Y = 1).
+    merged_regret: Bound  #: Mean log loss of merging, in nats.
+    least_width: Bound  #: Lower bound of p1 - p0.
 
 
 def bounds(p0: ArrayLike, p1: ArrayLike, n_calibration: int) -> Bounds:

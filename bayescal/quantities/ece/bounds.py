@@ -44,12 +44,12 @@ _LIPSCHITZ = "E[Y | f] is {:g}-Lipschitz in f"
 class Bounds(NamedTuple):
     """Bounds of the binned expected calibration error for fully labelled rows."""
 
-    total_bias: Bound
-    statistical_bias: Bound
-    binning_bias: Bound
-    deviation: Bound
-    optimal_n_bins: Bound
-    least_bound_n_bins: Bound
+    total_bias: Bound  #: Of ``E |ECE - TCE|``.
+    statistical_bias: Bound  #: The part that rows leave.
+    binning_bias: Bound  #: The part that bins leave.
+    deviation: Bound  #: Of ``|ECE - TCE of the bins|``, with probability 1 - delta.
+    optimal_n_bins: Bound  #: Number of bins of the optimal order.
+    least_bound_n_bins: Bound  #: Number with the least bound of the total bias.
 
 
 def bounds(

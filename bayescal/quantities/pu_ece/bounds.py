@@ -31,16 +31,16 @@ _LN2 = math.log(2)
 class Bounds(NamedTuple):
     """Bounds of PU-ECE."""
 
-    total_bias: Bound
-    total_deviation: Bound
-    derived_total_bias: Bound
-    derived_total_deviation: Bound
-    statistical_bias: Bound
-    binning_bias: Bound
-    deviation: Bound
-    class_prior_error: Bound
-    optimal_n_bins: Bound
-    least_bound_n_bins: Bound
+    total_bias: Bound  #: Of ``E |ECE - TCE|``, Theorem 1.
+    total_deviation: Bound  #: Of ``|ECE - TCE|`` with probability 1 - delta, Theorem 1.
+    derived_total_bias: Bound  #: `total_bias` as derived in Notes.
+    derived_total_deviation: Bound  #: `total_deviation` as derived in Notes.
+    statistical_bias: Bound  #: The part that rows leave.
+    binning_bias: Bound  #: The part that bins leave.
+    deviation: Bound  #: Of ``|ECE - TCE of the bins|``, with probability 1 - delta.
+    class_prior_error: Bound  #: Of the change of ECE per unit of the class prior.
+    optimal_n_bins: Bound  #: Number of bins of the optimal order.
+    least_bound_n_bins: Bound  #: Number with the least `total_bias`.
 
 
 def bounds(

@@ -24,11 +24,11 @@ from bayescal.quantities.pu_ece.priors import PriorMap, Priors
 class ClassPriorEstimate(NamedTuple):
     """What scores of positive and unlabelled rows say of the share of positives."""
 
-    estimate: float
-    lower: float
-    upper: float
-    prior: Beta
-    threshold: float
+    estimate: float  #: Share of positives among the unlabelled rows, in [0, 1].
+    lower: float  #: Interval of probability 1 - delta.
+    upper: float  #: Its upper end.
+    prior: Beta  #: For `Priors`.
+    threshold: float  #: Least score of the best bin.
 
 
 def estimate_class_prior(

@@ -266,9 +266,9 @@ class PUProblem:
 class PUCounts(NamedTuple):
     """Positives and unlabelled rows by cells of the score, and bins that the cells make up."""
 
-    bins: BinCounts
-    cells: BinCounts
-    positive: BinCounts
+    bins: BinCounts  #: Unlabelled rows by bin.
+    cells: BinCounts  #: Unlabelled rows by cell.
+    positive: BinCounts  #: Positives by cell.
 
     @property
     def n_positive(self) -> int:

@@ -309,10 +309,10 @@ _LARGEST = 1e6
 class MixtureTCE(NamedTuple):
     """True calibration error under fitted densities of the logits."""
 
-    tce: float
-    n_components_positive: int
-    n_components_negative: int
-    truth: MixtureTruth
+    tce: float  #: True calibration error, in [0, 1].
+    n_components_positive: int  #: Gaussians of the positives.
+    n_components_negative: int  #: Gaussians of the negatives.
+    truth: MixtureTruth  #: The Gaussians.
 
 
 def tce_from_logits(

@@ -19,8 +19,8 @@ _RANDOM = "labelled rows are drawn independently from the target population"
 class Bounds(NamedTuple):
     """Bounds of the error of an accuracy."""
 
-    labeled_accuracy: Bound
-    labeled_best: Bound
+    labeled_accuracy: Bound  #: Of one accuracy.
+    labeled_best: Bound  #: Of all accuracies at once.
 
 
 def bounds(n_labeled: int, n_classifiers: int = 1, delta: float = 0.1) -> Bounds:

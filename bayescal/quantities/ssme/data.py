@@ -298,9 +298,9 @@ EVERY_ROW = slice(None)
 class SampledRows(NamedTuple):
     """Rows that stand for all rows."""
 
-    scores: Scores
-    weight: Floats
-    n_obs: int
+    scores: Scores  #: The rows.
+    weight: Floats  #: For how many rows each stands, (obs,).
+    n_obs: int  #: Number of all rows.
 
 
 def count_rows(

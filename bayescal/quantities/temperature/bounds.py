@@ -23,10 +23,10 @@ _LOSS = (
 class Bounds(NamedTuple):
     """Bounds of the population loss of class-wise temperature scaling."""
 
-    excess: Bound
-    class_excess: Bound
-    deviation: Bound
-    class_deviation: Bound
+    excess: Bound  #: Loss above that of the best numbers.
+    class_excess: Bound  #: The same in each predicted class calibrated apart.
+    deviation: Bound  #: Difference of mean loss between rows and population, for any numbers.
+    class_deviation: Bound  #: The same in each predicted class.
 
 
 def bounds(
@@ -141,8 +141,8 @@ def _class_excess(
 class Confidence(NamedTuple):
     """Confidence and accuracy of a linear classifier on two kinds of rows, (side,)."""
 
-    confidence: Floats
-    accuracy: Floats
+    confidence: Floats  #: In [0.5, 1].
+    accuracy: Floats  #: In [0, 1].
 
 
 def label_noise_confidence(p_plus: float, p_minus: float, p_test: float) -> Confidence:
@@ -245,9 +245,9 @@ def rare_feature_factor(n: int, prob: float = 0.9, rarity: float = 20) -> float:
 class RareFeature(NamedTuple):
     """A linear classifier trained on rows of Theorem 3.1's distribution."""
 
-    confidence: float
-    accuracy: float
-    seen: bool
+    confidence: float  #: The least of the three inputs.
+    accuracy: float  #: On the population.
+    seen: bool  #: Whether a row of the rare feature was drawn.
 
 
 def train_on_rare_feature(

@@ -115,14 +115,14 @@ def _first_reading(problem: Problem) -> Several[Any]:
 class CountedRows:
     """Rows of one classifier that are read again where they are gone through."""
 
-    classifier: str
-    classes: tuple[str, ...]
+    classifier: str  #: Its name.
+    classes: tuple[str, ...]  #: Their names.
     _source: Source
-    facts: Facts
-    # The labelled rows' log likelihood by predicted class, as of their effective number.
+    facts: Facts  #: Numbers of rows and labels.
+    #: The labelled rows' log likelihood by predicted class, as of their effective number.
     table: Floats
-    numbers: ClassWise
-    # As how many rows a unit of weight counts in it, (class,).
+    numbers: ClassWise  #: Of the least log loss.
+    #: As how many rows a unit of weight counts in the table, (class,).
     per_weight: Floats
 
     @classmethod
