@@ -335,7 +335,7 @@ def estimate(
     Returns
     -------
     Estimate
-        A named tuple.
+        `c`, `ks`, and where `c` is attained: a named tuple.
 
     Notes
     -----

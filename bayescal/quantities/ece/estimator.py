@@ -95,7 +95,7 @@ def estimate(
     Returns
     -------
     Estimate
-        A named tuple.
+        Errors, then what each bin holds: a named tuple.
 
     Raises
     ------

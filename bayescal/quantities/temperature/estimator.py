@@ -533,7 +533,7 @@ def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING)
     Returns
     -------
     Estimate
-        A named tuple.
+        Errors after and before, and the numbers: a named tuple.
 
     Raises
     ------
