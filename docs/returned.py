@@ -58,7 +58,7 @@ def _fields(of: type) -> Iterator[str]:
             said = " ".join(comments.get((of.__name__, name), []))
             if not said:
                 _LOGGER.warning("%s.%s has no description", of.__qualname__, name)
-            yield from _definition(name, _spelled(str(kind)), said)
+            yield from _definition(name, _spelled(getattr(kind, "__forward_arg__", kind)), said)
     for name, value in vars(of).items():
         if isinstance(value, property) and not name.startswith("_"):
             kind = _spelled(str(value.fget.__annotations__.get("return", "")))
@@ -79,7 +79,9 @@ def add_fields(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines:
     """Add the fields of what a function returns to the section on it."""
     if not isinstance(obj, FunctionType) or "Returns" not in lines:
         return
-    fields = [line for one in _returned(obj) for line in _fields(one)]
+    found = _returned(obj)
+    heads = {one: ["", f"{one.__name__}:"] * (len(found) > 1) for one in found}
+    fields = [line for one in found for line in [*heads[one], *_fields(one)]]
     start = lines.index("Returns") + 2
     rules = (n for n, line in enumerate(lines[start:], start) if set(line.strip()) == {"-"})
     end = next(rules, len(lines) + 1) - 1

@@ -316,7 +316,7 @@ class Conclusion:
     var: str  #: Name of the variable.
     prob: float  #: Probability of the intervals.
     threshold: float | None  #: What intervals should lie on one side of.
-    rows: tuple[UnderPrior, ...]  #: A row a prior.
+    rows: tuple[UnderPrior, ...]  #: By prior: mean, sd, lower, upper, shift, p_calibrated.
     name: str = ""
     """Name of the variable in full."""
 

@@ -262,7 +262,7 @@ class RowConclusion:
     n_rows: int  #: Number of rows.
     n_against: int  #: Rows decided one way under one prior and another under another.
     n_apart: int  #: Rows whose bounds under two priors do not overlap.
-    rows: tuple[RowsUnderPrior, ...]  #: A row a prior.
+    rows: tuple[RowsUnderPrior, ...]  #: By prior: width, n_open, n_alike, n_against, shift.
     var: str = VAR  #: Name of the variable.
 
     @property
