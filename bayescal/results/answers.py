@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 USEFUL: Final = 0.95
 """Probability of being useful that the sentence reports."""
 _THRESHOLDS: Final = 6
+_MOST_SAID: Final = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +54,9 @@ class DecisionCurve(Showing):
         (place, first), *others = names.items()
         verb = "is" if len(first) == 1 else "are"
         said = [f"{text.several(first)} {verb} useful {place}"]
-        said += [f"{text.several(own)} {place}" for place, own in others]
+        said += [f"{text.several(own)} {place}" for place, own in others[: _MOST_SAID - 1]]
+        if left := sum(len(own) for _, own in others[_MOST_SAID - 1 :]):
+            said.append(f"for {text.counted(left, 'more classifier')} see the table")
         head = text.UNRELIABLE if (self.table["status"] != schema.OK).any() else ""
         head += f"With probability {USEFUL:g} or more, {'; '.join(said)}."
         meant = "Useful is better than treating all and treating none."
