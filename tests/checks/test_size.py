@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6302,
     "quantities/ssme": 5625,
     "quantities/temperature": 5012,
-    "report": 3125,
-    "results": 6578,
+    "report": 3141,
+    "results": 6584,
     "workflow": 2781,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_701
+TEST_LINES = 51_736
 
 
 def lines(path: Path) -> int:
