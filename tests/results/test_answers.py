@@ -193,8 +193,9 @@ def test_the_sentence_tells_of_six_sets_of_thresholds_at_most() -> None:
     at = np.tile(np.arange(1, 100) / 100, n)
     name = np.repeat([f"m{k:02d}" for k in range(n)], 99)
     useful = at > np.repeat(np.arange(n) // 2, 99) / 100
-    columns = {"classifier": name, "threshold": at, "p_useful": useful, "evpi": 0.01, "status": "ok"}
-    text = DecisionCurve(0.9, pd.DataFrame(columns)).text
+    numbers = {"threshold": at, "p_useful": useful, "evpi": 0.01}
+    table = pd.DataFrame({"classifier": name, "status": "ok", **numbers})
+    text = DecisionCurve(0.9, table).text
     assert "m10 and m11 at thresholds from 0.06 to 0.99; for 18 more classifiers see the" in text
     assert "m12" not in text
 
