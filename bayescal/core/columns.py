@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import listing
+from bayescal.core.checks import listing, shown
 from bayescal.core.errors import InputError
 
 type Label = bool | int | str
@@ -66,8 +66,9 @@ def not_a_label(value: object, row: int, name: str) -> InputError:
         remedy = "Save words as UTF-8 text."
     elif isinstance(value, float) and name == "y_true":
         remedy = "Labels come first, then scores: Scores(y_true, y_prob)."
+    got = repr(value) if isinstance(value, np.generic) else shown(value)
     return InputError(
-        f"{name} must hold words, whole numbers or true/false; got {value!r} at row {row}. {remedy}"
+        f"{name} must hold words, whole numbers or true/false; got {got} at row {row}. {remedy}"
     )
 
 
@@ -112,7 +113,10 @@ def _objects(rows: list[Any], name: str) -> tuple[Codes, tuple[Label, ...]]:
         seen = {value: code for code, value in enumerate(dict.fromkeys(rows))}
         raw = np.fromiter(map(seen.__getitem__, rows), np.int64, len(rows))
     except TypeError as error:
-        raise not_a_label(rows[0], 0, name) from error
+        # A tuple may hold what has no hash, and is no label either.
+        lists = (isinstance(value, tuple) or not isinstance(value, Hashable) for value in rows)
+        row = next((place for place, found in enumerate(lists) if found), 0)
+        raise not_a_label(rows[row], row, name) from error
     labels: dict[Any, Label] = {}
     for value in seen:
         if not is_missing(value):
@@ -245,7 +249,7 @@ def _convert(column: Any) -> NDArray[Any]:
         array[np.ma.getmaskarray(column)] = None
         return array
     if isinstance(column, np.ndarray):
-        return column
+        return np.asarray(column)  # of np.matrix a column would stay a table
     if isinstance(column, list | tuple):
         array = np.asarray(column)
         if array.dtype.kind in "US" and not all(isinstance(v, str | bytes) for v in column):
@@ -271,6 +275,8 @@ def arrow_to_numpy(column: Any) -> NDArray[Any]:
     """An Arrow array, chunked array or table in NumPy, (obs,); its ``to_numpy`` imports pandas."""
     import pyarrow as pa
 
+    if isinstance(column, pa.Tensor):
+        return np.from_dlpack(column)
     if isinstance(column, pa.Table | pa.RecordBatch):
         return np.column_stack([arrow_to_numpy(part) for part in column.columns])
     if isinstance(column, pa.ChunkedArray):
@@ -289,7 +295,8 @@ def arrow_to_numpy(column: Any) -> NDArray[Any]:
     if _is_number(kind):
         return _filled(column, np.nan, np.float32 if kind == pa.float32() else np.float64)
     if pa.types.is_decimal(kind) or pa.types.is_null(kind):
-        return arrow_to_numpy(column.cast(pa.float64()))
+        # Arrow's own conversion of decimals is off by the last bit of some.
+        return arrow_to_numpy(column.cast(pa.string()).cast(pa.float64()))
     return np.fromiter(_values(column), dtype=object, count=len(column))
 
 
@@ -433,7 +440,7 @@ def _not_numbers(array: NDArray[Any], name: str) -> InputError:
     if isinstance(flat[first], str) and _reads(flat[first].replace(",", ".")):
         point = ", with a decimal point" if "," in flat[first] else ", not as text"
         remedy = f"Write numbers as numbers{point}."
-    return InputError(f"{name} must be numbers; got {flat[first]!r} at row {row}. {remedy}")
+    return InputError(f"{name} must be numbers; got {shown(flat[first])} at row {row}. {remedy}")
 
 
 def _reads(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import combinations
@@ -179,10 +179,10 @@ def differences(view: View) -> Markup | None:
     """Differences of the errors of every pair of classifiers, the resolved ones first."""
     if view.main.role != ERROR or not view.paired:
         return None
-    rows = sorted(_pairs(view), key=lambda row: (not _resolved(row[1]), -abs(row[1].mean)))
-    if not rows:
+    every = _pairs(view)
+    if not every:
         return None
-    left = max(0, len(rows) - MOST_PAIRS)
+    left = max(0, len(every) - MOST_PAIRS)
     more = f" {left} further pairs are left out; bayescal.difference gives them." if left else ""
     drawings = []
     if view.dims_of_cases == (schema.CLASSIFIER,) and len(view.cases) > 2:
@@ -195,7 +195,7 @@ def differences(view: View) -> Markup | None:
         "the better calibrated one. Noise that both share cancels, so these intervals are more "
         "informative than the overlap of two separate ones.",
         figures(wide=drawings),
-        table("Differences", _difference_columns(view, rows[:MOST_PAIRS])),
+        table("Differences", _difference_columns(view, _most_apart(every))),
         "Bold: the interval excludes zero, so the difference is resolved. P(equal): both are "
         "calibrated, or copies of each other. Correlation: that of the two errors over the shared "
         f"rows.{more}",
@@ -227,16 +227,32 @@ def _resolved(pair: Difference) -> bool:
     return pair.lower > 0.0 or pair.upper < 0.0
 
 
-def _pairs(view: View) -> Iterator[tuple[str, Difference]]:
-    """Every pair within each class and group, the smaller mean first."""
-    var, mean = view.main.name, partial(access.posterior_mean, view.tree, view.main.name)
+type _Pairs = list[tuple[float, str, Callable[[], Difference]]]
+
+
+def _pairs(view: View) -> _Pairs:
+    """Every pair within each class and group, the smaller mean first; those most apart first."""
+    var, found = view.main.name, []
     for cases in access.along(view.tree, schema.CLASSIFIER):
         sel = cases[0].sel
         where: Any = {"class_": sel.get(schema.CLASS), "group": sel.get(schema.GROUP)}
         place = ", ".join(filter(None, where.values()))
-        for one, two in combinations(sorted(cases, key=mean), 2):
-            names = one.classifier, two.classifier
-            yield place, difference(view.tree, *names, var, view.prob, **where)
+        means = {case.classifier: access.posterior_mean(view.tree, var, case) for case in cases}
+        for one, two in combinations(sorted(means, key=means.__getitem__), 2):
+            apart = partial(difference, view.tree, one, two, var, view.prob, **where)
+            found.append((means[two] - means[one], place, apart))
+    return sorted(found, key=lambda pair: -pair[0])
+
+
+def _most_apart(every: _Pairs) -> list[tuple[str, Difference]]:
+    """The first pairs that are resolved, then others: means that are nearer need no difference."""
+    rows: list[tuple[str, Difference]] = []
+    for _, place, apart in every:
+        rows.append((place, apart()))
+        if sum(_resolved(pair) for _, pair in rows) == MOST_PAIRS:
+            break
+    rows.sort(key=lambda row: (not _resolved(row[1]), -abs(row[1].mean)))
+    return rows[:MOST_PAIRS]
 
 
 MOST_LINES = 120

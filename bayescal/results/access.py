@@ -287,7 +287,8 @@ def scalar(tree: xr.DataTree, group: str, name: str, case: ResultSlice) -> float
     """Fetch one number of one case; None where the result does not hold it."""
     if not has_variable(tree, group, name):
         return None
-    return float(variable(tree, group, name, case).item())
+    (found,) = values(tree, group, case, name)
+    return float(found.item())
 
 
 def is_scalar(draws: xr.DataArray) -> bool:
@@ -368,7 +369,8 @@ def is_converged(tree: xr.DataTree) -> bool:
 
 def all_converged(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> bool:
     """Whether some cases are reliable: a failed fit that no case owns to may be any of them."""
-    if all(case_converged(tree, case) for case in cases(tree)):
+    flags = (schema.DIAGNOSTICS, "converged")
+    if not has_variable(tree, *flags) or variable(tree, *flags).all():
         return is_converged(tree)
     return all(case_converged(tree, case) for case in shown)
 

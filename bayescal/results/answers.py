@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 USEFUL: Final = 0.95
 """Probability of being useful that the sentence reports."""
 _THRESHOLDS: Final = 6
+_MOST_SAID: Final = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +54,9 @@ class DecisionCurve(Showing):
         (place, first), *others = names.items()
         verb = "is" if len(first) == 1 else "are"
         said = [f"{text.several(first)} {verb} useful {place}"]
-        said += [f"{text.several(own)} {place}" for place, own in others]
+        said += [f"{text.several(own)} {place}" for place, own in others[: _MOST_SAID - 1]]
+        if left := sum(len(own) for _, own in others[_MOST_SAID - 1 :]):
+            said.append(f"for {text.counted(left, 'more classifier')} see the table")
         head = text.UNRELIABLE if (self.table["status"] != schema.OK).any() else ""
         head += f"With probability {USEFUL:g} or more, {'; '.join(said)}."
         meant = "Useful is better than treating all and treating none."
@@ -213,14 +216,14 @@ def _table(
     import pandas as pd
 
     known = chances(result, cases, found, thresholds)
-    everyone = _everyone(result, cases, found)
+    everyone = _everyone(result, cases, found, alpha)
     frames = [
         pd.DataFrame(
             {
                 "classifier": case.classifier,
                 "threshold": thresholds,
                 **_summary(one.own, "", alpha),
-                **_summary(everyone[k], "all_", alpha),
+                **everyone[k],
                 "p_useful": (one.own > np.maximum(one.everyone, 0)).mean(axis=1),
                 "p_best": known.best[:, k],
                 "p_best_all": known.best[:, -2],
@@ -235,16 +238,16 @@ def _table(
 
 
 def _everyone(
-    tree: xr.DataTree, cases: Sequence[ResultSlice], found: Sequence[Benefit]
-) -> Sequence[Floats]:
-    """Net benefit of treating all, (case, threshold, draw): of the same rows one number."""
+    tree: xr.DataTree, cases: Sequence[ResultSlice], found: Sequence[Benefit], alpha: float
+) -> Sequence[dict[str, Floats]]:
+    """Net benefit of treating all, by case: of the same rows one number."""
     draws = [one.everyone for one in found]
     rows = [rows_of(tree, case) for case in cases]
     weights = [(one.by_label * one.unit).sum(axis=1) for one in rows if one is not None]
     # Results keep weights in single precision.
     if len(weights) < len(cases) or not np.allclose(weights, weights[0], rtol=1e-6):
-        return draws
-    return [np.concatenate(draws, axis=1)] * len(cases)
+        return [_summary(one, "all_", alpha) for one in draws]
+    return [_summary(np.concatenate(draws, axis=1), "all_", alpha)] * len(cases)
 
 
 def _summary(draws: Floats, prefix: str, alpha: float) -> dict[str, Floats]:

@@ -337,10 +337,11 @@ def called_alike(
         cut = _CUT * ((called > 0) & (called < 1)) @ number
         few = np.maximum(cut, max(_LEAST_ROWS, _near(label, number) * number.sum()))
         for one, (other, other_sums, other_label) in enumerate(known):
-            near = np.abs(called - other) @ number < few
-            near &= (np.abs(sums - other_sums) < few[:, None]).all(axis=1)
-            if np.array_equal(label, other_label):
-                found[:, k] = np.where(near & (found[:, k] == k), found[:, one], found[:, k])
+            near = (np.abs(sums - other_sums) < few[:, None]).all(axis=1) & (found[:, k] == k)
+            # Rows are compared where their numbers agree, which is rare and quick to see.
+            if near.any() and np.array_equal(label, other_label):
+                near[near] = np.abs(called[near] - other[near]) @ number < few[near]
+                found[near, k] = found[near, one]
         known.append((called, sums, label))
     return found
 

@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2269,
-    "core": 9495,
+    "core": 9502,
     "curves": 2724,
     "inference": 1844,
     "measures": 897,
@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6302,
     "quantities/ssme": 5625,
     "quantities/temperature": 5012,
-    "report": 3125,
-    "results": 6578,
+    "report": 3141,
+    "results": 6584,
     "workflow": 2781,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_682
+TEST_LINES = 51_737
 
 
 def lines(path: Path) -> int:

@@ -166,9 +166,28 @@ def test_tables_give_one_column_a_class(table):
 
 
 def test_arrow_decimals_and_empty_columns_are_numbers():
-    decimals = pa.array([Decimal(1), Decimal(2)])
-    np.testing.assert_array_equal(arrow_to_numpy(decimals), [1.0, 2.0])
+    decimals = [Decimal(k) / 100 for k in range(1000)]
+    np.testing.assert_array_equal(arrow_to_numpy(pa.array(decimals)), np.arange(1000) / 100)
     assert np.isnan(arrow_to_numpy(pa.nulls(3))).all()
+
+
+def test_a_matrix_and_a_tensor_are_arrays():
+    rows = np.arange(6.0).reshape(3, 2)
+    with pytest.warns(PendingDeprecationWarning):
+        matrix = np.asmatrix(rows[:, :1].astype(int))
+    codes, labels = factorize(matrix, "y")
+    assert (codes.tolist(), labels) == ([0, 1, 2], (0, 2, 4))
+    np.testing.assert_array_equal(to_floats(pa.Tensor.from_numpy(rows), "y_prob"), rows)
+
+
+@pytest.mark.parametrize("value", [[0.25] * 99, {"a": 1}, ([0.25] * 99,)])
+def test_a_value_that_is_no_label_is_shown_in_few_words_and_at_its_row(value):
+    column = np.empty(3, object)
+    column[:] = [1, 0, value]
+    with pytest.raises(InputError, match=r"^.{,160} at row 2\. .{,80}$"):
+        factorize(column, "y_true")
+    with pytest.raises(InputError, match=r"^.{,160} at row 2\. .{,80}$"):
+        to_floats(column, "y_prob")
 
 
 @pytest.mark.parametrize("thing", ["scores.csv", 0.5, None, {"a": [1]}, pl.LazyFrame({"a": [1]})])

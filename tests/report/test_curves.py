@@ -1,5 +1,7 @@
 """Tables of errors, shapes of curves, differences, groups, and further measures."""
 
+import sys
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +163,27 @@ def test_too_many_pairs_are_cut_and_the_rest_counted() -> None:
     body = str(differences(View(make_result(names, draws=10), 0.9)))
     assert body.count("<tr>") == MOST_PAIRS + 1
     assert "12 further pairs" in body
+
+
+def test_the_pairs_most_apart_are_found_without_the_difference_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    view, asked = View(make_result(tuple("abcdefg"), draws=60), 0.9), []
+
+    def counted(*given: Any, **more: Any) -> Any:
+        asked.append(given)
+        return difference(*given, **more)
+
+    pairs = [difference(view.tree, *two) for two in combinations("abcdefg", 2)]
+    resolved = [pair for pair in pairs if max(pair.lower, -pair.upper) > 0]
+    assert 2 < len(resolved) < len(pairs)
+    expected = sorted((abs(pair.mean) for pair in resolved), reverse=True)
+    parts = sys.modules["bayescal.report.curves"]
+    monkeypatch.setattr(parts, "difference", counted)
+    monkeypatch.setattr(parts, "MOST_PAIRS", 2)
+    shown = [difference(view.tree, *row[:2]) for row in rows(view)]
+    assert [-pair.mean for pair in shown] == pytest.approx(expected[:2], abs=1e-12)
+    assert len(asked) < len(pairs)
 
 
 def test_nothing_without_pairing() -> None:

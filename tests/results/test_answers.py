@@ -4,13 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
 import bayescal as bc
 from bayescal.measures.measure import ROWS
 from bayescal.results import access
-from bayescal.results.answers import Benefit, benefit, chances
+from bayescal.results.answers import Benefit, DecisionCurve, benefit, chances
 from bayescal.results.measure import curve_cells
 from tests.synthetic import make_result
 
@@ -185,6 +186,18 @@ def test_the_sentence_names_ranges_of_thresholds(two: xr.DataTree) -> None:
     lost = make_result(("vit",), converged=False)
     if "curve" in lost.children:
         assert bc.decision_curve(lost).text.startswith("Unreliable")
+
+
+def test_the_sentence_tells_of_six_sets_of_thresholds_at_most() -> None:
+    n = 30
+    at = np.tile(np.arange(1, 100) / 100, n)
+    name = np.repeat([f"m{k:02d}" for k in range(n)], 99)
+    useful = at > np.repeat(np.arange(n) // 2, 99) / 100
+    numbers = {"threshold": at, "p_useful": useful, "evpi": 0.01}
+    table = pd.DataFrame({"classifier": name, "status": "ok", **numbers})
+    text = DecisionCurve(0.9, table).text
+    assert "m10 and m11 at thresholds from 0.06 to 0.99; for 18 more classifiers see the" in text
+    assert "m12" not in text
 
 
 def test_classes_are_taken_one_at_a_time() -> None:
