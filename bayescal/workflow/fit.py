@@ -245,9 +245,7 @@ def known_options(quantity: Quantity) -> tuple[str, ...]:
 
 def _correlation(plan: Plan, found: Sequence[CaseArrays]) -> dict[str, xr.DataArray] | None:
     """Correlation of the classifiers over shared rows, as the result holds it."""
-    if plan.correlate is None:
-        return None
-    correlation = plan.correlate(found)
+    correlation = None if plan.correlate is None else plan.correlate(found)
     if correlation is None:
         return None
     if not isinstance(correlation, Mapping):

@@ -20,15 +20,15 @@ BUDGET = {
     "quantities/credal": 6471,
     "quantities/ece": 3088,
     "quantities/pu_ece": 6302,
-    "quantities/ssme": 5625,
-    "quantities/temperature": 5012,
+    "quantities/ssme": 5620,
+    "quantities/temperature": 5014,
     "report": 3125,
     "results": 6578,
     "workflow": 2781,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_682
+TEST_LINES = 51_728
 
 
 def lines(path: Path) -> int:
