@@ -24,6 +24,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal._version import __version__
+from bayescal.core.checks import plain
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, Quantity
 from bayescal.core.text import plain_records, printable
@@ -194,7 +195,7 @@ def _release(quantity: Quantity) -> dict[str, str]:
 def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options as they are, where a reader can see what one is; its hash otherwise."""
     return {
-        name: value if isinstance(value, _PLAIN) else fingerprint(value)
+        name: one if isinstance(one := plain(value), _PLAIN) else fingerprint(value)
         for name, value in sorted(options.items())
     }
 
