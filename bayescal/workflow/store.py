@@ -246,6 +246,17 @@ class Checkpoint:
         return self._directory / _CASES / f"{file_stem(json.dumps(recipe, sort_keys=True))}.npz"
 
 
+def checkpoint_seed(directory: str | os.PathLike[str], new: int) -> int:
+    """The seed of calls that are given none, so that the same call finds its cases again."""
+    path = checked_path(directory, "checkpoint") / _CASES / "seed"
+    with suppress(OSError, ValueError):
+        return check_seed(int(path.read_bytes()))
+    with writing_to(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, str(new).encode())
+    return new
+
+
 def finished(directory: Path) -> int:
     """Count what a run has left in the directory of a store or checkpoint."""
     return sum(1 for folder in (_FITS, _CASES) for _ in directory.glob(f"{folder}/*.npz"))

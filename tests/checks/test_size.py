@@ -24,11 +24,11 @@ BUDGET = {
     "quantities/temperature": 5014,
     "report": 3125,
     "results": 6578,
-    "workflow": 2781,
+    "workflow": 2800,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_728
+TEST_LINES = 51_745
 
 
 def lines(path: Path) -> int:

@@ -383,6 +383,23 @@ def test_a_fit_takes_up_where_another_stopped(tmp_path):
     assert first["bounds"].dataset.identical(again["bounds"].dataset)
 
 
+def test_the_same_call_without_a_seed_finds_its_cases(tmp_path, monkeypatch):
+    data = made.data(1)["north", 0]
+    own = {"method": "direct", "draws": 250, "chains": 2, "checkpoint": tmp_path / "kept"}
+    grid = {"one": made.PRIORS, "other": replace(made.PRIORS, calibrated=0.2)}
+    first = bc.fit("ece", data, priors=made.PRIORS, **own)
+    both = bc.prior_sensitivity("ece", data, grid, **own)
+    monkeypatch.setattr("bayescal.workflow.fit.fit_case", lambda *_: 1 / 0)
+    again = bc.fit("ece", data, priors=made.PRIORS, **own)
+    assert again.posterior.identical(first.posterior)
+    assert again.attrs["seed"] == first.attrs["seed"] == both.attrs["seed"]
+    assert bc.prior_sensitivity("ece", data, grid, **own).posterior.identical(both.posterior)
+    # Another directory has a seed of its own, and one that is given stays.
+    for changes in ({"checkpoint": tmp_path / "new"}, {"seed": 20}):
+        with pytest.raises(ZeroDivisionError):
+            bc.fit("ece", data, priors=made.PRIORS, **{**own, **changes})
+
+
 def test_a_directory_that_cannot_be_made_is_named_before_a_fit(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(bc.OutputError, match="cannot be written"):
