@@ -316,12 +316,17 @@ def verified(content: bytes | Path, key: Key) -> dict[str, Any]:
         return _head_of(archive, key)
 
 
-def unpack(content: bytes | Path, key: Key) -> xr.DataTree:
-    """Read the result of this key."""
+def unpack(content: bytes | Path, key: Key, summary: object) -> xr.DataTree:
+    """Read the result of this key, which has had this summary when it was found."""
     with _reading(content) as archive:
         head = _head_of(archive, key)
         groups = {name: _group(archive, name, held) for name, held in head["groups"].items()}
         tree = xr.DataTree.from_dict(groups)
+    if json.dumps(head["summary"]) != json.dumps(summary):
+        raise InputError(
+            f"the store must still have the fit of {label(key)} that was found there; it has "
+            "another one since. Call bayescal.load_many, or fit other data into another store."
+        )
     if head["keep"] == "summary":
         raise InputError(
             "only the summary of this fit was kept. Read .summary(), or fit with keep='scalars'."

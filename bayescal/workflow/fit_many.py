@@ -87,7 +87,7 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
             failure = self.failures.get(own)
             raise KeyError(key if failure is None else f"{key!r} failed: {failure.message}")
         try:
-            return archive.unpack(found, own)
+            return archive.unpack(found, own, self.rows[own])
         except archive.DamagedError as error:
             raise InputError(
                 f"{found if isinstance(found, Path) else repr(key)} must hold a result; it is "

@@ -24,11 +24,11 @@ BUDGET = {
     "quantities/temperature": 5014,
     "report": 3125,
     "results": 6578,
-    "workflow": 2800,
+    "workflow": 2805,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_745
+TEST_LINES = 51_758
 
 
 def lines(path: Path) -> int:
