@@ -578,7 +578,7 @@ class BasePriors:
         for name in self.of_kinds:
             if is_dataclass(held := getattr(self, name)):
                 found[name] = {type(held).__name__: found[name]}
-        return json.dumps(found)
+        return json.dumps(found, default=np.generic.item)
 
     def alternatives(self) -> dict[str, Any]:
         """Priors to compare these with, by name: none but these."""

@@ -223,11 +223,11 @@ def fingerprint(problem: Problem, positives: NDArray[Any]) -> str:
     """Hash of the counts, cells and bins."""
     cells, bins = problem.cells, problem.bins
     every = [cells.edges, cells.count, positives, cells.mean_score, cells.mass, bins.edges]
+    every += [cells.rows, cells.positive_rows]
     if (parts := problem.parts) is not None:
         every += [parts.edges, parts.count, parts.positives, parts.mean_score, parts.mass]
     # Bounds go by how the bins were chosen, steps by the end that bins own.
-    chosen = f"{bins.strategy} {bins.closed}"
-    return digest_of(repr(sorted(problem.coords.items())), *every, chosen)
+    return digest_of(repr(sorted(problem.coords.items())), *every, f"{bins.strategy} {bins.closed}")
 
 
 def score_logit(score: Floats) -> Floats:

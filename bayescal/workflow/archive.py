@@ -24,6 +24,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal._version import __version__
+from bayescal.core.checks import plain
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, Quantity
 from bayescal.core.text import plain_records, printable
@@ -194,7 +195,7 @@ def _release(quantity: Quantity) -> dict[str, str]:
 def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options as they are, where a reader can see what one is; its hash otherwise."""
     return {
-        name: value if isinstance(value, _PLAIN) else fingerprint(value)
+        name: one if isinstance(one := plain(value), _PLAIN) else fingerprint(value)
         for name, value in sorted(options.items())
     }
 
@@ -315,12 +316,17 @@ def verified(content: bytes | Path, key: Key) -> dict[str, Any]:
         return _head_of(archive, key)
 
 
-def unpack(content: bytes | Path, key: Key) -> xr.DataTree:
-    """Read the result of this key."""
+def unpack(content: bytes | Path, key: Key, summary: object) -> xr.DataTree:
+    """Read the result of this key, which has had this summary when it was found."""
     with _reading(content) as archive:
         head = _head_of(archive, key)
         groups = {name: _group(archive, name, held) for name, held in head["groups"].items()}
         tree = xr.DataTree.from_dict(groups)
+    if json.dumps(head["summary"]) != json.dumps(summary):
+        raise InputError(
+            f"the store must still have the fit of {label(key)} that was found there; it has "
+            "another one since. Call bayescal.load_many, or fit other data into another store."
+        )
     if head["keep"] == "summary":
         raise InputError(
             "only the summary of this fit was kept. Read .summary(), or fit with keep='scalars'."

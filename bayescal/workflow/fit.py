@@ -28,7 +28,7 @@ from bayescal.results.measure import with_measure
 from bayescal.results.robustness import check_question, conclusions
 from bayescal.results.schema import WARNINGS, problems, remedy
 from bayescal.workflow.sampling import Settings, fit_case, one_blas_thread, tuned_on
-from bayescal.workflow.store import Checkpoint
+from bayescal.workflow.store import Checkpoint, checkpoint_seed
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -74,7 +74,8 @@ def fit(
     target_accept : float, in (0, 1), optional
         Acceptance that NUTS tunes its step size to; by default what the model sets.
     seed : int, optional
-        The same seed gives the same result. One is drawn, and kept in the result, if not given.
+        The same seed gives the same result. If not given, that of the checkpoint, or one is drawn;
+        the result says which.
     prob : float, in (0, 1), default 0.9
         Probability of the intervals in summaries of `fit_many` and in `ReliabilityDisplay`; other
         functions that read the result take their own.
@@ -133,6 +134,7 @@ def fit(
     used = priors_of(chosen, priors)
     with one_blas_thread():
         plan = plan_of(chosen, data, used, options)
+        settings = replace(settings, seed=_seed(seed, checkpoint))
         kept = None if checkpoint is None else Checkpoint(checkpoint, chosen, used, settings)
         with progress_bar("Fitting", progress) as update:
             found = list(_fitted(chosen, plan.cases, settings, kept, update))
@@ -143,6 +145,12 @@ def fit(
     if not converged(found):
         warn_caller(tree.attrs["status"], ConvergenceWarning)
     return tree
+
+
+def _seed(seed: int | None, checkpoint: Any) -> int:
+    """The seed given, else that of the checkpoint, else a new one."""
+    own = Settings(seed=seed).seed or 0
+    return own if seed is not None or checkpoint is None else checkpoint_seed(checkpoint, own)
 
 
 def _without_quick(method: str, options: dict[str, Any]) -> str:
@@ -245,9 +253,7 @@ def known_options(quantity: Quantity) -> tuple[str, ...]:
 
 def _correlation(plan: Plan, found: Sequence[CaseArrays]) -> dict[str, xr.DataArray] | None:
     """Correlation of the classifiers over shared rows, as the result holds it."""
-    if plan.correlate is None:
-        return None
-    correlation = plan.correlate(found)
+    correlation = None if plan.correlate is None else plan.correlate(found)
     if correlation is None:
         return None
     if not isinstance(correlation, Mapping):
@@ -329,7 +335,7 @@ def prior_sensitivity(
         one, which is compared with its `alternatives`; the quantity's default if not given.
     seed : int, optional
         Every prior is fitted with this seed, so that differences are not those of random numbers;
-        one is drawn, and kept in the result, if not given.
+        if not given, that of the checkpoint, or one is drawn.
     var : str, Measure or callable, optional
         What the conclusion is on: a variable (see `conclusions`), a measure, or a function as of
         `bayescal.measure`.
@@ -381,7 +387,7 @@ def prior_sensitivity(
     chosen = _checked(quantity, priors)
     check_call(progress, "progress")
     check_question(quantity, var, threshold)
-    number = Settings(seed=seed).seed
+    number = _seed(seed, options.get("checkpoint"))
     trees = {}
     with progress_bar("Fitting", progress) as update:
         for place, (name, one) in enumerate(chosen.items()):

@@ -87,11 +87,11 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
             failure = self.failures.get(own)
             raise KeyError(key if failure is None else f"{key!r} failed: {failure.message}")
         try:
-            return archive.unpack(found, own)
+            return archive.unpack(found, own, self.rows[own])
         except archive.DamagedError as error:
             raise InputError(
                 f"{found if isinstance(found, Path) else repr(key)} must hold a result; it is "
-                f"damaged: {error}. Call fit_many again, which fits it anew."
+                f"damaged: {error}. Remove the file, and call fit_many again, which fits it anew."
             ) from error
 
     def __contains__(self, key: object) -> bool:
@@ -375,8 +375,7 @@ class _Run:
             return False
         if head is None:
             return False
-        why = difference(head["recipe"], recipe)
-        if why:
+        if why := difference(head["recipe"], recipe):
             self.found.recomputed[key] = f"the store has it of {why}"
             return False
         self.store.end_failure(key)
@@ -391,10 +390,8 @@ class _Run:
             if self.store is not None:
                 self.store.keep_failure(key, outcome)
             return
-        head = archive.about(outcome)
-        if self.store is not None:
-            self.store.keep(key, outcome)
-        self.found._hold(key, outcome if self.store is None else self.store.file(key), head)
+        content = outcome if self.store is None else self.store.keep(key, outcome)
+        self.found._hold(key, content, archive.about(outcome))
 
 
 def _pairs(data: Any) -> Iterator[tuple[Key, Any]]:
@@ -479,8 +476,7 @@ def _check_alike(path: Path, recipes: Mapping[Key, Mapping[str, Any]]) -> None:
         for key, recipe in recipes.items()
     }
     first = next(iter(alike), "")
-    others = {key: difference(one, alike[first]) for key, one in alike.items()}
-    others = {key: why for key, why in others.items() if why}
+    others = {key: why for key, one in alike.items() if (why := difference(one, alike[first]))}
     if not others:
         return
     quantities = {str(recipe["quantity"]) for recipe in recipes.values()}

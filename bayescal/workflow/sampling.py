@@ -44,24 +44,25 @@ class Settings:
         for name, least in (("draws", 4), ("tune", 1), ("chains", 1)):
             if (given := getattr(self, name)) is None and name == "tune":
                 continue
-            # NumPy's whole numbers cannot be written as JSON.
+            # NumPy's numbers cannot be written as JSON, nor be told apart from Python's near them.
             number = check_whole(given, name, least, most=MOST_DRAWN)
             object.__setattr__(self, name, number)
         object.__setattr__(self, "seed", check_seed(self.seed))
         check_choice(self.method, METHODS, "method")
         if self.target_accept is not None:
             remedy = "Pass 0.8, or 0.95 after divergences."
-            check_number(self.target_accept, "target_accept", "(0, 1)", remedy)
-        check_number(self.prob, "prob", "(0, 1)", "Pass 0.9 for 90%.")
+            accept = check_number(self.target_accept, "target_accept", "(0, 1)", remedy)
+            object.__setattr__(self, "target_accept", accept)
+        prob = check_number(self.prob, "prob", "(0, 1)", "Pass 0.9 for 90%.")
+        object.__setattr__(self, "prob", prob)
 
 
 def settings_and_options(
     given: Mapping[str, Any], **defaults: Any
 ) -> tuple[Settings, dict[str, Any]]:
     """Settings among the keyword arguments of a call, and the others: options of the quantity."""
-    names = {field.name for field in fields(Settings)}
-    own = {name: value for name, value in given.items() if name in names}
-    others = {name: value for name, value in given.items() if name not in names}
+    others = dict(given)
+    own = {one.name: others.pop(one.name) for one in fields(Settings) if one.name in others}
     return Settings(**{**defaults, **own}), others
 
 

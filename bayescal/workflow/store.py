@@ -86,37 +86,36 @@ class Store:
     @property
     def quantity(self) -> str:
         """The quantity of its fits, "" in a new one."""
-        return str(self._about(damaged_too=True).get("quantity", ""))
+        return str((self._said() or self._of_last_fit()).get("quantity", ""))
 
     def seed(self, quantity: str, wanted: int | None, new: int) -> int:
         """The seed of the store where none is wanted; what is returned is the seed from now on."""
-        stored = self._about(damaged_too=wanted is not None)
+        said = self._said()
+        stored = said or self._of_last_fit()
         other = stored.get("quantity", quantity)
         if other != quantity:
             raise InputError(
                 f"a store holds fits of one quantity; {self.path} has those of {other}, not "
                 f"{quantity}. Pass another store."
             )
-        seed = stored.get("seed", new) if wanted is None else new
-        about = {"seed": seed, "quantity": quantity}
-        if about != stored:
+        about = {"seed": stored.get("seed", new) if wanted is None else new, "quantity": quantity}
+        if about != said:
             write_bytes(self.path / _ABOUT, json.dumps(about).encode())
-        return int(seed)
+        return int(about["seed"])
 
-    def _about(self, *, damaged_too: bool) -> dict[str, Any]:
-        """What the store says of itself; nothing where it is new, or damaged and not needed."""
-        path = self.path / _ABOUT
-        if not path.is_file():
-            return {}
-        try:
-            about = json.loads(path.read_bytes())
-            return {**about, "seed": check_seed(about["seed"])}
-        except _UNREADABLE as error:
-            if damaged_too:
-                return {}
-            raise InputError(
-                f"{path} must hold the seed of the store; it is damaged. Pass seed=."
-            ) from error
+    def _said(self) -> dict[str, Any]:
+        """What the store says of itself; nothing where it is new, or that is lost or damaged."""
+        with suppress(*_UNREADABLE):
+            return _seed_and_quantity(json.loads((self.path / _ABOUT).read_bytes()))
+        return {}
+
+    def _of_last_fit(self) -> dict[str, Any]:
+        """The same as the fit made last has it; nothing where there is none."""
+        files = (self.path / _FITS).glob("*.npz")
+        for path in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True):
+            with suppress(archive.DamagedError, *_UNREADABLE):
+                return _seed_and_quantity(archive.about(path)["recipe"])
+        return {}
 
     def read(self, key: Key) -> dict[str, Any] | None:
         """What is stored under a key, checked to the last byte; None where nothing is."""
@@ -131,10 +130,11 @@ class Store:
             target.parent.mkdir(exist_ok=True)
             return path.replace(target)
 
-    def keep(self, key: Key, content: bytes) -> None:
-        """Store a fit; a failure under its key is over."""
-        write_bytes(self.file(key), content)
+    def keep(self, key: Key, content: bytes) -> Path:
+        """Store a fit, and say where; a failure under its key is over."""
+        write_bytes(path := self.file(key), content)
         self.end_failure(key)
+        return path
 
     def keep_failure(self, key: Key, failure: Failure) -> None:
         """Store why there is no fit; an older one of other data stays, and counts no more."""
@@ -186,6 +186,10 @@ class Store:
 
     def _failure_file(self, key: Key) -> Path:
         return self.path / _FAILURES / f"{file_stem(key)}.json"
+
+
+def _seed_and_quantity(held: dict[str, Any]) -> dict[str, Any]:
+    return {"seed": check_seed(held["seed"]), "quantity": held["quantity"]}
 
 
 class Checkpoint:
@@ -240,6 +244,17 @@ class Checkpoint:
         coords = dict(sorted(case.coords.items()))
         recipe = recipe_of(quantity, case.fingerprint(), priors, settings, coords=coords)
         return self._directory / _CASES / f"{file_stem(json.dumps(recipe, sort_keys=True))}.npz"
+
+
+def checkpoint_seed(directory: str | os.PathLike[str], new: int) -> int:
+    """The seed of calls that are given none, so that the same call finds its cases again."""
+    path = checked_path(directory, "checkpoint") / _CASES / "seed"
+    with suppress(OSError, ValueError):
+        return check_seed(int(path.read_bytes()))
+    with writing_to(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, str(new).encode())
+    return new
 
 
 def finished(directory: Path) -> int:

@@ -20,15 +20,15 @@ BUDGET = {
     "quantities/credal": 6471,
     "quantities/ece": 3088,
     "quantities/pu_ece": 6302,
-    "quantities/ssme": 5625,
-    "quantities/temperature": 5012,
+    "quantities/ssme": 5620,
+    "quantities/temperature": 5014,
     "report": 3141,
     "results": 6584,
-    "workflow": 2781,
+    "workflow": 2805,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_737
+TEST_LINES = 51_813
 
 
 def lines(path: Path) -> int:

@@ -6,6 +6,7 @@ The rules are those of `bayescal.core.quantity`; nothing is fitted here.
 import dataclasses
 import functools
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -148,6 +149,13 @@ def test_priors_are_frozen_and_say_what_they_are(quantity: Any, made: Made) -> N
     assert priors.describe()
     assert priors.to_json().startswith("{")
     assert "Parameters" in (inspect.getdoc(quantity.Priors) or "")
+
+
+def test_priors_hold_numbers_of_numpy_as_those_of_python(quantity: Any, made: Made) -> None:
+    held = {one.name: getattr(made.priors, one.name) for one in dataclasses.fields(made.priors)}
+    own = {name: np.float32(value) for name, value in held.items() if isinstance(value, float)}
+    told = json.loads(dataclasses.replace(made.priors, **own).to_json())
+    assert {name: told[name] for name in own} == {name: float(own[name]) for name in own}
 
 
 def test_alternative_priors_begin_with_the_given_ones_and_differ(quantity: Any, made: Made) -> None:

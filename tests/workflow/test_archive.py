@@ -13,14 +13,23 @@ from bayescal.workflow.archive import (
     fingerprint,
     from_json,
     order,
+    plain_options,
     seed_of,
 )
+from bayescal.workflow.sampling import Settings
 
 
 def test_an_option_that_is_no_number_is_the_same_again() -> None:
     one, other = ({"options": {"a": float("nan"), "b": b}} for b in (1, 1))
     assert difference(one, json.loads(json.dumps(other))) == ""
     assert difference(one, {"options": {"a": 0.5, "b": 1}}) == "other options"
+
+
+def test_settings_and_options_of_numpy_are_those_of_python() -> None:
+    assert plain_options({"n_bins": np.int64(5)}) == {"n_bins": 5}
+    # Single precision's 0.9 is another number, which NumPy calls equal to Python's.
+    settings = Settings(prob=np.float32(0.9), target_accept=np.float32(0.9))
+    assert settings.prob == settings.target_accept == 0.8999999761581421 != 0.9
 
 
 def test_numpy_keys_are_those_of_python() -> None:

@@ -80,12 +80,15 @@ def test_without_a_seed_that_of_the_store_goes_on(store) -> None:
     ],
 )
 def test_what_was_computed_otherwise_is_fitted_again_and_said(tmp_path, change, why) -> None:
-    made.fit(1, store=tmp_path / "store")
+    before = made.fit(1, store=tmp_path / "store")
     given = {"data": made.data(1), "priors": made.PRIORS, **made.OPTIONS, **change}
     with pytest.warns(bc.ManyFitsWarning, match=f"north / 0: the store has it of {why}"):
         found = bc.fit_many("ece", store=tmp_path / "store", **given)
     assert found.computed == list(found.recomputed) == [("north", 0)]
     assert not bc.fit_many("ece", store=tmp_path / "store", **given).computed
+    if "keep" not in change:  # which leaves the numbers as they are
+        with pytest.raises(bc.InputError, match=r"fit of north / 0 that was found .* another one"):
+            before["north", 0]
 
 
 def test_another_version_fits_again(tmp_path, monkeypatch) -> None:

@@ -81,11 +81,31 @@ def test_a_store_has_one_quantity(store: Path) -> None:
     data = {("west", 0): made.data()["north", 0]}
     with pytest.raises(bc.InputError, match=r"those of ece, not agnostic\. Pass another"):
         bc.fit_many("agnostic", data, store=store, method="direct", seed=1)
-    # One that an earlier version of bayescal let two quantities into.
-    (store / "store.json").write_text(json.dumps({"seed": 20}))
-    bc.fit_many("agnostic", data, store=store, method="direct", seed=20)
+    # One into which a fit of another quantity was copied.
+    other = store.with_name("other")
+    bc.fit_many("agnostic", data, store=other, method="direct", seed=20)
+    shutil.copytree(other / "fits", store / "fits", dirs_exist_ok=True)
     with pytest.raises(bc.InputError, match=r"one quantity; .*has those of agnostic and ece"):
         bc.load_many(store)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"[]", b'{"seed": 20}', b'{"seed": -1}'])
+def test_a_store_that_lost_its_description_keeps_quantity_and_seed(store, content) -> None:
+    about = store / "store.json"
+
+    def lose() -> None:
+        about.unlink() if content is None else about.write_bytes(content)
+
+    lose()
+    with pytest.raises(bc.InputError, match=r"those of ece, not agnostic\. Pass another"):
+        bc.fit_many("agnostic", made.data(2), store=store, method="direct", seed=20)
+    assert not made.fit(2, store=store, seed=None).computed
+    assert json.loads(about.read_bytes()) == {"seed": 20, "quantity": "ece"}
+    # A fit that is damaged says nothing.
+    file_of(store, 1).write_bytes(b"")
+    lose()
+    with pytest.warns(bc.ManyFitsWarning, match="1 of the store's fits .*north / 1: its file was"):
+        assert made.fit(2, store=store, seed=None).computed == [("north", 1)]
 
 
 def test_a_copied_file_is_no_fit_of_the_other_key(store: Path) -> None:
@@ -163,8 +183,6 @@ def test_damaged_descriptions_are_named(store: Path, content: bytes) -> None:
         bc.load_many(store)
     failure.unlink()
     (store / "store.json").write_bytes(content)
-    with pytest.raises(bc.InputError, match=r"store.json must hold the seed .*Pass seed="):
-        made.fit(2, store=store, seed=None)
     assert not made.fit(2, store=store).computed
     path = file_of(store, 0)
     _describe(path, content)
@@ -363,6 +381,23 @@ def test_a_fit_takes_up_where_another_stopped(tmp_path):
     assert path.stat().st_mtime_ns == written
     assert first["posterior"].dataset.identical(again["posterior"].dataset)
     assert first["bounds"].dataset.identical(again["bounds"].dataset)
+
+
+def test_the_same_call_without_a_seed_finds_its_cases(tmp_path, monkeypatch):
+    data = made.data(1)["north", 0]
+    own = {"method": "direct", "draws": 250, "chains": 2, "checkpoint": tmp_path / "kept"}
+    grid = {"one": made.PRIORS, "other": replace(made.PRIORS, calibrated=0.2)}
+    first = bc.fit("ece", data, priors=made.PRIORS, **own)
+    both = bc.prior_sensitivity("ece", data, grid, **own)
+    monkeypatch.setattr("bayescal.workflow.fit.fit_case", lambda *_: 1 / 0)
+    again = bc.fit("ece", data, priors=made.PRIORS, **own)
+    assert again.posterior.identical(first.posterior)
+    assert again.attrs["seed"] == first.attrs["seed"] == both.attrs["seed"]
+    assert bc.prior_sensitivity("ece", data, grid, **own).posterior.identical(both.posterior)
+    # Another directory has a seed of its own, and one that is given stays.
+    for changes in ({"checkpoint": tmp_path / "new"}, {"seed": 20}):
+        with pytest.raises(ZeroDivisionError):
+            bc.fit("ece", data, priors=made.PRIORS, **{**own, **changes})
 
 
 def test_a_directory_that_cannot_be_made_is_named_before_a_fit(tmp_path):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Final, override
+from dataclasses import dataclass, field, fields, replace
+from typing import ClassVar, Final, override
 
 from bayescal.core.checks import check_choice, check_is, check_number, check_whole
 from bayescal.core.quantity import BasePriors
@@ -167,6 +166,7 @@ class Priors(BasePriors):
     0.5
     """
 
+    of_kinds: ClassVar[tuple[str, ...]] = ("label",)
     label: LabelPrior = field(default_factory=Tilt)
     power: float = 0.75
     discount: float = 10.0
@@ -245,11 +245,6 @@ class Priors(BasePriors):
             found["tilt"] = replace(self, label=Tilt())
         found["power 1"] = replace(self, discount=0.0, power=1.0)
         return {name: one for name, one in found.items() if name == "default" or one != self}
-
-    @override
-    def to_json(self) -> str:
-        label = {type(self.label).__name__: asdict(self.label)}
-        return json.dumps({"label": label, "discount": self.discount, "power": self.power})
 
     @override
     def describe(self) -> str:

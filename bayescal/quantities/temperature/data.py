@@ -308,7 +308,9 @@ class Problem:
     def fingerprint(self) -> str:
         """Hash of names, logits and labels."""
         names = repr((self.classifier, self.classes))
-        return digest_of(names, self.logits, self.label, self.weight)
+        # Confidences are rounded as scores of this precision are.
+        dtype = None if self.dtype == np.float64 else str(self.dtype)
+        return digest_of(names, self.logits, self.label, self.weight, dtype)
 
 
 def _logits_of(data: Scores, place: int) -> tuple[NDArray[np.floating], Floats]:

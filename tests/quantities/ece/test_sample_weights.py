@@ -368,6 +368,16 @@ def test_weights_tell_problems_apart():
     assert len({fingerprint(one, one.cells.positives) for one in made}) == 2
 
 
+def test_numbers_of_weighted_rows_tell_problems_apart():
+    held = {"count": [10.0, 12.0], "positives": [2.0, 9.0], "mean_score": [0.2, 0.7]}
+    made = [
+        bc.ece.plan(BinCounts([0, 0.5, 1], **held, mass=[11, 13], rows=rows), Priors()).cases[0]
+        for rows in ([12, 14], [20, 14])
+    ]
+    assert [sum(case.problem.cells.rows) for case in made] == [26, 34]
+    assert len({case.fingerprint() for case in made}) == 2
+
+
 @pytest.mark.mcmc
 def test_pymc_counts_whole_rows():
     with pytest.raises(InputError, match=r"must have whole counts of rows.*method='direct'"):

@@ -74,6 +74,17 @@ def test_data_that_cannot_be_used_are_refused(make, message):
         plan(make(), Priors())
 
 
+def test_logits_of_single_precision_are_other_data():
+    # Their confidences are rounded otherwise, and may lie in other bins.
+    given = np.array([[0.5, 0.25], [1.5, -2.0], [0.0, 3.0]])
+    cases = [
+        bc.temperature.plan(bc.Scores([0, 1, 1], logits, from_logits=True), Priors()).cases[0]
+        for logits in (given, given.astype(np.float32))
+    ]
+    assert len({case.problem.logits.tobytes() for case in cases}) == 1
+    assert len({case.fingerprint() for case in cases}) == 2
+
+
 def test_weights_of_models_sum_to_1():
     assert Priors().weights == pytest.approx(dict.fromkeys(MODELS, 1 / 3))
     assert Priors(shared=0, vector=0).weights == {"class temperatures": 1}
