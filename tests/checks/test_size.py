@@ -10,8 +10,8 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2269,
-    "core": 9495,
+    "cli": 2293,
+    "core": 9504,
     "curves": 2724,
     "inference": 1844,
     "measures": 897,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_682
+TEST_LINES = 51_751
 
 
 def lines(path: Path) -> int:
