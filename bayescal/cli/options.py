@@ -49,7 +49,7 @@ class _There(click.Path):
     """A path of something, missed before options are: with a wrong name these are of no use."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        path = super().convert(value, param, ctx)
+        path: Any = super().convert(value, param, ctx)
         if not path.exists():
             from bayescal.core.tables import check_file
 
