@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bayescal.cli.options import PATH, ROWS_ALONE, VERBOSE, click_option
+from bayescal.cli.options import PATH, ROWS_ALONE, THERE, VERBOSE, click_option
 from bayescal.cli.output import TABLES, check_target, print_table, say, say_written, write_rows
 from bayescal.cli.run import carry_out, in_terms_of, status_code
 from bayescal.core import command as shared
@@ -26,8 +26,15 @@ if TYPE_CHECKING:
     from bayescal.core.scores import Scores
 
 
+_OF_ROWS: Final = (
+    shared.CLASSIFIER,
+    # A result of probabilities does not take logits.
+    replace(shared.FROM_LOGITS, phrases={"set from_logits=True": "pass their softmax"}),
+)
+
+
 @click.command(short_help="Calibrate new rows by a kept result.")
-@click.argument("result", type=PATH)
+@click.argument("result", type=THERE)
 @click.argument("file", type=ROWS_ALONE)
 @click.option(
     "--score",
@@ -51,6 +58,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="The probabilities (.csv, .parquet).",
 )
+@in_terms_of(_OF_ROWS)
 def calibrate(
     result: Path,
     file: Path,
@@ -68,6 +76,7 @@ def calibrate(
 
     from bayescal.core.columns import to_floats
     from bayescal.core.command import matching
+    from bayescal.core.intake import Column, logits, probabilities
     from bayescal.core.tables import open_table
     from bayescal.quantities import quantity_named
     from bayescal.results.access import json_attribute
@@ -89,14 +98,15 @@ def calibrate(
     table = open_table(file)
     pairs = [pair for pattern in score for pair in matching(pattern, table, [])]
     read = table.read([name for name, _ in pairs])
-    columns = [(name, read[name]) for name, _ in pairs]
+    columns = [Column(f"column {name!r}{table.of}", read[name]) for name, _ in pairs]
+    check = logits if tree.attrs.get("input_scale") == "logits" else probabilities
+    for column in columns:
+        check(column)
     known = json_attribute(tree, "classes")
     of_positive = len(pairs) == 1 and len(known) == 2 and known[0] not in pairs[0]
     found = calibrate(
         tree,
-        np.column_stack(
-            [to_floats(values, f"column {name!r}{table.of}") for name, values in columns]
-        ),
+        np.column_stack([to_floats(one.values, one.name) for one in columns]),
         classifier=classifier,
         classes=None if of_positive else _classes(pairs, known),
         scale="logits" if from_logits else None,
@@ -214,6 +224,7 @@ _PAIRS: Final = Option(
     flags=("--pairs",),
     is_flag=True,
     help="Count the rows of up to 8 classifiers together too, which their differences need.",
+    phrases={", or make CountTable(dict(table)) of the former": ""},
 )
 _OPTIONS: Final = (
     shared.LABEL,

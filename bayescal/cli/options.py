@@ -45,7 +45,19 @@ class _Kept(ExitStack):
 KEPT: Final = _Kept()
 
 
-class _Rows(click.Path):
+class _There(click.Path):
+    """A path of something, missed before options are: with a wrong name these are of no use."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path: Any = super().convert(value, param, ctx)
+        if not path.exists():
+            from bayescal.core.tables import check_file
+
+            check_file(path)
+        return path
+
+
+class _Rows(_There):
     """A path of rows, of which one may be "-"."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -68,6 +80,7 @@ class _RowsAlone(_Rows):
 
 RESULT: Final = ".nc"
 """How the names of results end."""
+THERE: Final = _There(path_type=Path)
 ROWS: Final = _Rows(path_type=Path)
 ROWS_ALONE: Final = _RowsAlone(path_type=Path)
 

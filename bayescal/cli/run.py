@@ -120,7 +120,7 @@ def loaded_or_fitted(
     `check` takes the names of the cases along a dimension, and refuses them before the fit.
     """
     command: Command = quantity.COMMAND
-    first, *others = files_of(given)
+    first, *others = sorted(files_of(given), key=lambda path: path.suffix.casefold() != RESULT)
     if first.suffix.casefold() == RESULT:
         from bayescal.results.io import load
 

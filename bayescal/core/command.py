@@ -219,7 +219,7 @@ POS_LABEL = Option(
     default="1",
     metavar="VALUE",
     help="Label of the positive class.",
-    phrases={"and pos_label": "and --pos-label"},
+    phrases={f"{word} pos_label": f"{word} --pos-label" for word in ("and", "where")},
 )
 FROM_LOGITS = Option(
     flags=("--from-logits",),

@@ -39,6 +39,8 @@ _PART_ROWS = 1 << 22
 _MOST_PARTS = 4
 _DELIMITERS = ",;\t|"
 _MORE_NULLS = ["None", "<NA>"]
+# Whole numbers and truth values, as a column of them in a Parquet file names them.
+_NAMED = {r"^\+?(-?\d+)\.0*$": r"\1", "(?i)^true$": "True", "(?i)^false$": "False"}
 # Fractions and times, which name nothing.
 _NO_NAME = r"^([+-]?\d*\.\d*[1-9]\d*([eE][+-]?\d+)?|\d{4}-\d\d-\d\d[ T]\d\d.*)$"
 
@@ -352,7 +354,7 @@ class CsvTable(Table):
     words: tuple[str | None, ...] = ()
 
     def with_words(self, *names: str | None) -> Table:
-        """The same table, with columns that are read as they are written."""
+        """The same table, with columns of names: as they are written, but 1 for 1.0."""
         return replace(self, words=names)
 
     def has_more_rows(self, than: int) -> bool:
@@ -374,8 +376,7 @@ class CsvTable(Table):
         with self.files[0].opened(self.kind) as path:
             self._check_closed(path)
             table = csv.read_csv(path, **_csv_options(self.delimiter, columns, self._as_words()))
-        self._check_names(table, columns, 0)
-        return table
+        return self._named(table, columns, 0)
 
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
         """The rows as one part."""
@@ -394,9 +395,9 @@ class CsvTable(Table):
                 empty = [one.name for one in reader.schema if one.type == pa.null()]
             with csv.open_csv(path, **_csv_options(self.delimiter, columns, types)) as reader:
                 for batch in reader:
-                    self._check_names(batch, columns, first)
+                    named = self._named(batch, columns, first)
                     first += batch.num_rows
-                    yield read_words(batch, empty)
+                    yield read_words(named, empty)
 
     def _check_closed(self, path: Path) -> None:
         """Refuse a text that ends within quotes, where Arrow takes the lines behind for a value."""
@@ -427,8 +428,8 @@ class CsvTable(Table):
 
         return {name: pa.string() for name in self.words if name is not None}
 
-    def _check_names(self, table: Any, columns: Sequence[str], first: int) -> None:
-        """Refuse fractions and times where there should be names, as those of Parquet are."""
+    def _named(self, table: Any, columns: Sequence[str], first: int) -> Any:
+        """Names as those of Parquet: 1 for 1.0, and no fractions or times."""
         import pyarrow.compute as pc
 
         for name in set(columns) & set(self.words):
@@ -436,6 +437,11 @@ class CsvTable(Table):
             if len(wrong := values.filter(pc.match_substring_regex(values, _NO_NAME))):
                 row = first + pc.index(table.column(name), wrong[0]).as_py()
                 raise not_a_label(wrong[0].as_py(), row, f"column {name!r}{self.of}")
+            for pattern, word in _NAMED.items():
+                if pc.any(pc.match_substring_regex(values, pattern)).as_py():
+                    column = pc.replace_substring_regex(table.column(name), pattern, word)
+                    table = table.set_column(table.schema.get_field_index(name), name, column)
+        return table
 
 
 def _csv_options(

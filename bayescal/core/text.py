@@ -104,9 +104,12 @@ class Column(NamedTuple):
         return text + space if self.words else space + text
 
     def cut(self, wide: int) -> Column:
-        """The column with its names cut."""
+        """The column with its names cut, of as many characters as take no more places."""
         twice = any(cell_len(cell) > len(cell) for cell in self.cells)
-        short = distinct(self.cells, wide // 2 if twice else wide)
+        for length in range(wide, wide // 2 - 1 if twice else wide - 1, -1):
+            short = distinct(self.cells, length)
+            if max(map(cell_len, short.values()), default=0) <= wide:
+                break
         return self._replace(cells=tuple(short[cell] for cell in self.cells))
 
 

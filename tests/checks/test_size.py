@@ -10,8 +10,8 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2269,
-    "core": 9502,
+    "cli": 2293,
+    "core": 9511,
     "curves": 2724,
     "inference": 1844,
     "measures": 897,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_813
+TEST_LINES = 51_882
 
 
 def lines(path: Path) -> int:

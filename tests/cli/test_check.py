@@ -136,9 +136,10 @@ def test_what_has_not_converged_ends_with_3(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_conditions_are_refused_before_a_file_is_read(
-    given: tuple[str, ...], message: str
+    given: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
-    code, printed, said = ran("check", "nowhere.csv", *HONEST, *given)
+    (path := tmp_path / "empty.csv").touch()
+    code, printed, said = ran("check", path, *HONEST, *given)
     assert (code, printed) == (2, "")
     assert message in said
 
@@ -150,7 +151,6 @@ def test_wrong_conditions_are_refused_before_a_file_is_read(
         (("--max", "label_rate=.05"), "var must have one number a case"),
         (("--max", "tce=.05", "--label", "y"), "--label names a column of a table"),
         (("--max", "tce=.05", "--bins", "10"), "is of a fit, and FILE is a result"),
-        (("--max", "tce=.05", "other.nc"), "a result comes alone"),
     ],
 )
 def test_what_a_result_does_not_take_is_refused(
@@ -159,6 +159,13 @@ def test_what_a_result_does_not_take_is_refused(
     code, printed, said = ran("check", kept, *given)
     assert (code, printed) == (2, "")
     assert message in said
+
+
+def test_a_result_comes_alone_in_whatever_order(kept: Path, tmp_path: Path) -> None:
+    (other := tmp_path / "a.counts").touch()
+    for files in ((kept, other), (other, kept)):
+        code, _, said = ran("check", *files, "--max", "tce=.05")
+        assert (code, "a result comes alone; got 'a.counts' beside it" in said) == (2, True)
 
 
 def test_a_table_needs_its_columns(files: Path) -> None:

@@ -153,7 +153,10 @@ def test_weights_groups_and_pairs_are_kept(parts, tmp_path):
         ("count one.parquet --label y --score p -o a.csv", "--output must end in .counts"),
         ("count one.parquet --label y --score nothing -o a.counts", "no column 'nothing'"),
         ("count one.parquet --label region --score bold -o a.counts", "of one.parquet holds"),
-        ("count-sql t --label y --score p --pos-label yes", "--neg-label must be given"),
+        (
+            "count-sql t --label y --score p --pos-label yes",
+            "--neg-label must be given where --pos-label is a word",
+        ),
         ("count-sql t --label y --score p_*", "must name one column, as TABLE is not read"),
     ],
 )
@@ -266,6 +269,7 @@ def test_a_classifier_may_begin_or_end_within_the_windows(tmp_path):
 )
 def test_what_windows_of_counts_do_not_go_with(months, monkeypatch, line, said):
     monkeypatch.chdir(months)
+    Path("M1.COUNTS").touch()
     done = run("report", *line.split(), "-o", "never.html")
     assert done.exit_code == 2, done.output
     assert said in done.stderr

@@ -79,8 +79,9 @@ def test_the_optimal_number_of_bins_is_that_of_the_labelled_rows(
     assert found == nine
 
 
-def test_another_word_than_optimal_is_refused_before_the_file_is_read() -> None:
-    words = run("no-such-file.csv", *BOTH, "--bins", "best", code=2)
+def test_another_word_than_optimal_is_refused_before_the_file_is_read(tmp_path: Path) -> None:
+    (path := tmp_path / "empty.csv").touch()
+    words = run(path, *BOTH, "--bins", "best", code=2)
     assert "--bins must be a whole number >= 1; got 'best'" in words
 
 

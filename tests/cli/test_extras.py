@@ -144,6 +144,16 @@ def test_the_scale_is_that_of_the_fit(files, tmp_path, capsys):
     assert main([*given, "--from-logits", "-o", str(tmp_path / "o.csv")]) == 2
     assert "r.nc was fitted to probabilities, and --from-logits says" in capsys.readouterr().err
     # A single column is that of the positive class, 1.
+    for value, said in (
+        ("nan", "column 'p' of p.csv must not be missing; got NaN at row 1"),
+        ("1.5", "column 'p' of p.csv must lie in [0, 1]; got 1.5 at row 1."),
+    ):
+        (tmp_path / "p.csv").write_text(f"p\n.5\n{value}")
+        assert main([*given, "-o", str(tmp_path / "o.csv")]) == 2
+        assert said in capsys.readouterr().err
+    (tmp_path / "p.csv").write_text("p\n.5")
+    assert main([*given, "--classifier", "b", "-o", str(tmp_path / "o.csv")]) == 2
+    assert "--classifier must be one in the result; got 'b'" in capsys.readouterr().err
     (tmp_path / "p.csv").write_text("p_0\n.5")
     assert main([*given[:3], "--score", "p_*", "-o", str(tmp_path / "o.csv")]) == 2
     assert "--score must name a column for each class" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -11,7 +12,7 @@ import bayescal
 from bayescal.cli.main import cli, main
 from bayescal.quantities import quantities
 
-ECE = ["ece", "no-such-file.csv", "--label", "y", "--score", "p"]
+ECE = ["ece", "a.csv", "--label", "y", "--score", "p"]
 # What only a posterior has.
 OF_FIT = [
     *(["--draws", "50"], ["--tune", "50"], ["--target-accept", ".9"], ["--seed", "3"]),
@@ -90,7 +91,12 @@ def test_version() -> None:
         ([*ECE, "--strategy", "kmeans"], "'kmeans'"),
     ],
 )
-def test_bad_usage_is_one_line_on_stderr_and_code_2(arguments, said, capsys) -> None:
+def test_bad_usage_is_one_line_on_stderr_and_code_2(
+    arguments, said, capsys, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv", "a.nc", "a.counts"):
+        Path(name).touch()
     assert main(arguments) == 2
     streams = capsys.readouterr()
     assert streams.out == ""
@@ -110,7 +116,7 @@ def test_python_m_bayescal_is_the_command() -> None:
     assert run.returncode == 2
     assert run.stdout == ""
     assert run.stderr.startswith("bayescal: ")
-    assert "no-such-file.csv" in run.stderr
+    assert "a.csv" in run.stderr
     assert run.stderr.count("\n") == 1
 
 
@@ -121,7 +127,8 @@ def test_names_are_shown_with_what_they_are() -> None:
 
 
 @pytest.mark.parametrize("text", ["draws", "prob", "seed"])
-def test_settings_are_refused_by_the_name_of_their_option(text: str) -> None:
-    result = CliRunner().invoke(cli, [*ECE, f"--{text}", "-1"])
+def test_settings_are_refused_by_the_name_of_their_option(text: str, tmp_path: Path) -> None:
+    (path := tmp_path / "a.csv").touch()
+    result = CliRunner().invoke(cli, ["ece", str(path), *ECE[2:], f"--{text}", "-1"])
     assert result.exit_code == 2
     assert result.stderr.startswith(f"bayescal: --{text} must")

@@ -56,14 +56,17 @@ def test_measures_of_rows_and_of_metrics(files: Path) -> None:
         ("net_benefit", "net_benefit needs a threshold"),
     ],
 )
-def test_a_wrong_name_is_refused_before_a_file_is_read(spec: str, message: str) -> None:
-    code, _, said = ran("ece", "nowhere.csv", *QUICK, "--measure", spec)
+def test_a_wrong_name_is_refused_before_a_file_is_read(
+    spec: str, message: str, tmp_path: Path
+) -> None:
+    (path := tmp_path / "empty.csv").touch()
+    code, _, said = ran("ece", path, *QUICK, "--measure", spec)
     assert code == 2
     assert message in said
 
 
-def test_where_there_is_no_curve_the_commands_that_have_one_are_named() -> None:
-    code, _, said = ran("temperature", "nowhere.csv", *QUICK, "--measure", "e90")
+def test_where_there_is_no_curve_the_commands_that_have_one_are_named(files: Path) -> None:
+    code, _, said = ran("temperature", files / "scores.csv", *QUICK, "--measure", "e90")
     assert (code, "agnostic, credal, ece or pu-ece" in said) == (2, True)
     assert "--measure" not in ran("temperature", "--help")[1]
 

@@ -61,13 +61,15 @@ def test_a_failed_fit_is_said(kept: Path, tmp_path: Path) -> None:
             ["one.csv", "two.csv", "--label", "y", "--score", "p"],
             "FILE must be one table, or files of counts (.counts); got 2",
         ),
-        (["one.csv", "--label", "y"], "there is no file"),
+        (["nope.csv", "--label", "y"], "there is no file"),
         (["one.csv", "--score", "p"], "Missing option '--label'"),
         (["nope.nc"], "nope.nc"),
         ([], "FILE"),
     ],
 )
 def test_refusals_are_one_line(kept: Path, arguments: list[str], said_here: str) -> None:
+    for name in ("scores.csv", "one.csv", "two.csv"):
+        (kept / name).touch()
     given = [kept / one if one.endswith((".nc", ".csv")) else one for one in arguments]
     result = run(*given, "-o", kept / "never.html")
     assert result.exit_code == 2

@@ -50,21 +50,26 @@ def test_one_line_and_code_2(tmp_path: Path, content, arguments, said, command) 
     assert not (tmp_path / "out.html").exists()
 
 
-def test_a_file_that_is_not_there_suggests_the_one_that_is(tmp_path: Path) -> None:
-    (tmp_path / "scores.csv").write_text(GOOD, encoding="utf-8")
-    arguments = ["ece", str(tmp_path / "score.csv"), "--label", "y", "--score", "p"]
-    result = CliRunner().invoke(cli, arguments)
+@pytest.mark.parametrize(
+    "command", ["ece", "credal", "sensitivity ssme", "calibrate", "count", "check", "plan"]
+)
+def test_a_file_that_is_not_there_is_missed_before_options_are(command, tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").touch()
+    wrong = tmp_path / "score.csv"
+    result = CliRunner().invoke(cli, [*command.split(), str(wrong)])
     assert result.exit_code == 2
-    assert "Did you mean 'scores.csv'?" in result.stderr
+    said = f"bayescal: there is no file {wrong}. Did you mean 'scores.csv'?\n"
+    assert (result.stdout, result.stderr) == ("", said)
 
 
 @pytest.mark.parametrize("command", ["ece", "report"])
 def test_an_output_that_cannot_be_written_is_found_first(tmp_path: Path, command: str) -> None:
     output = tmp_path / "no" / "such" / "folder" / "out.html"
-    arguments = [command, "no-such-file.csv", "--label", "y", "--score", "p", "-o", str(output)]
+    (path := tmp_path / "empty.csv").touch()
+    arguments = [command, str(path), "--label", "y", "--score", "p", "-o", str(output)]
     result = CliRunner().invoke(cli, arguments)
     assert result.exit_code == 1
-    assert "no-such-file" not in result.stderr
+    assert "empty.csv" not in result.stderr
     assert str(output.parent) in result.stderr
     assert result.stderr.count("\n") == 1
 

@@ -341,6 +341,24 @@ def test_groups_of_a_csv_file_are_named_as_they_are_written(tmp_path, rows_befor
     assert scores.groups == counted.groups == tuple(names)
 
 
+@pytest.mark.parametrize(
+    ("values", "written"),
+    [([1.0, -2.0, 1.0], "1.0 -2.00 1."), ([True, False, True], "true False TRUE")],
+)
+def test_groups_of_one_column_have_one_name_in_both_formats(tmp_path, values, written):
+    named = {"label": "y", "score": "p", "group": "g"}
+    typed, text = tmp_path / "a.parquet", tmp_path / "a.csv"
+    pq.write_table(pa.table({"y": [1, 0, 1], "p": [0.7, 0.2, 0.9], "g": values}), typed)
+    rows = zip("101", (0.7, 0.2, 0.9), written.split(), strict=True)
+    text.write_text("y,p,g\n" + "".join(f"{y},{p},{g}\n" for y, p, g in rows))
+    assert read_scores(text, **named).groups == read_scores(typed, **named).groups
+    both = bc.count_rows(text, **named) + bc.count_rows(typed, **named)
+    assert {name: one.n_obs for name, one in both.groups_of("p").items()} == {
+        str(values[0]).removesuffix(".0"): 4,
+        str(values[1]).removesuffix(".0"): 2,
+    }
+
+
 def test_scores_of_several_columns_and_words(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("y,a,b\nspam,2,0\nham,-2,0\n")

@@ -124,3 +124,15 @@ def test_a_table_fits_or_is_a_line_a_number(width: int) -> None:
         assert "\n".join(lines).count("0.1 to 0.2") == 2
         assert len(set(lines)) >= 4
     assert fitted(columns, 20) is None
+
+
+def test_one_name_of_wide_characters_leaves_the_others_their_room() -> None:
+    """中 takes two places: 16 hold "first/north" whole, and most of "中文中文中文/north"."""
+    names = ["first/north", "first/south", "中文中文中文/north", "中文中文中文/south"]
+    lines = fitted(table(["", "rows"], [[one, "570"] for one in names], [0]), 22)
+    assert lines is not None
+    cut = [line.removesuffix("570").strip() for line in lines[2:]]
+    assert cut[:2] == names[:2]
+    assert all(one.startswith("中文") for one in cut[2:])
+    assert [one[-4:] for one in cut[2:]] == ["orth", "outh"]
+    assert max(map(cell_len, lines)) <= 22
