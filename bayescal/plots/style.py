@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, cast
 
 import matplotlib as mpl
+import numpy as np
 import xarray as xr
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -51,6 +52,8 @@ AMBER: Final = "#FFE8B3"
 TITLE_SIZE: Final = 10.0
 TEXT_SIZE: Final = 9.0
 SMALL_SIZE: Final = 8.0
+# Width of a mark in a legend and of what is beside it, in heights of the text.
+_SIGN: Final = 5.0
 BAND: Final[Any] = {"color": BLUE, "alpha": 0.22, "linewidth": 0}
 """Look of an interval along an axis."""
 
@@ -378,7 +381,7 @@ def legend(
         list(entries.values()),
         list(entries),
         loc="best" if own else "outside lower center",
-        ncols=1 if own else columns,
+        ncols=1 if own else _fitting(list(entries), columns, figure_of(figure).get_figwidth()),
         fontsize=SMALL_SIZE,
         frameon=own,
         handlelength=2.2,
@@ -388,6 +391,16 @@ def legend(
         box.get_title().set_fontsize(SMALL_SIZE)
         as_written(box.get_texts())
     return figure_of(figure)
+
+
+def _fitting(names: Sequence[str], columns: int, inches: float) -> int:
+    """Columns, at most so many, in which names of a mean width of half their height have room."""
+    for number in range(columns, 1, -1):
+        parts = np.array_split(names, number)
+        wide = sum(_SIGN + max(map(len, part), default=0) / 2 for part in parts)
+        if wide * SMALL_SIZE / 72 <= inches:
+            return number
+    return 1
 
 
 def write(

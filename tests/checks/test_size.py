@@ -15,7 +15,7 @@ BUDGET = {
     "curves": 2724,
     "inference": 1844,
     "measures": 897,
-    "plots": 3297,
+    "plots": 3310,
     "quantities/agnostic": 3827,
     "quantities/credal": 6471,
     "quantities/ece": 3088,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_882
+TEST_LINES = 51_893
 
 
 def lines(path: Path) -> int:

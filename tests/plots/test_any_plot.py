@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from bayescal import CalibrationSplit, Scores, credal, fit, plots
 from bayescal.core.errors import InputError
 from bayescal.core.text import shorten
+from bayescal.plots.style import legend, line, new_figure
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
 from tests.synthetic_credal import failed, make_credal_result
@@ -259,3 +260,13 @@ def test_a_measure_of_several_curves_is_refused() -> None:
     for plot, var in ((plot, var) for var, every in drawn.items() for plot in every):
         with pytest.raises(InputError, match="var must have one number a case"):
             plot(tree, var)
+
+
+@pytest.mark.parametrize(("wide", "columns"), [(10, 3), (50, 2), (100, 1)])
+def test_a_legend_has_the_columns_that_its_figure_has_room_for(wide: int, columns: int) -> None:
+    figure = new_figure(7.0, 3.0)
+    legend(figure, {f"{k} {'of many trees ' * 8}"[:wide]: line() for k in range(3)}, 3)
+    figure.draw_without_rendering()
+    box, texts = figure.legends[0].get_window_extent(), figure.legends[0].get_texts()
+    assert len({round(text.get_window_extent().x0) for text in texts}) == columns
+    assert 0 <= box.x0 < box.x1 <= figure.bbox.width
