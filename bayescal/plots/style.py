@@ -54,6 +54,8 @@ TEXT_SIZE: Final = 9.0
 SMALL_SIZE: Final = 8.0
 # Width of a mark in a legend and of what is beside it, in heights of the text.
 _SIGN: Final = 5.0
+# Mean width of letters.
+_LETTER: Final = 0.54
 BAND: Final[Any] = {"color": BLUE, "alpha": 0.22, "linewidth": 0}
 """Look of an interval along an axis."""
 
@@ -394,10 +396,10 @@ def legend(
 
 
 def _fitting(names: Sequence[str], columns: int, inches: float) -> int:
-    """Columns, at most so many, in which names of a mean width of half their height have room."""
+    """Columns, at most so many, in which names have room."""
     for number in range(columns, 1, -1):
         parts = np.array_split(names, number)
-        wide = sum(_SIGN + max(map(len, part), default=0) / 2 for part in parts)
+        wide = sum(_SIGN + _LETTER * max(map(len, part), default=0) for part in parts)
         if wide * SMALL_SIZE / 72 <= inches:
             return number
     return 1

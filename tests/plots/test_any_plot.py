@@ -262,7 +262,7 @@ def test_a_measure_of_several_curves_is_refused() -> None:
             plot(tree, var)
 
 
-@pytest.mark.parametrize(("wide", "columns"), [(10, 3), (50, 2), (100, 1)])
+@pytest.mark.parametrize(("wide", "columns"), [(10, 3), (45, 2), (100, 1)])
 def test_a_legend_has_the_columns_that_its_figure_has_room_for(wide: int, columns: int) -> None:
     figure = new_figure(7.0, 3.0)
     legend(figure, {f"{k} {'of many trees ' * 8}"[:wide]: line() for k in range(3)}, 3)
