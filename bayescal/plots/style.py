@@ -397,9 +397,10 @@ def legend(
 
 def _fitting(names: Sequence[str], columns: int, inches: float) -> int:
     """Columns, at most so many, in which names have room."""
+    letters = [max(map(len, name.splitlines()), default=0) for name in names]
     for number in range(columns, 1, -1):
-        parts = np.array_split(names, number)
-        wide = sum(_SIGN + _LETTER * max(map(len, part), default=0) for part in parts)
+        parts = np.array_split(letters, number)
+        wide = sum(_SIGN + _LETTER * part.max(initial=0) for part in parts)
         if wide * SMALL_SIZE / 72 <= inches:
             return number
     return 1
