@@ -396,7 +396,7 @@ def legend(
 
 
 def _fitting(names: Sequence[str], columns: int, inches: float) -> int:
-    """Columns, at most so many, in which names have room."""
+    """The largest number of columns, up to `columns`, in which the names fit."""
     letters = [max(map(len, name.splitlines()), default=0) for name in names]
     for number in range(columns, 1, -1):
         parts = np.array_split(letters, number)

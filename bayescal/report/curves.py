@@ -231,7 +231,7 @@ type _Pairs = list[tuple[float, str, Callable[[], Difference]]]
 
 
 def _pairs(view: View) -> _Pairs:
-    """Every pair within each class and group, the smaller mean first; those most apart first."""
+    """Every pair within each class and group, in falling order of the distance of means."""
     var, found = view.main.name, []
     for cases in access.along(view.tree, schema.CLASSIFIER):
         sel = cases[0].sel
@@ -245,7 +245,7 @@ def _pairs(view: View) -> _Pairs:
 
 
 def _most_apart(every: _Pairs) -> list[tuple[str, Difference]]:
-    """The first pairs that are resolved, then others: means that are nearer need no difference."""
+    """The pairs of the table, resolved ones first; pairs come in order of the distance of means."""
     rows: list[tuple[str, Difference]] = []
     for _, place, apart in every:
         rows.append((place, apart()))
