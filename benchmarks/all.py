@@ -88,7 +88,7 @@ RUNS = {
         ),
         ("decision_curve.py --data {data} --resamples 30", 0.2),
         ("band_coverage.py", 0.5),
-        ("change.py --data {data}", 0.5),
+        ("change.py --store {scratch} --data {data}", 0.5),
         ("plan_labels.py --bank report --data {data}", 0.5),
     ],
     "differences": [
