@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2293,
-    "core": 9525,
+    "core": 9528,
     "curves": 2724,
     "inference": 1844,
     "measures": 897,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_904
+TEST_LINES = 51_907
 
 
 def lines(path: Path) -> int:
