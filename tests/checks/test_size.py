@@ -14,7 +14,7 @@ BUDGET = {
     "core": 9528,
     "curves": 2724,
     "inference": 1844,
-    "measures": 897,
+    "measures": 905,
     "plots": 3313,
     "quantities/agnostic": 3827,
     "quantities/credal": 6471,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_907
+TEST_LINES = 51_910
 
 
 def lines(path: Path) -> int:
