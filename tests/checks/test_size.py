@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2293,
-    "core": 9528,
+    "core": 9530,
     "curves": 2724,
     "inference": 1844,
     "measures": 905,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_910
+TEST_LINES = 51_925
 
 
 def lines(path: Path) -> int:
