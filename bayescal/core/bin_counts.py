@@ -52,7 +52,8 @@ def _whole(values: ArrayLike, name: str, n_bins: int) -> Whole:
     if given.dtype.kind not in "biuf":
         raise InputError(f"{name} must be whole numbers; got {given.dtype}. Pass counts of rows.")
     _check_shape(given, name, n_bins)
-    whole = given.astype(np.int64)
+    with np.errstate(invalid="ignore"):  # NaN and infinity become other numbers
+        whole = given.astype(np.int64)
     bad = (whole != given) | (whole < 0)
     if bad.any():
         place = int(bad.argmax())

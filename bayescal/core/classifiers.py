@@ -93,7 +93,7 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         y : array-like of shape (obs,)
             Labels.
         sample_weight : array-like of shape (obs,), optional
-            Floats, for the classifier and for its calibration; rows of weight 0 are left out.
+            Weights, for the classifier and for its calibration; rows of weight 0 are left out.
 
         Returns
         -------
@@ -230,7 +230,7 @@ def check_labels(codes: Codes, values: Sequence[Label]) -> None:
 
 
 def positive_weights(sample_weight: ArrayLike, n: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """Floats above 0, and which of the rows have them."""
+    """Weights above 0, and which of the rows have them."""
     found = weights(Column("sample_weight", sample_weight))
     check_same_length(len(found), "sample_weight", n, "X")
     kept = found > 0
@@ -241,10 +241,11 @@ def positive_weights(sample_weight: ArrayLike, n: int) -> tuple[Floats, NDArray[
 def check_class_rows(labels: NDArray[Any], least: int, remedy: str) -> int:
     """Check that there are two classes, and rows enough of each; their number."""
     count = np.unique(labels, return_counts=True)[1]
-    if len(count) < 2 or count.min() < least:
+    rarest = min(count, default=0)
+    if len(count) < 2 or rarest < least:
         raise InputError(
             f"y must hold two classes or more with at least {least} rows each; got "
-            f"{len(count)} class{'es' * (len(count) != 1)}, the rarest with {count.min()}. {remedy}"
+            f"{len(count)} class{'es' * (len(count) != 1)}, the rarest with {rarest}. {remedy}"
         )
     return len(count)
 
@@ -256,7 +257,7 @@ def warn_unfinished(what: str, max_iter: int) -> None:
 
 
 type Layers = list[Floats]
-"""Floats and intercepts, layer by layer: two arrays of a linear model, else four."""
+"""Weights and intercepts, layer by layer: two arrays of a linear model, else four."""
 type Loss = Callable[..., tuple[float, Sequence[Floats]]]
 """From the outputs for each table of rows to the loss and its slopes in these outputs."""
 

@@ -61,7 +61,9 @@ class Option:
 
     def is_given(self, values: Given) -> bool:
         """Whether the values have another one than the default."""
-        return values.get(self.name) not in (None, (), False, self.default)
+        value = values.get(self.name)
+        # 0 equals False, and is given.
+        return value is not False and value not in (None, (), self.default)
 
 
 class Estimates(NamedTuple):
@@ -384,9 +386,10 @@ def matching(pattern: str, table: Table, taken: Sequence[str]) -> list[tuple[str
     if not found:
         near = get_close_matches(pattern, others, n=3, cutoff=0.0)
         near.sort(key=others.index)
+        nearest = f"the nearest are {', '.join(map(repr, near))}" if near else "it has no other"
         raise InputError(
-            f"{table.path.name} has no column that matches {pattern!r}; the nearest are "
-            f"{', '.join(map(repr, near))}. Quote the pattern, so that the shell leaves it alone."
+            f"{table.path.name} has no column that matches {pattern!r}; {nearest}. Quote the "
+            "pattern, so that the shell leaves it alone."
         )
     return [(name, _starred(pattern, name)) for name in found]
 

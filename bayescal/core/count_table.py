@@ -19,7 +19,7 @@ from bayescal.core.checks import check_call, check_is, check_known, listing, sho
 from bayescal.core.columns import arrow_to_numpy
 from bayescal.core.counts_sql import WHOLE
 from bayescal.core.errors import InputError
-from bayescal.core.intake import by_number
+from bayescal.core.intake import binary_classes, by_number, same_label
 from bayescal.core.scores import Task
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import ONE, PER_LOGIT, ZERO, SharedCounts, joined, units_of
@@ -79,9 +79,14 @@ class CountTable(Mapping[str, "Counts"], Showing):
         pairs: SharedCounts | None = None,
     ) -> None:
         check_is(parts, Mapping, "parts", "Pass counts by classifier.")
-        if not parts:
-            raise InputError("parts must hold counts; got none. Count some rows.")
         self._parts = {name: _by_group(name, found) for name, found in parts.items()}
+        every = [one for own in self._parts.values() for one in own.values()]
+        if not every or not all(self._parts.values()):
+            raise InputError("parts must hold counts; got none. Count some rows.")
+        for one in every[1:]:
+            check_alike("counts of a table", every[0], one)
+        labels = {label for one in every for label in one.labels}
+        binary_classes(labels, every[0].pos_label, "the table of counts")
         names = {group for own in self._parts.values() for group in own}
         if WHOLE in names and len(names) > 1:
             raise InputError(
@@ -270,6 +275,18 @@ class CountTable(Mapping[str, "Counts"], Showing):
         """Name classifiers and groups."""
         groups = f"; groups {listing(self.groups)}" if self.groups else ""
         return f"<CountTable: classifiers {listing(self)}{groups}; n_obs {self.n_obs}>"
+
+
+def check_alike(what: str, *counts: Counts) -> None:
+    """Check that two counts are of the same positive label, and both have weights or none."""
+    one, other = counts
+    # On the command line a label is a word.
+    if not same_label(one.pos_label, other.pos_label) or one.weighted != other.weighted:
+        kinds = ("with weights" if own.weighted else "without" for own in counts)
+        raise InputError(
+            f"{what} must have the same pos_label, and both have weights or none; got "
+            f"{one.pos_label!r} and {other.pos_label!r}, {' and '.join(kinds)}. Count both alike."
+        )
 
 
 def _by_group(name: object, found: Any) -> dict[str, Counts]:

@@ -16,10 +16,10 @@ from bayescal.core.bin_edges import resolved_number, strategy_name
 from bayescal.core.binning import Binning
 from bayescal.core.checks import check_flag, check_is, check_rows, check_some_weight, check_whole
 from bayescal.core.columns import Floats, Label, Whole
-from bayescal.core.count_table import CountTable, read_counts, write_counts
+from bayescal.core.count_table import CountTable, check_alike, read_counts, write_counts
 from bayescal.core.counts_sql import ALONE, WHOLE, CountColumns, frame_sums
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, binary_classes, checked_label, round_scores, same_label
+from bayescal.core.intake import Column, binary_classes, checked_label, round_scores
 from bayescal.core.scores import Scores, check_unweighted
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import (
@@ -442,14 +442,7 @@ class Counts(Showing):
     def __add__(self, other: Counts) -> Counts:
         """Count the rows of both; the left one's bins stay."""
         check_is(other, Counts, "what is added to counts", "Count rows with Counts.from_arrays.")
-        # On the command line it is a word.
-        if not same_label(self.pos_label, other.pos_label) or self.weighted != other.weighted:
-            kinds = ("with weights" if one.weighted else "without" for one in (self, other))
-            raise InputError(
-                "counts that add up must have the same pos_label, and both have weights or none; "
-                f"got {self.pos_label!r} and {other.pos_label!r}, {' and '.join(kinds)}. Count "
-                "both alike."
-            )
+        check_alike("counts that add up", self, other)
         found = self.plus(other)
         binary_classes(found.labels, found.pos_label, "the sum of counts")
         return found

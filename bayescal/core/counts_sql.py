@@ -321,9 +321,9 @@ def frame_sums(
 
 def _names(columns: CountColumns, known: tuple[str, ...]) -> dict[str, str]:
     """The column of each number; those that need not be given only where they are."""
-    check_columns(**columns)
     for name in columns:
         check_known(name, _NAMES, "column", "a frame of counts")
+    check_columns(**columns)
     named = {name: str(columns.get(name, name)) for name in _NAMES}
     weighted = any(name in columns or name in known for name in _WEIGHTS)
     needed = dict.fromkeys([*_NEEDED, *columns, *(_WEIGHTS if weighted else ())])
@@ -410,8 +410,12 @@ def _weights(numbers: Numbers, names: Mapping[str, str], rows: Whole, positives:
     remedy = "Sum the weights of labelled rows, and leave out rows of weight 0."
     rule = f"must be 0 where there are no rows, and above 0 elsewhere, as {names['rows']} is"
     _refuse((total > 0) != (rows > 0), total, names["weight_sum"], rule, remedy)
-    rule = f"must lie within {names['weight_sum']}, and be above 0 where there are positives"
+    rule = (
+        f"must lie within {names['weight_sum']}, above 0 where there are positives, and be all of "
+        "it where there are no others"
+    )
     bad = ((positive > 0) != (positives > 0)) | (positive < 0) | (positive > total + slack)
+    bad |= (positives == rows) & (positive < total - slack)
     _refuse(bad, positive, names["positive_weight"], rule, remedy)
     # By Cauchy and Schwarz.
     bad = (squares * rows < total * (total - slack)) | (squares > total * (total + slack))

@@ -148,7 +148,7 @@ def _like(label: Label, seen: Label) -> Label | None:
     if isinstance(seen, bool) and same_label(not seen, label):
         return not seen
     if isinstance(label, str):
-        return int(label) if label.lstrip("-").isdecimal() else None
+        return int(label) if label.removeprefix("-").isdecimal() else None
     return label
 
 

@@ -215,7 +215,8 @@ class HalfNormal(PriorBase):
     def _quantile(self, probability: float) -> float:
         from scipy.special import ndtri
 
-        return self.sigma * float(ndtri((1 + probability) / 2))
+        # Near 1 the upper tail is a number of its own, and half of 1 plus the probability is 1.
+        return -self.sigma * float(ndtri((1 - probability) / 2))
 
 
 def _exp(value: float) -> float:

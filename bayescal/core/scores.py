@@ -22,8 +22,8 @@ from bayescal.core.intake import (
     collect,
     complement,
     of_logits,
+    position,
     probabilities,
-    same_label,
 )
 from bayescal.core.score_sources import FIELDS, ScoreSources, fill
 from bayescal.core.shown import Showing, Shown
@@ -329,8 +329,7 @@ class Scores(ScoreSources, Showing):
             If there is no such class.
         """
         word = isinstance(class_label, str | bool | int | float | np.generic)
-        known = (i for i, c in enumerate(self.classes) if word and same_label(c, class_label))
-        place = next(known, None)
+        place = position(class_label, self.classes) if word else None
         if place is None:
             raise InputError(
                 f"class_label must be one of the classes {listing(self.classes)}; "

@@ -201,7 +201,13 @@ def resolve(spec: Any, **options: float) -> Measure:
         name, _, values = str(spec).partition(":")
         check_known(name, tuple(measures()), "measure", "bayescal")
         found = measures()[name]
-        given = {**_options_of(found, spec, values), **options}
+        given = _options_of(found, spec, values)
+        if twice := given.keys() & options:
+            twice_set = f"{spec!r} sets {listing(sorted(twice))}, and so does a keyword"
+            raise InputError(
+                f"each option of a measure must be set once; {twice_set}. Leave one out."
+            )
+        given |= options
     return with_options(found, _checked(found, given))
 
 
@@ -249,9 +255,11 @@ def _checked(found: Measure, given: dict[str, Any]) -> dict[str, float]:
                 f"{found.name} needs a {name}; got none. Pass {name}=0.25, or write "
                 f"{found.name}:0.25."
             )
+    # A name says options by their order: those before the last one given are among them.
+    last = max((n for n, name in enumerate(found.options, 1) if name in given), default=0)
+    every = {name: given.get(name, needed[name].default) for name in found.options[:last]}
     ranges = {"threshold": "(0, 1)"}
     return {
-        name: check_number(given[name], name, ranges.get(name, "(0, inf)"), "Pass 0.25.")
-        for name in found.options
-        if name in given
+        name: check_number(value, name, ranges.get(name, "(0, inf)"), "Pass 0.25.")
+        for name, value in every.items()
     }

@@ -11,10 +11,10 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2293,
-    "core": 9511,
+    "core": 9530,
     "curves": 2724,
     "inference": 1844,
-    "measures": 897,
+    "measures": 905,
     "plots": 3313,
     "quantities/agnostic": 3827,
     "quantities/credal": 6471,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_893
+TEST_LINES = 51_925
 
 
 def lines(path: Path) -> int:

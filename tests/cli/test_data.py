@@ -64,6 +64,9 @@ def test_a_pattern_without_a_match_names_the_nearest(tmp_path: Path) -> None:
     file = write(tmp_path / "a.parquet", y=[0, 1], prob_1=[0.3, 0.4], x=[0.5, 0.6])
     with pytest.raises(bc.InputError, match=r"no column that matches 'prop_\*'.*'prob_1'"):
         read_labeled(options(file, "prop_*"))
+    file = write(tmp_path / "b.parquet", y=[0, 1])
+    with pytest.raises(bc.InputError, match=r"no column that matches 'p\*'; it has no other\."):
+        read_labeled(options(file, "p*"))
 
 
 PETS = {"cat": [0.8, 0.1, 0.2], "dog": [0.1, 0.1, 0.7], "owl": [0.1, 0.8, 0.1]}

@@ -338,7 +338,7 @@ def test_a_table_that_is_read_is_not_replaced(table: Path, tmp_path: Path, words
     assert path.read_bytes() == other.read_bytes() == table.read_bytes()
 
 
-@pytest.mark.parametrize("option", ["--measure=auc", "--checkpoint=kept"])
+@pytest.mark.parametrize("option", ["--measure=auc", "--checkpoint=kept", "--draws=0"])
 def test_estimates_refuse_what_needs_a_posterior(table: Path, option: str) -> None:
     given = ["ece", str(table), "--label", "y", "--score", "plain", "--estimate-only", option]
     found = CliRunner().invoke(cli, given)

@@ -92,6 +92,7 @@ def test_a_mean_off_by_float32_rounding_is_taken_and_mended():
     [
         ({"count": [4, -1]}, r"count must be whole numbers >= 0; got -1 in bin 1"),
         ({"count": [4.5, 6]}, r"count must be whole numbers >= 0; got 4.5 in bin 0"),
+        ({"count": [4, np.nan]}, r"count must be whole numbers >= 0; got nan in bin 1"),
         ({"count": [4]}, r"count must have one value a bin, 2 in all; got shape \(1,\)"),
         ({"positives": [5, 5]}, "positives must not exceed count; got 5 of 4 in bin 0"),
         ({"mean_score": [0.25, 0.25]}, "mean_score must lie in its bin; got 0.25 in bin 1"),

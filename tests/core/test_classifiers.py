@@ -41,7 +41,7 @@ def test_the_most_probable_class_is_predicted():
     assert Constant().predict([[0], [1]]).tolist() == ["b", "b"]
 
 
-@pytest.mark.parametrize("labels", [[0, 0, 0], [0, 0, 1]])
+@pytest.mark.parametrize("labels", [[0, 0, 0], [0, 0, 1], []])
 def test_classes_with_too_few_rows_are_refused(labels):
     with pytest.raises(
         InputError, match=r"rows each; got \d class(es)?, the rarest with \d\. Add some"
@@ -49,7 +49,7 @@ def test_classes_with_too_few_rows_are_refused(labels):
         check_class_rows(np.array(labels), 2, "Add some.")
     for calibrated in CALIBRATED:
         with pytest.raises(InputError, match="at least 2 rows each"):
-            calibrated().fit(np.arange(3.0)[:, None], labels)
+            calibrated().fit(np.zeros((len(labels), 1)), labels)
 
 
 def test_unfinished_training_is_said_where_the_user_calls():

@@ -58,6 +58,8 @@ def test_weights_are_counted():
 
 
 COUNTS = bc.Counts.from_arrays([0, 1], [0.1, 0.9])
+HEAVY = bc.Counts.from_arrays([0, 1], [0.1, 0.9], sample_weight=[1, 2])
+TWOS = bc.Counts.from_arrays([0, 2], [0.1, 0.9], pos_label=2)
 PLAIN, PAIRED = (bc.Counts.from_scores(scores(group=None), pairs=pairs) for pairs in (False, True))
 
 
@@ -70,6 +72,13 @@ PLAIN, PAIRED = (bc.Counts.from_scores(scores(group=None), pairs=pairs) for pair
         (lambda: bc.CountTable({1: COUNTS}), "a classifier must be str"),
         (lambda: bc.CountTable({"a": {1: COUNTS}}), r"a group of parts\['a'\] must be str"),
         (lambda: bc.CountTable({"a": {"x": COUNTS}, "b": COUNTS}), "all have groups, or none"),
+        (lambda: bc.CountTable({"a": {}}), "parts must hold counts; got none"),
+        (lambda: bc.CountTable({"a": COUNTS, "b": HEAVY}), "got 1 and 1, without and with weights"),
+        (lambda: bc.CountTable({"a": COUNTS, "b": TWOS}), "table must have the same pos_label"),
+        (
+            lambda: bc.CountTable({"a": COUNTS, "b": bc.Counts.from_arrays([1, 3], [0.1, 0.9])}),
+            "the table of counts must hold two labels",
+        ),
         (lambda: bc.CountTable({"a": COUNTS}, [1]), "pairs must be SharedCounts; got list"),
         (lambda: bc.CountTable({"a": COUNTS}, PAIRED.pairs), "must be of the classifiers 'a'"),
         (lambda: PLAIN + COUNTS, "must be CountTable; got Counts"),

@@ -214,6 +214,8 @@ def test_one_label_of_another_kind_than_pos_label_is_refused():
         intake.code_binary(["ham", "ham"], 1, None, "y_true")
     with pytest.raises(InputError, match="pos_label must be one of the labels; got 'spam'"):
         intake.code_binary([0, 0], "spam", None, "y_true")
+    with pytest.raises(InputError, match="pos_label must be one of the labels; got '--5'"):
+        intake.code_binary([0, 0], "--5", None, "y_true")
 
 
 def test_absent_pos_label_says_what_there_is():

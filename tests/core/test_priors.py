@@ -33,6 +33,12 @@ def test_mean_and_quantiles_are_scipys(prior):
         assert prior.quantile(probability) == pytest.approx(other.ppf(probability), rel=1e-9)
 
 
+def test_a_half_normal_has_a_quantile_just_below_1():
+    probability = np.nextafter(1, 0)
+    expected = stats.norm.isf((1 - probability) / 2)
+    assert HalfNormal(1).quantile(probability) == pytest.approx(expected, rel=1e-12)
+
+
 def as_text(prior):
     """Write a prior as the command line takes it."""
     return f"{prior.family}:{','.join(map(repr, dataclasses.astuple(prior)))}"

@@ -194,6 +194,12 @@ def test_one_vs_rest():
         scores.one_vs_rest("owl")
 
 
+def test_a_word_and_the_number_that_it_spells_are_two_classes():
+    scores = Scores(y_true=[1, "1", "1"], y_prob=[0.1, 0.9, 0.8], pos_label="1")
+    assert scores.one_vs_rest("1").classes == scores.classes == (1, "1")
+    assert scores.one_vs_rest(1).classes == ("1", 1)
+
+
 def test_one_vs_rest_of_a_binary_classifier_turns_it_round():
     scores = Scores(y_true=[0, 1, None], y_prob=[0.25, 0.75, 0.5])
     turned = scores.one_vs_rest(0)

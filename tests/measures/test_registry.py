@@ -75,6 +75,7 @@ def test_an_entry_point_adds_a_measure(tmp_path, monkeypatch):
         ("net_benefit:.25", {}, "net_benefit:0.25", 0.25),
         ("net_benefit", {"threshold": 0.25}, "net_benefit:0.25", 0.25),
         ("cost:0.2,1,5", {}, "cost:0.2,1,5", 0.2),
+        ("cost", {"false_negative": 5}, "cost:0.5,1,5", 0.5),
         (measures()["tce"], {}, "tce", None),
     ],
 )
@@ -82,6 +83,7 @@ def test_a_measure_is_found_with_its_options(spec, options, name, at):
     one = resolve(spec, **options)
     assert one.name == name
     assert at is None or one.function.keywords["threshold"] == at
+    assert resolve(one.name).name == name
 
 
 def test_a_function_is_a_measure():
@@ -104,6 +106,7 @@ def test_a_function_is_a_measure():
         ("e90:.5", {}, "must be given as e90"),
         ("e90", {"threshold": 0.5}, "no option 'threshold'"),
         ("cost:.5,-1", {}, "false_positive must be"),
+        ("cost:.5,1", {"threshold": 0.4}, "must be set once; 'cost:.5,1' sets 'threshold', and"),
         (abs, {"threshold": 0.5}, "takes no options"),
     ],
 )
