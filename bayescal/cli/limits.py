@@ -129,11 +129,16 @@ def _case(names_of: Callable[[str], Sequence[str]], names: tuple[str, ...]) -> d
     known = {name: names_of(dim) for name, dim in _DIMS.items()}
     found = {}
     for name in names:
-        dim = next((dim for dim, own in known.items() if name in own), None)
-        if dim is None:
+        dims = [dim for dim, own in known.items() if name in own]
+        if not dims:
             raise InputError(
                 f"--case must be one of {listing(chain(*known.values()))}; got {name!r}."
             )
+        # A classifier and a group may have one name.
+        dim = next((dim for dim in dims if dim not in found), dims[0])
+        if dim in found:
+            given = f"{found[dim]!r} and {name!r}"
+            raise InputError(f"--case must name one {_DIMS[dim]}; got {given}. Leave one out.")
         found[dim] = name
     several = [listing(own) for dim, own in known.items() if len(own) > 1 and dim not in found]
     if several:

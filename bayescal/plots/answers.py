@@ -73,7 +73,7 @@ def draw_windows(
     )
     every = [window for one in shown for window in one.windows]
     low, high = min(0.0, *(one.lower for one in every)), max(0.0, *(one.upper for one in every))
-    margin = 0.15 * (high - low)
+    margin = 0.15 * (high - low) or 1e-6
     labelled = len(shown) == 1 and len(order) <= _MOST_LABELS
     short = distinct([one.name for one in shown])
     for at, (ax, one) in enumerate(zip(axes, shown, strict=True)):

@@ -300,8 +300,8 @@ def plot_metrics(
     Returns
     -------
     matplotlib.figure.Figure
-        A row a classifier, a panel a group: intervals and posterior mean, and below them the
-        point estimate and reference estimates as marks, where the result has them.
+        A row a classifier, a panel a class and group: intervals and posterior mean, and below them
+        the point estimate and reference estimates as marks, where the result has them.
 
     Raises
     ------
@@ -348,7 +348,8 @@ def plot_ranks(tree: xr.DataTree, var: str | None = None, *, ax: Axes | None = N
     Returns
     -------
     matplotlib.figure.Figure
-        A row a classifier, a column a rank, a panel a group; the darker the more probable.
+        A row a classifier, a column a rank, a panel a class and group; the darker the more
+        probable.
 
     Raises
     ------
@@ -381,11 +382,11 @@ def plot_ranks(tree: xr.DataTree, var: str | None = None, *, ax: Axes | None = N
 def _panels(
     tree: xr.DataTree, var: str, prob: float, marks: dict[ResultSlice, dict[str, float]]
 ) -> dict[str, list[Row]]:
-    """Rows by group (and prior), the best first."""
+    """Rows by class, group and prior, the best first."""
     labels = {case: case.classifier for case in marks}
     panels: dict[str, list[Row]] = {}
     for case, row in case_rows(tree, var, prob, marks, labels).items():
-        place = ", ".join(part for part in (case.group, case.prior) if part is not None)
+        place = ", ".join(filter(None, (*case.names[1:], case.prior)))
         panels.setdefault(place, []).append(row)
     sign = -1 if access.described(tree, var).better == MORE else 1
     for rows in panels.values():
@@ -394,7 +395,7 @@ def _panels(
 
 
 def _marks(tree: xr.DataTree, var: str, case: ResultSlice) -> dict[str, float]:
-    point = access.scalar(tree, schema.POINT_ESTIMATE, var, case)
+    point = access.point(tree, var, case)
     found = {_POINT: point} if point is not None else {}
     found |= access.reference_estimates(tree, var, case)
     return {name: at for name, at in found.items() if not math.isnan(at)}

@@ -254,7 +254,6 @@ def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9, ax: Axes | None =
         style.dress(ax, grid="y")
     for ax in axes[::columns]:
         ax.set_ylabel("P(class | score)")
-        ax.yaxis.label.set_fontsize(style.TEXT_SIZE)
     return _refits_legend(figure, gathered[0], prob)
 
 

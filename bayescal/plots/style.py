@@ -388,10 +388,10 @@ def legend(
         frameon=own,
         handlelength=2.2,
     )
+    as_written(box.get_texts())
     if head:
         box.set_title(head)
         box.get_title().set_fontsize(SMALL_SIZE)
-        as_written(box.get_texts())
     return figure_of(figure)
 
 

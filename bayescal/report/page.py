@@ -404,7 +404,8 @@ def _of_others(view: View) -> Shown:
     notes = [f"{left} more are in bayescal.summary(result)."] if left > 0 else []
     # Which fits have not converged is said of each row already.
     said = {schema.OK, schema.NOT_CONVERGED}
-    kept = [k for k, column in enumerate(zip(*found.rows, strict=True)) if not {*column} <= said]
+    columns = enumerate(zip(*found.rows, strict=True))
+    kept = [k for k, column in columns if k == 0 or not {*column} <= said]
     heads = [(view.case_word, *found.columns[1:])[k] for k in kept]
     rows = [[row[k] for k in kept] for row in found.rows[:_MOST_ROWS]]
     # What is best is in the sentences above.

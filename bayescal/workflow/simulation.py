@@ -87,7 +87,7 @@ class Coverage(NamedTuple):
 class Sbc(NamedTuple):
     """Ranks of true values among posterior draws, when both come from the model."""
 
-    ranks: dict[str, Whole]  #: Of each variable, (replication, ...).
+    ranks: dict[str, Whole]  #: Of each variable, or each element as ``gap[3]``, (replication,).
     rhat_max: Floats  #: Largest R-hat, (replication,).
     ess_min: Floats  #: Smallest effective sample size, (replication,).
     divergences: Whole  #: Of each fit, (replication,).

@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2293,
+    "cli": 2298,
     "core": 9530,
     "curves": 2724,
     "inference": 1844,
@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6302,
     "quantities/ssme": 5620,
     "quantities/temperature": 5014,
-    "report": 3141,
+    "report": 3142,
     "results": 6584,
     "workflow": 2805,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_925
+TEST_LINES = 51_983
 
 
 def lines(path: Path) -> int:

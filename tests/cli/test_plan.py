@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import bayescal as bc
+from bayescal.cli.limits import _case
 from tests.cli.commands import ran
 from tests.synthetic import make_result
 
@@ -66,6 +67,13 @@ def test_classifier_and_group_are_asked_for_at_once(tmp_path: Path) -> None:
     assert (
         "must name one of 'a', 'b'; and one of 'f', 'm'. Give --case once" in ran("plan", kept)[2]
     )
+    both = ["--case", "a", "--case", "b", "--case", "f"]
+    assert "--case must name one classifier; got 'a' and 'b'" in ran("plan", kept, *both)[2]
+
+
+def test_a_classifier_and_a_group_of_one_name_are_named_twice() -> None:
+    known = {"classifier": ["a", "b"], "class": [], "group": ["a", "m"]}
+    assert _case(known.__getitem__, ("a", "a")) == {"classifier": "a", "group": "a"}
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,12 @@ def test_all_intervals_are_seen_on_either_side_of_zero(mean: float) -> None:
     assert bottom <= min(0.0, one.lower) < max(0.0, one.upper) <= top
 
 
+def test_windows_that_are_all_0_have_a_scale() -> None:
+    one = Window(ORDER[0], 100, 0.0, 0.0, 0.0, None, True)
+    bottom, top = draw_windows([Series("benefit", [one])], ORDER, 0.9).axes[0].get_ylim()
+    assert bottom == 0 < top
+
+
 def test_what_did_not_converge_is_crossed_out() -> None:
     bad = Series("north", [window(ORDER[0], 0.1), window(ORDER[1], 0.2, converged=False)])
     crosses = [

@@ -8,7 +8,9 @@ from matplotlib.collections import PathCollection
 import bayescal as bc
 from bayescal import plots
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import to_json
 from bayescal.plots import plot_comparison, plot_differences
+from bayescal.results import access
 from bayescal.results.compare import difference
 from bayescal.results.intervals import interval
 from tests.plots.looks import assert_readable, words
@@ -126,6 +128,30 @@ def test_marks_stand_where_the_result_has_them() -> None:
         assert {round(float(x), 9) for x in held.values} <= drawn
     assert {round(float(x), 9) for x in tree["reference_estimates"]["auc"].values.ravel()} <= drawn
     assert "80% interval" in words(figure)
+
+
+def test_the_point_estimate_is_the_one_that_the_variable_names() -> None:
+    tree = make_panel_result(draws=20)
+    held = tree["point_estimate"].to_dataset()
+    tree["point_estimate"] = held.rename(auc="held_out")
+    every = [
+        one._replace(point="held_out") if one.name == "auc" else one
+        for one in access.variables(tree)
+    ]
+    tree.attrs["variables"] = to_json(every)
+    points = plots.plot_metrics(tree, "auc").axes[0].collections[1].get_offsets()
+    assert sorted(np.asarray(points)[:, 0]) == sorted(held["auc"].values)
+
+
+def test_classes_have_panels_of_their_own() -> None:
+    tree = make_result(("vit", "gbm"), ("cat", "dog"), draws=50)
+    means = bc.measure(tree, "auc").mean(("chain", "draw"))
+    cat, dog = (ax for ax in plots.plot_metrics(tree, "auc").axes if ax.collections)
+    for ax, name in ((cat, "cat"), (dog, "dog")):
+        assert ax.get_title(loc="left") == name
+        drawn = dict(zip(_rows(ax), ax.collections[0].get_offsets()[:, 0], strict=True))
+        own = means.sel({"class": name})
+        assert drawn == pytest.approx(dict(zip(("vit", "gbm"), own.values, strict=True)))
 
 
 def test_without_labels_no_mark_stands_for_them() -> None:

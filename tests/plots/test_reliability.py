@@ -127,6 +127,10 @@ def test_the_axes_say_which_event(
     assert figure.axes[0].get_ylabel() == axis
 
 
+def test_dollar_signs_in_the_name_of_a_class_make_no_formula() -> None:
+    assert_readable(plot_reliability(make_result(("vit",), ("$\\frac$", "dog"), draws=50)))
+
+
 def test_a_narrow_range_of_scores_fills_the_picture() -> None:
     figure = plot_reliability(make_result(("vit",), score="constant"))
     low, high = figure.axes[0].get_xlim()

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 import bayescal as bc
 from bayescal import plots
 from bayescal.core.errors import InputError
+from bayescal.plots import style
 from bayescal.plots.rows import between
 from bayescal.quantities.credal.credal_sets import is_proper
 from tests.plots.looks import assert_readable, words
@@ -127,6 +128,13 @@ def test_priors_side_by_side(classes: tuple[str, ...]) -> None:
     assert len(figure.axes) == len(classes)
     if grid.attrs["robust"] == "false":
         assert any("Decisions do not survive" in text for text in said)
+
+
+def test_on_axes_of_the_users_labels_keep_their_size() -> None:
+    ax = Figure().subplots()
+    size = ax.yaxis.label.get_fontsize()
+    plots.plot_sensitivity(make_credal_grid(), ax=ax)
+    assert ax.yaxis.label.get_fontsize() == size != style.TEXT_SIZE
 
 
 @pytest.mark.slow

@@ -163,6 +163,12 @@ def test_what_did_not_converge_is_marked_with_its_remedy() -> None:
         assert "status" not in found.columns  # once is enough
 
 
+def test_a_classifier_may_be_called_as_a_status_is() -> None:
+    found = bc.show(make_panel_result(("ok", "NOT CONVERGED"), draws=20))
+    assert found.columns[0] == "Classifier"
+    assert [row[0] for row in found.rows] == ["ok", "NOT CONVERGED"]
+
+
 def test_strip_has_a_bar_a_row() -> None:
     for result in (make_result(HOSTILE, draws=50), make_panel_result(("a", "b"), ("x", "y"))):
         found = bc.show(result)
