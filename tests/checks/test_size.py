@@ -16,7 +16,7 @@ BUDGET = {
     "inference": 1844,
     "measures": 905,
     "plots": 3313,
-    "quantities/agnostic": 3827,
+    "quantities/agnostic": 3844,
     "quantities/credal": 6471,
     "quantities/ece": 3088,
     "quantities/pu_ece": 6302,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_983
+TEST_LINES = 52_016
 
 
 def lines(path: Path) -> int:

@@ -74,13 +74,13 @@ def bounds(n: int, delta: float = 0.1) -> Bounds:
     check_delta(delta)
     sure = f"with probability {1 - delta:g} or more"
     return Bounds(
-        Bound(_one_sided(rows, delta), f"upper bound of c - c_emp {sure}", _VALIDATION),
+        Bound(one_sided(rows, delta), f"upper bound of c - c_emp {sure}", _VALIDATION),
         Bound(
             math.sqrt(math.log(2 / delta) / (2 * rows)),
             f"upper bound of c - c_emp {sure}, as printed in Claim 4",
             _PRINTED,
         ),
-        Bound(uniform_deviation(rows, delta), f"upper bound of |c_emp - c| {sure}", _VALIDATION),
+        Bound(of_all(rows, delta), f"upper bound of |c_emp - c| {sure}", _VALIDATION),
         Bound(
             (16 * math.sqrt(2 * math.pi) + 2 * math.sqrt(2 * math.log(8 / delta)))
             / math.sqrt(rows),
@@ -103,7 +103,8 @@ def uniform_deviation(n: int, delta: float = 0.1) -> float:
     float
         ``4 sqrt(log(2 / delta) / (2 n))``; proved in the notes of `bounds`.
     """
-    return 4 * math.sqrt(math.log(2 / check_delta(delta)) / (2 * check_whole(n, "n")))
+    check_delta(delta)
+    return of_all(check_whole(n, "n"), delta)
 
 
 def sample_size(precision: float, delta: float = 0.1, *, two_sided: bool = False) -> int:
@@ -132,12 +133,16 @@ def sample_size(precision: float, delta: float = 0.1, *, two_sided: bool = False
     check_delta(delta)
     check_number(precision, "precision", "(0, inf)", "Pass 0.05, say.")
     check_flag(two_sided, "two_sided")
-    of_one_row = uniform_deviation(1, delta) if two_sided else _one_sided(1, delta)
-    if (size := of_one_row / precision) > _MOST_ROWS:
+    deviation = of_all if two_sided else one_sided
+    if (size := deviation(1, delta) / precision) > _MOST_ROWS:
         raise InputError(
             f"precision must ask for fewer than 1e24 rows; got {precision!r}. Pass 0.05, say."
         )
-    return math.ceil(size**2)
+    # The square may have been rounded past a whole number, up or down.
+    rows = max(math.ceil(size**2), 1)
+    if deviation(rows, delta) > precision:
+        return rows + 1
+    return rows - (rows > 1 and deviation(rows - 1, delta) <= precision)
 
 
 def class_deviation(n: int, rademacher: float, delta: float = 0.1) -> Bound:
@@ -296,8 +301,14 @@ def isotonic_uniform_deviation(n: int, delta: float = 0.1) -> Bound:
     )
 
 
-def _one_sided(n: int, delta: float) -> float:
+def one_sided(n: int, delta: float) -> float:
+    """What c exceeds c_emp by at most."""
     return math.sqrt(2 * math.log(1 / delta) / n)
+
+
+def of_all(n: int, delta: float) -> float:
+    """What all intervals deviate by at most, either way."""
+    return 4 * math.sqrt(math.log(2 / delta) / (2 * n))
 
 
 def check_delta(value: float) -> float:

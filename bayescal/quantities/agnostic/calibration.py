@@ -19,7 +19,7 @@ from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.intake import check_same_order, to_probabilities
 from bayescal.core.quantity import Floats
-from bayescal.quantities.agnostic.estimator import checked_rows
+from bayescal.quantities.agnostic.estimator import checked_rows, checked_scores
 
 
 def isotonic_calibration(score: ArrayLike, *, label: ArrayLike) -> Link:
@@ -167,7 +167,7 @@ def _combined(
     check_same_length(np.size(score), "score", len(columns), "basis")
     check_same_order(basis=basis, score=score)
     distinct, first, place = np.unique(
-        np.asarray(score, dtype=np.float64), return_index=True, return_inverse=True
+        checked_scores(score, "score"), return_index=True, return_inverse=True
     )
     values: Floats = columns[first]
     if (values[place] != columns).any():

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bin_counts import BinCounts, TiedRows
+from bayescal.core.bin_counts import BinCounts, TiedRows, totals
 from bayescal.core.binning import fine_counts, part_counts
 from bayescal.core.checks import check_rows, shown
 from bayescal.core.columns import MISSING, Whole
@@ -74,8 +74,9 @@ class Figures(NamedTuple):
     @classmethod
     def of_counts(cls, counts: Counts, score: Floats, rules: Sequence[DecisionRule]) -> Figures:
         """Figures of counted rows at these scores, those of a narrow cell tied."""
-        labels = np.column_stack([counts.rows - counts.positives, counts.positives])
+        labels = np.column_stack(counts.sums[:2])
         implied = counts.unlabeled[:, np.newaxis] * np.column_stack([1 - score, score])
+        weight = counts.weights[:2].T if counts.weighted else labels
         held = score[labels.any(axis=1)]
         measure, auc = measure_of_counts(counts), area_under_roc(labels)
         tables = [rule.cost_table[rule.action_of(score)][:, ::-1] for rule in rules]
@@ -86,7 +87,7 @@ class Figures(NamedTuple):
             int(counts.unlabeled.sum()),
             float(held[0]) if len(held) == 1 else None,
             auc,
-            tuple(float((labels * table).sum() / labels.sum()) for table in tables),
+            tuple(float((weight * table).sum() / weight.sum()) for table in tables),
             area_under_roc(implied),
             tuple(float((implied * t).sum() / implied.sum()) for t in tables if implied.any()),
             f"{measure} {auc}",
@@ -182,13 +183,12 @@ def problem_of_rows(rows: SharedRows, rules: Sequence[DecisionRule]) -> Interval
     all_rows = Task(task.coords, every, np.zeros(len(every), dtype=np.uint8))
     cells = fine_counts(all_rows, _edges(rules), CELLS)
     place = cells.find(every)
-    labels = np.zeros((cells.n_bins, 2), np.int64)
-    np.add.at(labels, (place[: task.n], task.event), 1)
+    labels = np.bincount(2 * place[: task.n] + task.event, minlength=2 * cells.n_bins)
     return IntervalProblem(
         Problem(task.coords, labeled, labeled, part_counts(task, labeled)),
         Figures.of_rows(rows, rules),
         cells,
-        labels,
+        labels.reshape(-1, 2),
         np.bincount(place[task.n :], minlength=cells.n_bins),
         _one_score(cells, every, place),
     )
@@ -204,14 +204,11 @@ def problem_of(name: str, counts: Counts, rules: Sequence[DecisionRule]) -> Inte
     every = TiedRows(score, counts.rows + counts.unlabeled, np.zeros_like(counts.rows))
     inner = every.cell_edges(np.array(edges), CELLS, "right")
     cells, place = every.count(inner), every.place(inner)
-    labels = np.zeros((cells.n_bins, 2), np.int64)
-    np.add.at(labels, place, np.column_stack([counts.rows - counts.positives, counts.positives]))
-    rest = np.zeros(cells.n_bins, np.int64)
-    np.add.at(rest, place, counts.unlabeled)
+    *labels, rest = totals(counts.sums[:3], place, cells.n_bins)
     one_score = (np.bincount(place, minlength=cells.n_bins) <= 1) & (cells.count != 1)
     curve = Problem({"classifier": name}, of_labels, of_labels, labeled.parts(of_labels))
     figures = Figures.of_counts(counts, score, rules)
-    return IntervalProblem(curve, figures, cells, labels, rest, one_score)
+    return IntervalProblem(curve, figures, cells, np.stack(labels, axis=-1), rest, one_score)
 
 
 def _one_score(cells: BinCounts, score: Floats, place: Whole) -> NDArray[np.bool_]:

@@ -11,12 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from bayescal.core.checks import check_is, check_number, check_same_length, check_unique, listing
+from bayescal.core.checks import (
+    check_is,
+    check_number,
+    check_same_length,
+    check_unique,
+    check_whole,
+    listing,
+)
 from bayescal.core.columns import Whole, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import check_same_order, round_scores, to_probabilities
 from bayescal.core.quantity import Bound, Floats
-from bayescal.quantities.agnostic.bounds import bounds, check_delta, uniform_deviation
+from bayescal.quantities.agnostic.bounds import check_delta, of_all, one_sided
 from bayescal.quantities.agnostic.estimator import (
     checked_labels,
     checked_probabilities,
@@ -204,6 +211,7 @@ def checked_actions(actions: Mapping[str, Action | tuple[float, float]]) -> dict
             f"actions must be costs by name; got {actions!r}. "
             "Pass {'keep': (5, 0), 'remove': (0, 3)}, say."
         )
+    check_unique([str(name) for name in actions], "action")
     return {str(name): _action(str(name), cost) for name, cost in actions.items()}
 
 
@@ -233,7 +241,7 @@ def _ordered(
             "Pass {'keep': (0, 0.4), 'remove': (0.4, 1)}, say."
         )
     check_unique([str(name) for name in intervals], "action")
-    unknown = [name for name in intervals if name not in known]
+    unknown = [name for name in intervals if str(name) not in known]
     if unknown:
         raise InputError(
             f"every interval must belong to an action; {listing(unknown)} has no costs. "
@@ -396,7 +404,8 @@ def cost_bound(
     check_rule(rule)
     check_number(c_emp, "c_emp", "[0, 1]", "Pass estimate(...).c.")
     half = check_delta(delta) / 2
-    measure = c_emp + bounds(n_labeled, half).upper.value + uniform_deviation(n_unlabeled, half)
+    above = one_sided(check_whole(n_labeled, "n_labeled"), half)
+    measure = c_emp + above + of_all(check_whole(n_unlabeled, "n_unlabeled"), half)
     return Bound(
         measure * rule.weight,
         f"upper bound of |mean cost - estimated cost| with probability {1 - delta:g} or more",

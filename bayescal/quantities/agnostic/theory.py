@@ -69,9 +69,9 @@ def untestable_distance(score: ArrayLike, weight: ArrayLike | None = None) -> fl
 class PassRates(NamedTuple):
     """How often a verifier accepts, by `hidden_labels`."""
 
-    random_labels: float  #: Share of repeats accepted when labels are drawn anew.
-    fixed_labels: float  #: The same when each row keeps its label.
-    repeats: float  #: Repeats of either kind.
+    random_labels: float  #: Share of samples accepted when labels are drawn anew for each row.
+    fixed_labels: float  #: The same when each feature keeps its label.
+    repeats: float  #: Share of the latter samples in which a feature occurs twice.
 
 
 def hidden_labels(

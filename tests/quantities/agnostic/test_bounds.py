@@ -93,6 +93,14 @@ def test_sample_size_is_the_least_that_suffices(precision, two_sided):
     assert slack[0] <= precision < slack[1]
 
 
+@pytest.mark.parametrize("two_sided", [False, True])
+def test_a_bound_takes_its_own_number_of_rows(two_sided):
+    for n in range(1, 400):
+        bound = uniform_deviation(n, 0.05) if two_sided else bounds(n, 0.05).upper.value
+        assert sample_size(bound, 0.05, two_sided=two_sided) == n
+    assert sample_size(1e300, two_sided=two_sided) == 1
+
+
 def test_theorem_2_and_claim_2_by_their_formulas():
     complexity = rademacher_bound(500, 3, 10)
     assert complexity**2 * 500 == pytest.approx(6 * (math.log(500 / 3) + 1) + 4 * math.log(11))

@@ -151,6 +151,15 @@ def test_bad_bases(basis, message):
         minimise_measure([0.2, 0.4], label=[0, 1], basis=basis)
 
 
+def test_scores_that_differ_by_rounding_are_tied_in_a_basis_too():
+    basis, label = [[1.0, 0.1], [1.0, 0.1], [1.0, 0.3], [1.0, 0.4]], [0, 1, 0, 1]
+    found, tied = (
+        minimise_measure([0.1, second, 0.3, 0.4], label=label, basis=basis).objective
+        for second in (0.1 + 1e-15, 0.1)
+    )
+    assert found == tied
+
+
 def test_a_basis_that_tears_ties_apart():
     with pytest.raises(InputError, match=r"rows of score 0.2 differ, at row 1"):
         minimise_measure([0.2, 0.2], label=[0, 1], basis=[[1.0], [2.0]])

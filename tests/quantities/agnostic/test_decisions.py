@@ -55,6 +55,10 @@ def test_intervals_may_come_in_any_order():
     assert rule.weight == 5 + 0 + 3
 
 
+def test_names_need_not_be_words():
+    assert DecisionRule({0: (5, 0), 1: (0, 3)}, {0: (0, 0.4), 1: (0.4, 1)}).names == ("0", "1")
+
+
 def test_intervals_hold_their_upper_end_and_the_first_holds_0():
     rule = DecisionRule(COSTS, {"keep": (0, 0.25), "remove": (0.25, 1)})
     assert rule.action_of([0, 0.25, 0.25 + 1e-11, 1]).tolist() == [0, 0, 1, 1]
@@ -169,6 +173,9 @@ def test_the_bound_holds_from_labelled_to_unlabelled_rows():
         (lambda: expected_cost(RULE, [0.2], probability=[0.2, 0.3]), "same length"),
         (lambda: expected_cost(RULE, [0.2], probability=[2]), r"probability must lie in \[0, 1\]"),
         (lambda: actual_cost(RULE, [0.2], label=[2]), "label must be"),
+        (lambda: cost_bound(RULE, 0.1, 0, 9), "n_labeled must"),
+        (lambda: cost_bound(RULE, 0.1, 9, 0), "n_unlabeled must"),
+        (lambda: bayes_rule({1: (5, 0), "1": (0, 3)}), "action names must differ; got '1' twice"),
     ],
 )
 def test_bad_input(call, message):

@@ -73,6 +73,15 @@ def test_cells_of_any_scores_are_near_those_of_rows_in_memory():
     assert one.measure.c == pytest.approx(two.measure.c, abs=2 / 1500)
 
 
+def test_costs_of_counts_are_weighted_as_those_of_their_rows():
+    score, label = np.repeat([0.2, 0.8], 4), np.tile([0, 1], 4)
+    weight = np.where(label == 1, 5.0, 1.0)
+    counts = Counts.from_arrays(label, score, sample_weight=weight)
+    # A positive costs 5 below and a negative 3 above; positives have 5/6 of the weight.
+    rule = bc.DecisionRule({"a": (5, 0), "b": (0, 3)}, {"a": (0, 0.5), "b": (0.5, 1)})
+    assert problem_of("p", counts, [rule]).figures.costs == pytest.approx((5 * 5 / 12 + 3 / 12,))
+
+
 @pytest.mark.parametrize("threshold", [0.3, 0.6, 0.7])
 def test_float32_scores_meet_a_threshold(threshold, tmp_path):
     # As NumPy compares; float32 has .3 and .6 just above their decimals, .7 just below.
