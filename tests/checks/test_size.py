@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6471,
     "quantities/ece": 3088,
     "quantities/pu_ece": 6302,
-    "quantities/ssme": 5620,
+    "quantities/ssme": 5634,
     "quantities/temperature": 5014,
     "report": 3141,
     "results": 6584,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_893
+TEST_LINES = 52_011
 
 
 def lines(path: Path) -> int:
