@@ -21,7 +21,7 @@ BUDGET = {
     "quantities/ece": 3088,
     "quantities/pu_ece": 6302,
     "quantities/ssme": 5634,
-    "quantities/temperature": 5014,
+    "quantities/temperature": 5017,
     "report": 3141,
     "results": 6584,
     "workflow": 2805,
