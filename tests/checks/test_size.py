@@ -17,18 +17,18 @@ BUDGET = {
     "measures": 905,
     "plots": 3313,
     "quantities/agnostic": 3844,
-    "quantities/credal": 6471,
+    "quantities/credal": 6480,
     "quantities/ece": 3088,
     "quantities/pu_ece": 6302,
-    "quantities/ssme": 5620,
-    "quantities/temperature": 5014,
+    "quantities/ssme": 5634,
+    "quantities/temperature": 5017,
     "report": 3142,
     "results": 6584,
     "workflow": 2805,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_016
+TEST_LINES = 52_155
 
 
 def lines(path: Path) -> int:

@@ -354,7 +354,7 @@ def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
     """
     check_same_order(prob=prob, lower=lower)
     low, high = proper(lower, upper)
-    near = _probabilities(prob, low.shape)
+    near = _probabilities(prob, low.shape, "the bounds")
     near = np.maximum(near, FLOOR)
     flat = [array.reshape(-1, low.shape[-1]) for array in (near, low, high)]
     found, left = np.empty_like(flat[0]), []
@@ -385,18 +385,18 @@ def divergence(p: ArrayLike, prob: ArrayLike) -> Floats:
     """
     check_same_order(p=p, prob=prob)
     mine = to_doubles(p, "p")
-    theirs = np.maximum(_probabilities(prob, mine.shape), FLOOR)
-    _probabilities(mine, theirs.shape, "p")
+    theirs = np.maximum(_probabilities(prob, mine.shape, "p"), FLOOR)
+    _probabilities(mine, theirs.shape, "prob", "p")
     ratio = np.where(mine > 0, mine, theirs) / theirs
     return np.asarray((mine * np.log(ratio)).sum(axis=-1))
 
 
-def _probabilities(prob: ArrayLike, shape: tuple[int, ...], name: str = "prob") -> Floats:
+def _probabilities(prob: ArrayLike, shape: tuple[int, ...], of: str, name: str = "prob") -> Floats:
     values = to_doubles(prob, name)
     if values.shape != shape:
         raise InputError(
-            f"{name} must have a value for each bound; got shape {values.shape} for {shape}. "
-            "Pass the probabilities of the same rows and classes."
+            f"{name} must be of the same rows and classes as {of}; got shapes {values.shape} and "
+            f"{shape}. Pass a value for each row and class."
         )
     if values.size and not (values.min() >= 0 and values.max() <= 1):
         wrong = ~((values >= 0) & (values <= 1))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import MOST_SIMULATED, check_call, check_is, check_whole, generator
+from bayescal.core.errors import InputError
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -84,6 +85,11 @@ class CurveTruth:
             Scores.
         label : ndarray of shape (obs,), uint8
             Labels, at least one of each: samples of one label alone are drawn again.
+
+        Raises
+        ------
+        InputError
+            If a thousand samples have one label alone.
         """
         check_whole(n, "n", 2, "There must be a row of each label.", MOST_SIMULATED)
         rng = generator(seed)
@@ -91,8 +97,11 @@ class CurveTruth:
             score = rng.random(n)
             label = (rng.random(n) < self.probability(score)).astype(np.uint8)
             if 0 < label.sum() < n:
-                break
-        return score, label
+                return score, label
+        raise InputError(
+            f"curve must let both labels occur; {n} rows of {self.name} had one label alone, "
+            f"{_TRIES} times over. Draw more rows, or pass a curve between 0 and 1."
+        )
 
     def split(self, n: int, target: int | ArrayLike, seed: Seed = None) -> CalibrationSplit:
         """Draw calibration rows and target rows.
@@ -114,7 +123,7 @@ class CurveTruth:
         rng = generator(seed)
         score, label = self.sample(n, rng)
         rows = target
-        if isinstance(target, int):
+        if isinstance(target, int | np.integer):
             rows = rng.random(check_whole(target, "target", most=MOST_SIMULATED))
         calibration = Scores(y_true=label, y_prob=score, classifier=self.name)
         return CalibrationSplit(calibration=calibration, target=rows)

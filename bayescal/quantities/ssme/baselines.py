@@ -84,7 +84,7 @@ def labeled(scores: Scores) -> Metrics:
     Raises
     ------
     InputError
-        If fewer than two classes have a label: AUC and AUPRC do not exist.
+        If fewer than two classes have a label: AUC does not exist.
 
     Examples
     --------
@@ -110,7 +110,8 @@ def labeled_by_group(scores: Scores) -> Metrics:
     -------
     Metrics
         Arrays of shape (classifier, group). A metric that does not exist in a group is that of all
-        labelled rows: of a group without labels, as in the paper, and AUC and AUPRC of one class.
+        labelled rows: of a group without labels, as in the paper, AUC of one class, and AUPRC
+        without positives.
 
     Raises
     ------
@@ -157,8 +158,8 @@ def labeled_interval(
     Notes
     -----
     Rows are resampled, all classifiers together; quantile bins stay those of the labelled rows. A
-    resample of one class has no AUC and no AUPRC and is left out of theirs. Of few labels the
-    interval is too narrow, as the bootstrap knows no row that was not seen.
+    resample of one class has no AUC, one without positives no AUPRC, and is left out of theirs. Of
+    few labels the interval is too narrow, as the bootstrap knows no row that was not seen.
 
     Examples
     --------
@@ -228,8 +229,9 @@ def active_testing(
         Whose probabilities say where loss is to be expected: each classifier's own, or the mean of
         all.
     floor : float, in (0, 1], default 0.1
-        Least probability of a row to be drawn, relative to a uniform draw from those that are left.
-        A row that is never drawn would bias the estimate.
+        Least probability of a row to be drawn, relative to a uniform draw from those that are left,
+        before probabilities are divided by their sum, at most ``1 + floor``. A row that is never
+        drawn would bias the estimate.
     seed : int, default 0
         Same seed, same rows.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayescal.core.checks import check_number, check_whole, checked_numbers
+from bayescal.core.checks import check_number, check_whole, checked_numbers, shown
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound, Floats
@@ -101,7 +101,7 @@ def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Flo
     Raises
     ------
     InputError
-        If `error` is not a finite number, or lengths differ.
+        If an error is not a finite number, or lengths differ.
 
     Examples
     --------
@@ -112,12 +112,12 @@ def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Flo
     values = np.atleast_1d(to_doubles(labeled_error, "labeled_error"))
     sizes = [int(size) for size in checked_numbers(sizes, "sizes", "[1, 1e15]")]
     check_number(error, "error", "(-inf, inf)")
-    if values.ndim != 1 or len(values) != len(sizes) or len(values) == 0:
+    if values.shape != (len(sizes),) or not np.isfinite(values).all():
         raise InputError(
-            f"labeled_error must have a value for each size; got {len(values)} values for "
-            f"{len(sizes)} sizes."
+            f"labeled_error must have a finite value for each of {len(sizes)} sizes; got "
+            f"{shown(labeled_error)}. Leave out sizes without one."
         )
-    return int(sizes[int(np.argmin(np.abs(values - error)))])
+    return min(zip(np.abs(values - error), sizes, strict=True))[1]
 
 
 def rescaled_error(error: float | Floats, labeled_error: float | Floats) -> Floats:

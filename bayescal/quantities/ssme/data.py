@@ -155,7 +155,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         check_choice(self.labeling, LABELING, "labeling")
-        bare = _unseen(self.labels, self.matrix.classes)
+        bare = unseen_names(self.labels, self.matrix.classes)
         if bare and self.labeling != "random":
             raise InputError(
                 f"labeling={self.labeling!r} needs a label of every class; got none of "
@@ -231,23 +231,25 @@ def data_warnings(matrix: ScoreMatrix) -> list[str]:
     for name, probs in zip(matrix.classifiers, matrix.probs, strict=True):
         signs = signs_of_rows(probs[rows], matrix.y[rows])
         found += [Sign(f"{name}: {sign}") for sign in signs]
-    bare = _unseen(matrix.y[rows], matrix.classes)
+    bare = unseen_names(matrix.y[rows], matrix.classes)
     if bare:
         found.append(
             f"no label of {listing(bare)}: estimates of such a class rest on the prior. Label "
             "more rows, chosen as the others were."
         )
     if matrix.group is not None:
-        absent = _unseen(matrix.group, matrix.groups)
+        absent = unseen_names(matrix.group, matrix.groups)
         if absent:
             found.append(f"all rows of group {listing(absent)} have weight 0: it has no metrics.")
-        unseen = [name for name in _unseen(matrix.group[rows], matrix.groups) if name not in absent]
+        unseen = [
+            name for name in unseen_names(matrix.group[rows], matrix.groups) if name not in absent
+        ]
         if unseen:
             found.append(f"no label in group {listing(unseen)}: it is taken to be like the others.")
     return found
 
 
-def _unseen(code: NDArray[np.int32], names: tuple[Label, ...]) -> list[Label]:
+def unseen_names(code: NDArray[np.int32], names: tuple[Label, ...]) -> list[Label]:
     """Names of the classes, or groups, that no row is of."""
     return [names[place] for place in np.flatnonzero(np.bincount(code, minlength=len(names)) == 0)]
 

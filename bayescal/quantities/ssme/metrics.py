@@ -173,10 +173,10 @@ def metrics(
     -----
     With row weights w, a row counts as a positive of weight w q and a negative of weight
     w (1 - q). Accuracy, log loss and Brier score under `q` are therefore the expectations over
-    labels drawn from `q`; AUC, AUPRC and ECE are those of the expected weights. AUC and AUPRC are
-    NaN in a draw in which no class has both positive and negative weight; means over classes skip
-    classes that have not. Bins are right-closed, and quantile bins those of the rows, whatever
-    their weights.
+    labels drawn from `q`; AUC, AUPRC and ECE are those of the expected weights. AUC is NaN in a
+    draw in which no class has both positive and negative weight, AUPRC in one without positive
+    weight; means over classes skip classes without. Bins are right-closed, and quantile bins those
+    of the rows, whatever their weights.
 
     Examples
     --------
@@ -202,8 +202,8 @@ def _measured(
 ) -> Metrics:
     """Check labels and weights of scores of this shape, and measure under them."""
     check_same_order(q=q, weights=weights, errors_q=errors_q)
-    labels, has_draws = _label_draws(q, *shape[1:])
-    errors = labels if errors_q is None else _label_draws(errors_q, *shape[1:])[0]
+    labels, has_draws = _label_draws(q, "q", *shape[1:])
+    errors = labels if errors_q is None else _label_draws(errors_q, "errors_q", *shape[1:])[0]
     if errors.shape != labels.shape:
         raise InputError(
             f"errors_q must have the shape of q; got {errors.shape[1]} and {labels.shape[1]} "
@@ -257,7 +257,7 @@ def subgroup_metrics(
             f"group must number each row's group from 0 to {n_groups - 1}; got {shown(groups)}. "
             "Pass one a row."
         )
-    measure = in_groups(probs, convention, groups, n_groups)
+    measure = in_groups(probs, convention, groups.astype(np.intp), n_groups)
     return _measured(measure, probs.shape, q, weights, errors_q)
 
 
@@ -395,9 +395,9 @@ def _probabilities(probs: Floats) -> Floats:
     return found
 
 
-def _label_draws(q: ArrayLike, n_obs: int, n_classes: int) -> tuple[Floats, bool]:
+def _label_draws(q: ArrayLike, name: str, n_obs: int, n_classes: int) -> tuple[Floats, bool]:
     """Bring label probabilities to (class, draw, obs), and say whether they have draws."""
-    values = to_doubles(q, "q")
+    values = to_doubles(q, name)
     if values.shape == (n_obs, n_classes):
         labels, has_draws = values.T[:, np.newaxis], False
     elif values.ndim == 3 and values.shape[1:] == (n_obs, n_classes) and len(values):
@@ -406,13 +406,13 @@ def _label_draws(q: ArrayLike, n_obs: int, n_classes: int) -> tuple[Floats, bool
         labels, has_draws = np.stack([1 - values, values]), True
     else:
         raise InputError(
-            f"q must have shape (obs, class) = ({n_obs}, {n_classes}), with the draws, if any, in "
-            f"front; got {values.shape}. Pass one probability for each row and class."
+            f"{name} must have shape (obs, class) = ({n_obs}, {n_classes}), with the draws, if "
+            f"any, in front; got {values.shape}. Pass one probability for each row and class."
         )
     # Written so that a NaN, for which every comparison is false, is refused.
     if not (labels.min() >= 0 and np.abs(labels.sum(axis=0) - 1).max() <= _SUM_TOLERANCE):
         raise InputError(
-            "q must hold probabilities that sum to 1 over the classes; got others. "
+            f"{name} must hold probabilities that sum to 1 over the classes; got others. "
             "Pass one-hot rows for known labels."
         )
     return labels, has_draws

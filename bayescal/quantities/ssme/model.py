@@ -15,7 +15,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import BaseModel, Draws, Floats
 from bayescal.core.scores import Scores
 from bayescal.curves.cells import pad, padded_size
-from bayescal.quantities.ssme.data import EVERY_ROW, Problem, weighted_matrix
+from bayescal.quantities.ssme.data import EVERY_ROW, Problem, unseen_names, weighted_matrix
 from bayescal.quantities.ssme.kde import EPSILON
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
 from bayescal.quantities.ssme.tilt import TiltModel, power_categorical
@@ -133,9 +133,7 @@ class MixtureModel(BaseModel):
                 "a mixture cannot use sample weights; got those of "
                 f"{matrix.n_obs} rows. Use Tilt(), or leave these out: scores.without_weight()."
             )
-        count = np.bincount(problem.labels, minlength=matrix.n_classes)
-        if not count.all():
-            bare = [matrix.classes[k] for k in np.flatnonzero(count == 0)]
+        if bare := unseen_names(problem.labels, matrix.classes):
             raise InputError(
                 "a mixture knows components by their labels, so that every class needs one; "
                 f"without any: {listing(bare)}. Label a row of each class, or use Tilt."
@@ -168,13 +166,15 @@ class MixtureModel(BaseModel):
         rows = self.problem.rows
         others = np.flatnonzero(~self.problem.matrix.labeled)
         chosen = np.random.default_rng(_SEED).permutation(others)[:ROWS]
-        stands_for = self.problem.weight[others].sum() / max(len(chosen), 1)
+        # Rows of a small group stand for fewer than those of a large one.
+        weight = self.problem.weight[chosen]
+        stands_for = weight * (self.problem.weight[others].sum() / max(weight.sum(), 1))
         found = {
             "label_score": pad(self.score[rows], size, dim),
             "label_power": pad(np.full(len(rows), self.power), size),
             "observed_label": pad(self.problem.labels.astype(np.int64), size),
             "row_score": pad(self.score[chosen], ROWS, dim),
-            "row_power": pad(np.full(len(chosen), self.power * stands_for), ROWS),
+            "row_power": pad(self.power * stands_for, ROWS),
             "location_prior": np.asarray(self.prior.location),
             "scale_prior": np.asarray(self.prior.scale),
         }

@@ -139,7 +139,11 @@ def greedy_rows(prob: Floats, metric: Floats, power: float, k: int) -> NextLabel
         own = centred[:, best * n_free : (best + 1) * n_free]
         centred, metric = _given(own, spread[best], centred), _given(own, spread[best], metric)
         rows.append(best)
-        widths.append(float(np.sqrt((metric**2).mean(axis=0) / before).mean()))
+        # The width of a metric that is certain already stays as it is.
+        share = np.divide(
+            (metric**2).mean(axis=0), before, out=np.ones_like(before), where=before > 0
+        )
+        widths.append(float(np.sqrt(share).mean()))
     return NextLabels(np.array(rows, dtype=np.intp), np.array(widths))
 
 

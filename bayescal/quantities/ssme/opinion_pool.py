@@ -103,8 +103,8 @@ class LogSlope(NamedTuple):
 
     def log_parts(self, values: Floats) -> Floats:
         """Log of weight times density of each part, (part, ...)."""
-        with np.errstate(divide="ignore"):
-            log_weight = np.log([1 - self.weight, self.weight])
+        # A part without weight keeps its shape: draws may be weighted towards it.
+        log_weight = np.log(np.maximum([1 - self.weight, self.weight], np.finfo(np.float64).tiny))
         parts = zip(log_weight, DEGREES, self.centre, self.scale, strict=True)
         return np.array([own + t.logpdf(values, nu, at, scale) for own, nu, at, scale in parts])
 

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
 
 from bayescal.core.checks import MOST_SIMULATED, check_is, check_number, check_whole, generator
 from bayescal.core.errors import InputError
@@ -26,6 +27,10 @@ from bayescal.core.streams import Seed, by_name
 _REACH: Final = 10.0
 _POINTS: Final = 40_001
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
+# Standard deviation up to which so many nodes are right to 1e-10, and even nodes beyond.
+_WIDE: Final = 2.0
+_LOGITS: Final = np.linspace(-40, 40, 161)
+_LOGISTIC: Final = sigmoid(_LOGITS) * sigmoid(-_LOGITS) / 2
 _N_BINS: Final = 10
 
 
@@ -74,7 +79,7 @@ class PanelTruth:
     Notes
     -----
     A classifier's view ``u = L + noise e`` is normal, and so is L given one or all of the views:
-    every probability is the mean of a sigmoid over a normal, by Gauss-Hermite quadrature, and every
+    every probability is the mean of a sigmoid over a normal, by quadrature to 1e-10, and every
     metric an integral over u. They are limits of large samples; the calibration error of a sample
     lies above its limit.
 
@@ -144,7 +149,7 @@ class PanelTruth:
         Returns
         -------
         ndarray of shape (...)
-            The probability, up to rounding.
+            The probability, to 1e-10.
         """
         logits = finite_logits(scores, "scores")
         if logits.shape[:1] != (len(self.classifiers),):
@@ -176,14 +181,15 @@ class PanelTruth:
 
 def _mean_sigmoid(centre: Floats, deviation: float) -> Floats:
     """Mean of the sigmoid of a normal."""
+    if deviation > _WIDE:
+        # Of the distribution function of a normal over a logistic one: the same, and smooth.
+        return np.asarray(ndtr((centre[..., None] - _LOGITS) / deviation) @ _LOGISTIC)
     weights = _WEIGHTS / _WEIGHTS.sum()
     return np.asarray(sigmoid(centre[..., None] + deviation * _NODES) @ weights)
 
 
 def _metrics(classifier: Distortion, mean: float, spread: float) -> dict[str, float]:
     """Metrics by the trapezoid rule over the classifier's view."""
-    from scipy.special import ndtri
-
     intercept, slope, noise = classifier
     width = float(np.hypot(spread, noise))
     z = np.linspace(-_REACH, _REACH, _POINTS)

@@ -105,7 +105,8 @@ class Facts(NamedTuple):
     @property
     def weighted(self) -> bool:
         """Whether rows have weights."""
-        return not np.array_equal(self.weights[0], self.predicted)
+        # Weights whose sum and whose squares' sum are the number of rows are 1 each.
+        return bool((self.weights != self.predicted).any())
 
     @property
     def ratio(self) -> Floats:

@@ -83,8 +83,9 @@ class Priors(BasePriors):
     @property
     def belief(self) -> dict[float, float]:
         """Prior probability of each concentration, infinity where the temperatures hold."""
-        each = (1 - self.exact) / max(len(self.concentration), 1)
-        return {np.inf: self.exact, **dict.fromkeys(self.concentration, each)}
+        values = dict.fromkeys(self.concentration)
+        each = (1 - self.exact) / max(len(values), 1)
+        return {np.inf: self.exact, **dict.fromkeys(values, each)}
 
     @override
     def describe(self) -> str:

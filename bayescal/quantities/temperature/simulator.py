@@ -44,7 +44,7 @@ class LogitTruth:
         The number of each predicted class; of one truth they may be equal.
     coef, shift : tuple of float, optional
         Numbers and shifts of the logits in place of those of the predicted classes (vector
-        scaling).
+        scaling); of one alone the numbers are 1, or the shifts 0.
     spread : float, above 0, default 2
         Standard deviation of the logits.
     lift : float, default 5
@@ -183,9 +183,10 @@ class LogitTruth:
 
     def _moved(self, logits: Floats) -> Floats:
         """True logits."""
-        if self.coef is None or self.shift is None:
+        if self.coef is None and self.shift is None:
             return np.asarray(np.array(self.alpha)[logits.argmax(axis=1)][:, None] * logits)
-        return np.asarray(np.array(self.coef) * logits + np.array(self.shift))
+        coef = 1.0 if self.coef is None else np.array(self.coef)
+        return np.asarray(coef * logits + (0.0 if self.shift is None else np.array(self.shift)))
 
 
 _EVEN = np.linspace(-1, 1, 10)

@@ -157,7 +157,7 @@ class SliceCalibration(OfLogits):
         self.bundle_of_ = self._bundle_of()
         self.by_slices_ = slices is not None
         of = self._of(logits, slices, sample_weight)
-        self.slices_ = frozenset(of)
+        self.slices_ = frozenset(name for name, rows in of.items() if len(rows))
         self.shared_ = clone(base)
         warn_of(self.shared_.fit_logits(logits, label, weight))
         large = {name: rows for name, rows in of.items() if len(rows) >= self.min_rows}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from bayescal.core.errors import InputError
 from bayescal.quantities.credal.credal_sets import (
     FLOOR,
     discount,
@@ -241,6 +242,8 @@ def test_the_divergence_is_that_of_its_definition():
     p, q = rng.dirichlet(np.ones(4), (2, 10))
     np.testing.assert_allclose(divergence(p, q), (p * np.log(p / q)).sum(axis=1), rtol=1e-13)
     assert divergence([1, 0], [0.25, 0.75]) == pytest.approx(np.log(4), rel=1e-15)
+    with pytest.raises(InputError, match="prob must be of the same rows and classes as p; got"):
+        divergence([1, 0], [0.2, 0.3, 0.5])
 
 
 def test_nothing_known_and_everything_known():

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.quantities.credal.simulator import TRUTHS, truth
+from bayescal.core.errors import InputError
+from bayescal.quantities.credal.simulator import TRUTHS, CurveTruth, truth
 
 GRID = np.linspace(0, 1, 1001)
 
@@ -52,3 +53,12 @@ def test_bad_arguments_are_told():
         truth("power").sample(1)
     with pytest.raises(bc.InputError, match="truth"):
         truth("linear")
+
+
+def test_a_curve_of_one_label_alone_is_refused():
+    with pytest.raises(InputError, match="curve must let both labels occur; 5 rows of never had"):
+        CurveTruth("never", "smooth", np.zeros_like).sample(5, seed=1)
+
+
+def test_a_number_of_target_rows_may_be_numpys():
+    assert truth("power").split(20, np.int64(3), seed=1).n_target == 3

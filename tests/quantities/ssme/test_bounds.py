@@ -94,6 +94,11 @@ def test_effective_sample_size_is_the_nearest():
     assert effective_sample_size(0.05, sizes, errors) == 50
     assert effective_sample_size(0.5, sizes, errors) == 10
     assert effective_sample_size(0.001, sizes, errors) == 100
+    # The smaller of equals, in whatever order.
+    assert effective_sample_size(0.5, [100, 20], [0.25, 0.75]) == 20
+    for wrong in ([0.1, np.nan, 0.04, 0.03], [[0.1], [0.07], [0.04], [0.03]]):
+        with pytest.raises(InputError, match="must have a finite value for each of 4 sizes"):
+            effective_sample_size(0.05, sizes, wrong)
 
 
 def test_rescaled_error():

@@ -338,3 +338,29 @@ def test_the_optimal_number_of_bins_is_the_cube_root_of_the_rows(name):
 def test_scores_that_are_all_the_same():
     found = metrics(np.full((1, 4, 2), 0.5), np.eye(2)[[1, 0, 0, 0]])
     assert (found.auc[0], found.auprc[0]) == (0.5, 0.25)
+
+
+@pytest.mark.parametrize("kind", [bool, float, np.uint8])
+def test_groups_are_numbered_by_any_whole_numbers(kind):
+    probs, y = made(n=40)
+    group = np.arange(40) % 2
+    found = subgroup_metrics(probs, np.eye(2)[y], group.astype(kind), 2)
+    for g in (0, 1):
+        own = metrics(probs[:, group == g], np.eye(2)[y[group == g]])
+        np.testing.assert_array_equal(np.stack(found)[..., g], np.stack(own))
+
+
+def test_a_class_without_negatives_has_a_precision_of_1_and_no_auc():
+    probs, _ = made(n=20)
+    found = metrics(probs, np.ones((3, 20)))
+    assert np.isnan(found.auc).all()
+    expected = average_precision_score(np.ones(20), probs[0, :, 1])
+    np.testing.assert_allclose(found.auprc, expected)
+
+
+def test_wrong_probabilities_of_the_calibration_errors_are_named():
+    probs, y = made(n=20)
+    with pytest.raises(InputError, match="errors_q must hold probabilities that sum to 1"):
+        metrics(probs, np.eye(2)[y], errors_q=np.full((20, 2), 0.9))
+    with pytest.raises(InputError, match="errors_q must have shape"):
+        metrics(probs, np.eye(2)[y], errors_q=np.eye(2))

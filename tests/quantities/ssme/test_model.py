@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 import bayescal as bc
+from bayescal.quantities.ssme.data import Problem, weighted_matrix
 from bayescal.quantities.ssme.kde import alr
 from bayescal.quantities.ssme.model import ROWS, model_of
 from bayescal.quantities.ssme.priors import GaussianMixture, StudentTMixture
@@ -51,6 +52,20 @@ def test_mixtures_have_shares_and_components(label):
     scores, _ = binary(n=60)
     model = bc.ssme.build_model(scores, bc.ssme.Priors(label=label))
     assert names(model.free_RVs) == {"class_share", "location", "log_width"}
+
+
+def test_the_rows_of_a_mixture_stand_for_the_groups_as_large_as_they_are():
+    """Nine in ten unlabelled rows are of a group of which no more than half the rows are kept."""
+    large = np.arange(10_000) < 9_000
+    y = [0, 1, *[None] * 9_998]
+    score = 0.1 * np.random.default_rng(1).random(10_000) + np.where(large, 0.1, 0.7)
+    scores = bc.Scores.stack({"a": score}, y_true=y, group=np.where(large, "l", "s"))
+    made = Problem.of(weighted_matrix(scores), "random")
+    found = model(made, GaussianMixture(), power=0.5).inputs()
+    power, own = found["row_power"], found["row_score"][:, 0]
+    assert power.sum() == pytest.approx(0.5 * 9_998)
+    of_large = np.sign(own) == np.sign(own[power.argmax()])
+    assert power[of_large].sum() / power.sum() == pytest.approx(0.9, abs=0.02)
 
 
 @pytest.mark.mcmc

@@ -124,3 +124,11 @@ def test_other_rows_or_classifiers_of_the_same_shape_are_refused(other):
         bc.InputError, match="the same rows in order, of 'c0', 'c1', 'c2'; got other"
     ):
         all_wrong(result_of(n=60)[0], binary(n=60, **other)[0])
+
+
+def test_a_metric_that_is_certain_keeps_its_width():
+    prob, metric = draws(k=2)
+    both = np.column_stack([metric, np.ones_like(metric)])
+    alone, found = (greedy_rows(prob[..., 1:], m, 0.5, 3) for m in (metric[:, None], both))
+    np.testing.assert_array_equal(found.rows, alone.rows)
+    np.testing.assert_allclose(found.width, (alone.width + 1) / 2)

@@ -14,7 +14,7 @@ from bayescal.core.quantity import dims_of
 from bayescal.quantities.ssme import VARIABLES
 from bayescal.quantities.ssme.data import Problem, score_matrix, weighted_matrix
 from bayescal.quantities.ssme.metrics import Metrics
-from bayescal.quantities.ssme.opinion_pool import DEGREES, under_assumptions
+from bayescal.quantities.ssme.opinion_pool import DEGREES, LogSlope, under_assumptions
 from bayescal.quantities.ssme.posterior import PRIOR_DRAWS, SSMECase
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, Tilt
 from bayescal.quantities.ssme.simulator import truth
@@ -468,6 +468,16 @@ def test_an_assumption_weighs_the_draws_by_its_prior():
         half = slope.scale[part] * t.ppf(0.95, DEGREES[part])
         expected = slope.centre[part] + np.array([-half, 0, half])
         np.testing.assert_allclose(found["log_slope"][place], expected, atol=0.1 * half + 0.005)
+
+
+def test_a_narrow_part_without_weight_is_an_assumption_still():
+    """Where the wide part has all the weight, the other two assumptions are reached by weights."""
+    slope = LogSlope(1.0, (0.0, 0.3), (0.3, 0.4))
+    draws = {"log_slope": 0.3 + 0.4 * t.rvs(4, size=(2, 20_000), random_state=1)}
+    found = under_assumptions(slope, draws, draws)
+    np.testing.assert_allclose(found["probability"], [0, np.nan, 1], atol=1e-300)
+    half = 0.3 * t.ppf(0.95, DEGREES[0])
+    np.testing.assert_allclose(found["log_slope"][0], [-half, 0, half], atol=0.06)
 
 
 def test_identical_classifiers_get_the_same_numbers():

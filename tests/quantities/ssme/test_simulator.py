@@ -104,6 +104,17 @@ def test_a_clear_view_says_all():
     np.testing.assert_allclose(simulated.probability(scores), special.expit(log_odds))
 
 
+def test_the_probability_is_right_where_views_say_little():
+    """Against adaptive quadrature: 61 nodes of Gauss and Hermite err by .004 here."""
+    panel = PanelTruth("dim", {"a": Distortion(noise=20)}, 1.0, 11.0)
+    spread = 20 * 11 / np.hypot(20, 11)
+    centre = 1 + (11 / np.hypot(20, 11)) ** 2 * (special.logit(0.9) - 1)
+    expected = integrate.quad(
+        lambda z: special.expit(centre + spread * z) * stats.norm.pdf(z), -12, 12, epsabs=1e-13
+    )[0]
+    assert panel.probability([[0.9]])[0] == pytest.approx(expected, abs=1e-11)
+
+
 def test_labels_have_the_probability_given_the_scores():
     simulated = truth("odd")
     panel = score_matrix(simulated.scores(50_000, 0, seed=5))

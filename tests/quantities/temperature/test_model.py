@@ -257,6 +257,10 @@ def test_models_of_no_prior_weight_are_left_out(shared, vector):
     assert (drawn["tau"] == 0).any() == (shared > 0)
 
 
+def test_equal_concentrations_are_one():
+    assert Priors(concentration=(10, 30, 10)).belief == Priors(concentration=(10, 30)).belief
+
+
 def test_more_than_200_classes_leave_vector_scaling_out():
     assert average(Priors(), 300, 201).weights.keys() == set(MODELS[:2])
 

@@ -7,6 +7,7 @@ import bayescal as bc
 from bayescal.quantities.temperature.data import Problem
 from bayescal.quantities.temperature.estimator import CellSums, Implied, error_draws, reliability
 from bayescal.quantities.temperature.logits import derivatives, least_loss, peak
+from bayescal.quantities.temperature.posterior import plan
 from bayescal.quantities.temperature.simulator import LogitTruth
 
 TRUTH = LogitTruth("four", (0.4, 0.7, 1.0, 1.5))
@@ -98,3 +99,20 @@ def test_weights_undo_that_wrong_rows_were_drawn_less_often():
             covered.append(low <= true <= high)
     # Pairs are correlated: with nine in ten each, fewer than four of six are rare.
     assert sum(covered) >= 4
+
+
+def test_weights_are_seen_that_sum_to_the_rows_of_every_class():
+    logits = np.tile(np.eye(4), (20, 1)) * 3
+    weight = np.repeat([1.75, 0.25], 40)
+    data = bc.Scores(
+        y_true=np.arange(80) % 3,
+        y_prob=logits,
+        from_logits=True,
+        sample_weight=weight,
+        classes=range(4),
+    )
+    facts = Problem.of(data, "classifier").facts
+    np.testing.assert_array_equal(facts.weights[0], facts.predicted)
+    # Equation of Kish: 80**2 / (40 * (1.75**2 + .25**2)).
+    attrs = plan(data, bc.temperature.Priors()).attrs
+    assert attrs["effective_n"] == pytest.approx(6400 / (40 * 3.125))

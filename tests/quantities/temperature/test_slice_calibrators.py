@@ -77,6 +77,14 @@ def test_slices_of_the_users_own():
     np.testing.assert_allclose(found, pooled)
 
 
+def test_a_slice_without_weight_is_one_that_fit_has_not_seen():
+    logits, label = rows(90, 3)
+    slices = np.arange(90) % 3
+    fitted = SliceCalibration().fit(logits, label, slices, (slices < 2).astype(float))
+    with pytest.warns(UserWarning, match="fit had no slices 2: their rows take the calibrator of"):
+        fitted.predict_proba(logits[:4], [0, 1, 2, 2])
+
+
 @pytest.mark.parametrize("missing", [np.nan, None])
 def test_a_missing_slice_is_refused(missing):
     logits, label = rows(30, 3)
