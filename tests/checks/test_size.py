@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2298,
+    "cli": 2302,
     "core": 9530,
     "curves": 2724,
     "inference": 1844,
@@ -24,11 +24,11 @@ BUDGET = {
     "quantities/temperature": 5017,
     "report": 3142,
     "results": 6584,
-    "workflow": 2805,
+    "workflow": 2832,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_155
+TEST_LINES = 52_185
 
 
 def lines(path: Path) -> int:
