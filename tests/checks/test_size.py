@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2293,
-    "core": 9530,
+    "core": 9533,
     "curves": 2724,
     "inference": 1844,
     "measures": 905,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_925
+TEST_LINES = 51_936
 
 
 def lines(path: Path) -> int:
