@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2293,
-    "core": 9528,
+    "core": 9529,
     "curves": 2720,
     "inference": 1844,
     "measures": 905,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_936
+TEST_LINES = 51_941
 
 
 def lines(path: Path) -> int:
