@@ -126,7 +126,7 @@ def number_and_width(n_bins: int, strategy: Strategy) -> tuple[int, float]:
     """Check bins for bounds: their number, and the largest width; of equal mass, the mean one."""
     if isinstance(strategy, str):
         check_choice(strategy, STRATEGIES, "strategy")
-        return check_n_bins(n_bins), 1 / check_n_bins(n_bins)
+        return (n_bins := check_n_bins(n_bins)), 1 / n_bins
     edges = check_edges(strategy)
     return len(edges) - 1, float(np.diff(edges).max())
 
@@ -243,7 +243,10 @@ def part_edges(
     values = np.unique(score)
     place = place_in(found, values, closed)
     alone = np.bincount(place)[place] == 1
-    found[place[alone] + (closed == "right")] = values[alone]
+    own = place[alone] + (closed == "right")
+    # A float32 score may be a little beyond the edge of a cell that it meets.
+    nearer = np.minimum if closed == "right" else np.maximum
+    found[own] = nearer(found[own], values[alone])
     return found
 
 

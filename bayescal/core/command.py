@@ -268,8 +268,7 @@ def whole_or_word(word: str) -> int | str:
 def _checked(value: int | str) -> int | str:
     from bayescal.core.bin_edges import check_number
 
-    check_number(value)
-    return value
+    return check_number(value)
 
 
 N_BINS = Option(

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from bayescal.core.binning import Binning
 from bayescal.core.checks import check_call, check_is, check_known, listing, shown
-from bayescal.core.columns import arrow_to_numpy
+from bayescal.core.columns import Label, arrow_to_numpy
 from bayescal.core.counts_sql import WHOLE
 from bayescal.core.errors import InputError
-from bayescal.core.intake import binary_classes, by_number, same_label
+from bayescal.core.intake import binary_classes, by_number, position, same_label
 from bayescal.core.scores import Task
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import ONE, PER_LOGIT, ZERO, SharedCounts, joined, units_of
@@ -83,9 +83,10 @@ class CountTable(Mapping[str, "Counts"], Showing):
         every = [one for own in self._parts.values() for one in own.values()]
         if not every or not all(self._parts.values()):
             raise InputError("parts must hold counts; got none. Count some rows.")
-        for one in every[1:]:
+        labels = list[Label]()
+        for one in every:
             check_alike("counts of a table", every[0], one)
-        labels = {label for one in every for label in one.labels}
+            labels += [label for label in one.labels if position(label, labels) is None]
         binary_classes(labels, every[0].pos_label, "the table of counts")
         names = {group for own in self._parts.values() for group in own}
         if WHOLE in names and len(names) > 1:

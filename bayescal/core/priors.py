@@ -213,10 +213,8 @@ class HalfNormal(PriorBase):
         return self.sigma * math.sqrt(2 / math.pi)
 
     def _quantile(self, probability: float) -> float:
-        from scipy.special import ndtri
-
         # Near 1 the upper tail is a number of its own, and half of 1 plus the probability is 1.
-        return -self.sigma * float(ndtri((1 - probability) / 2))
+        return -Normal(0, self.sigma).quantile((1 - probability) / 2)
 
 
 def _exp(value: float) -> float:
@@ -257,15 +255,13 @@ class LogNormal(PriorBase):
         return _exp(self.mu + self.sigma * self.sigma / 2)
 
     def _quantile(self, probability: float) -> float:
-        from scipy.special import ndtri
-
-        return _exp(self.mu + self.sigma * float(ndtri(probability)))
+        return _exp(Normal(self.mu, self.sigma).quantile(probability))
 
 
 type Prior = Beta | Normal | HalfNormal | LogNormal
 
-FAMILIES: dict[str, type[Beta] | type[Normal] | type[HalfNormal] | type[LogNormal]] = {
-    prior.family: prior for prior in (Beta, Normal, HalfNormal, LogNormal)
+FAMILIES: dict[str, type[Prior]] = {
+    one.family: one for one in (Beta, Normal, HalfNormal, LogNormal)
 }
 
 
@@ -277,7 +273,7 @@ def prior_from_string(text: str) -> Prior:
         raise InputError(
             f"a prior must be one of {listing(FAMILIES)}; got {name!r}. Write it as in 'beta:4,16'."
         )
-    names = [field for field in prior.__dataclass_fields__ if field != "family"]
+    names = [field.name for field in fields(prior)]
     shape = f"'{prior.family}:{','.join(names)}'"
     words = rest.split(",")
     if len(words) != len(names):

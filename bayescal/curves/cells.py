@@ -60,15 +60,11 @@ def weighted_masses(share: Floats, unit: Floats, rates: Floats) -> Floats:
     return np.asarray(mass / mass.sum(axis=-1, keepdims=True))
 
 
-def draw_positives(cells: BinCounts, rates: Floats, rng: np.random.Generator) -> NDArray[Any]:
+def draw_events(count: NDArray[Any], rates: Floats, rng: np.random.Generator) -> NDArray[Any]:
     """Draw the rows of each cell where the event happens, (..., cell).
 
     Of weighted rows these are effective ones, of which the last may be a part of one.
     """
-    return _draw_events(cells.count, rates, rng)
-
-
-def _draw_events(count: NDArray[Any], rates: Floats, rng: np.random.Generator) -> NDArray[Any]:
     whole = np.floor(count).astype(np.int64)
     drawn = rng.binomial(whole, rates)
     if count.dtype.kind == "f":
@@ -83,10 +79,10 @@ def relabelled(cells: BinCounts, rates: Floats, rng: np.random.Generator) -> Bin
     rows has the event, and a cell weighs what its labels make of it.
     """
     if cells.rows is None:
-        return replace(cells, positives=draw_positives(cells, rates, rng))
+        return replace(cells, positives=draw_events(cells.count, rates, rng))
     unit, n = cells.unit, cells.mass_count
     chance = np.stack([1 - rates, rates]) / np.where(unit > 0, unit, 1)
-    events = _draw_events(n, chance[1] / chance.sum(axis=0), rng)
+    events = draw_events(n, chance[1] / chance.sum(axis=0), rng)
     each = np.stack([n - events, events])
     positive_rows = cells.rows * events / np.where(n > 0, n, 1)
     weight, squares = (unit * each).sum(axis=0), (unit**2 * each).sum(axis=0)
@@ -268,9 +264,9 @@ def labelled(cells: object) -> BinomialCells:
 
 def padded_counts(cells: object, size: int) -> dict[str, NDArray[Any]]:
     """Counts of labels as a model's data, padded."""
-    count, positives = labelled(cells).count, labelled(cells).positives
-    coefficient = log_binomial_coefficient(count, positives)
-    counts = {"count": count, "positives": positives, "log_coefficient": coefficient}
+    known = labelled(cells)
+    coefficient = log_binomial_coefficient(known.count, known.positives)
+    counts = {"count": known.count, "positives": known.positives, "log_coefficient": coefficient}
     return {name: pad(values, size) for name, values in counts.items()}
 
 

@@ -78,9 +78,9 @@ def ess_bulk(draws: Floats) -> Floats:
     return _ess(_normal_scores(_halves(draws)))
 
 
-def ess_tail(draws: Floats, prob: tuple[float, float] = (0.05, 0.95)) -> Floats:
-    """Effective sample size for two quantiles, the smaller one, (quantity,)."""
-    cuts = np.quantile(draws, prob, axis=(1, 2), keepdims=True)
+def ess_tail(draws: Floats) -> Floats:
+    """Effective sample size for the 5% and 95% quantiles, the smaller one, (quantity,)."""
+    cuts = np.quantile(draws, (0.05, 0.95), axis=(1, 2), keepdims=True)
     return np.minimum(*(_ess(_halves((draws <= cut).astype(float))) for cut in cuts))
 
 

@@ -11,8 +11,8 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2302,
-    "core": 9530,
-    "curves": 2724,
+    "core": 9529,
+    "curves": 2720,
     "inference": 1844,
     "measures": 905,
     "plots": 3313,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_185
+TEST_LINES = 52_201
 
 
 def lines(path: Path) -> int:

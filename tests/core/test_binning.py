@@ -494,3 +494,14 @@ def test_parts_of_cells_hold_few_rows_of_either_label(closed: str, events: int) 
     tied = TiedRows(value, np.bincount(inverse), np.bincount(inverse, task.event).astype(int))
     np.testing.assert_array_equal(tied.parts(cells).edges, parts.edges)
     np.testing.assert_array_equal(tied.parts(cells).positives, parts.positives)
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+def test_parts_of_float32_scores_lie_in_the_cells_of_their_rows(closed: str) -> None:
+    rng = np.random.default_rng(3)
+    score = rng.random(5000).round(3).astype(np.float32)
+    task = Task({}, score, (rng.random(5000) < score).astype(np.uint8))
+    cells = binning.fine_counts(task, np.arange(11) / 10, closed=closed)
+    parts = binning.part_counts(task, cells)
+    held = np.bincount(parts.place_in(cells.edges), parts.count, cells.n_bins)
+    np.testing.assert_array_equal(held, cells.count)

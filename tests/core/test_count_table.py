@@ -50,6 +50,11 @@ def test_a_table_holds_what_arrays_give():
     assert repr(table) == "<CountTable: classifiers 'a', 'b'; groups 'x', 'y', 'z'; n_obs 400>"
 
 
+def test_words_that_spell_the_labels_are_the_same_labels():
+    words = bc.Counts.from_arrays(["0", "1"], [0.1, 0.9], pos_label="1")
+    assert list(bc.CountTable({"a": COUNTS, "b": words})) == ["a", "b"]
+
+
 def test_weights_are_counted():
     weight = RNG.random(N) + 0.5
     table = bc.Counts.from_scores(scores(group=None, sample_weight=weight))

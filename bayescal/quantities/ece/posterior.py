@@ -22,8 +22,8 @@ from bayescal.curves.cells import (
     BinnedMass,
     Problem,
     curve_scores,
+    draw_events,
     draw_masses,
-    draw_positives,
     error_draws,
     fingerprint,
     off_boundary,
@@ -231,7 +231,7 @@ def collect_arrays(
         posterior[name][calibrated] = 0.0
     prior_share = draw_masses(cells.mass_count, (1, len(prior_rates)), rng)
     prior = error_draws(problem, prior_rates[None], prior_share)
-    replicated = draw_positives(cells, drawn.rate, rng)
+    replicated = draw_events(cells.count, drawn.rate, rng)
     replicated = replicated if cells.weighted else replicated.astype(np.int32)
     gap = given.rate - cells.mean_score
     # A segment without shift is off by rounding, in no direction.

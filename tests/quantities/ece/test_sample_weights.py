@@ -14,7 +14,7 @@ from bayescal.core.binning import Binning, fine_counts
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import correlation
 from bayescal.core.intake import round_scores
-from bayescal.curves.cells import draw_masses, draw_positives, fingerprint, weighted_masses
+from bayescal.curves.cells import draw_events, draw_masses, fingerprint, weighted_masses
 from bayescal.quantities.ece.bounds import bounds
 from bayescal.quantities.ece.data import data_warnings, problems
 from bayescal.quantities.ece.plan import influence
@@ -157,7 +157,7 @@ def test_positives_of_effective_rows_vary_as_the_weighted_labels_do():
         expected[:, place] = count[place] * (labels @ weight) / weight.sum()
     rows, score = np.array([1, 7, 50]), np.array([0.2, 0.5, 0.9])
     cells = BinCounts(np.linspace(0, 1, 4), count, count / 2, score, mass=count, rows=rows)
-    drawn = draw_positives(cells, np.tile(rate, (50_000, 1)), rng)
+    drawn = draw_events(cells.count, np.tile(rate, (50_000, 1)), rng)
     np.testing.assert_allclose(drawn.mean(axis=0), count * rate, atol=0.05)
     # Standard error of each .003; the part of a row varies less by up to .25 / count.
     np.testing.assert_allclose(drawn.std(axis=0), expected.std(axis=0), rtol=0.04)
