@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5620,
     "quantities/temperature": 5014,
     "report": 3142,
-    "results": 6584,
-    "workflow": 2805,
+    "results": 6593,
+    "workflow": 2806,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_951
+TEST_LINES = 51_978
 
 
 def lines(path: Path) -> int:
