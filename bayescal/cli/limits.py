@@ -316,6 +316,9 @@ def _judged(tree: DataTree, condition: Condition, required: float) -> Iterator[d
     bounds = interval(tree, var, _PROB)
     for case in access.cases(tree):
         chance = 1 - float(access.at(beyond, case))
+        # As finely as draws tell it; that of about none or all as elsewhere.
+        fine = 0.0001 <= chance <= 0.9999
+        said = fixed(chance, 4) if fine else in_words(probability(chance))
         lower, upper = access.ends(bounds, case)
         held = f"{_PROB:.0%} interval {ends(lower, upper, decimals(lower, upper))}"
         yield {
@@ -329,14 +332,9 @@ def _judged(tree: DataTree, condition: Condition, required: float) -> Iterator[d
             "converged": access.case_converged(tree, case),
             "holds": chance >= required,
             "text": f"{'pass' if chance >= required else 'FAIL'}: {var} of {case.title} is "
-            f"{condition.relation} {condition.limit:g} with probability {_written(chance)}, "
+            f"{condition.relation} {condition.limit:g} with probability {said}, "
             f"{required:g} required; {held}.",
         }
-
-
-def _written(chance: float) -> str:
-    """A probability as finely as draws tell it, that of about none or all as elsewhere."""
-    return fixed(chance, 4) if 0.0001 <= chance <= 0.9999 else in_words(probability(chance))
 
 
 check = click.Command(

@@ -286,7 +286,9 @@ def _of_group(
 
 
 def _name(key: Any) -> str:
-    return " / ".join(part for part in (key if isinstance(key, tuple) else (key,)) if part)
+    """What a fit is of; that of all rows has no group."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return " / ".join(filter(None, parts)) or "all windows"
 
 
 def _provenance(given: Given, found: _Windows, command: Command) -> dict[str, str]:

@@ -128,11 +128,8 @@ def _panel(ax: Axes, one: Series, order: Sequence[str]) -> None:
     for run in ([window for _, window in own] for _, own in by_gap):
         x = [place[window.name] for window in run]
         lower, upper = [window.lower for window in run], [window.upper for window in run]
-        # A window alone between gaps has no area: its interval is a line.
-        ax.vlines(x, lower, upper, color=style.BLUE, lw=1.0, alpha=0.35)
-        ax.fill_between(x, lower, upper, **style.BAND)
         means = [window.mean for window in run]
-        ax.plot(x, means, color=style.BLUE, lw=1.4, marker="o", ms=3.5)
+        _draw_means(ax, x, means, lower, upper, lw=1.4, ms=3.5)
     failed = [window for window in one.windows if not window.converged]
     x = [place[window.name] for window in failed]
     ax.plot(x, [window.mean for window in failed], "x", color=style.red(), ms=6, zorder=5)
@@ -142,6 +139,13 @@ def _panel(ax: Axes, one: Series, order: Sequence[str]) -> None:
     style.as_written(ax.get_xticklabels())
     ax.set_xlim(-0.5, len(order) - 0.5)
     style.dress(ax, grid="y")
+
+
+def _draw_means(ax: Axes, x: Any, mean: Any, lower: Any, upper: Any, **look: float) -> None:
+    """Means in their intervals; one that stands alone has no area, its interval is a line."""
+    ax.vlines(x, lower, upper, color=style.BLUE, lw=1.0, alpha=0.35)
+    ax.fill_between(x, lower, upper, **style.BAND)
+    ax.plot(x, mean, color=style.BLUE, marker="o", **look)
 
 
 _SIDES = {"below": style.GREEN, "above": style.VERMILLION}
@@ -178,11 +182,7 @@ def plot_label_plan(plan: LabelPlan, *, ax: Axes | None = None) -> Figure:
         f"{percent(plan.prob)} of samples": Patch(**style.BAND),
     }
     table = plan.table
-    # A number alone has no area: its range is a line.
-    ends = table.width_lower, table.width_upper
-    axes[0].vlines(table.n, *ends, color=style.BLUE, lw=1.0, alpha=0.35)
-    axes[0].fill_between(table.n, *ends, **style.BAND)
-    axes[0].plot(table.n, table.width, color=style.BLUE, lw=1.6, marker="o", ms=4)
+    _draw_means(axes[0], table.n, table.width, table.width_lower, table.width_upper, lw=1.6, ms=4)
     _dress(axes[0], plan, f"Width of the interval of {plan.title or plan.var}")
     axes[0].set_ylim(0, 1.06 * float(table.width_upper.max()) or 1.0)
     if plan.limit is not None:

@@ -242,7 +242,7 @@ def plot_differences(
     ax.set_xlim(low - margin, high + margin)
     where = ", ".join(shorten(value) for value in (class_, group) if value is not None)
     name = f"{compared.title} minus that of {short[base]}"
-    ax.set_xlabel(f"{name} ({where})" if where else name, parse_math=False)
+    ax.set_xlabel(f"{name} ({where})" if where else name)
     return forest_legend(figure, prob, [])
 
 
@@ -375,7 +375,7 @@ def plot_ranks(tree: xr.DataTree, var: str | None = None, *, ax: Axes | None = N
     # Wider than a panel may be: of several the whole figure has it.
     label = drawn.supxlabel if size > 1 else axes[0].set_xlabel
     what = access.described(tree, var).title
-    label(f"Rank by {what}, 1 is best", fontsize=style.TEXT_SIZE)
+    label(f"Rank by {what}, 1 is best", fontsize=style.TEXT_SIZE, parse_math=False)
     return drawn
 
 

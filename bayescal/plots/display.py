@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Self
 
 import matplotlib.pyplot as plt
@@ -142,7 +143,9 @@ class ReliabilityDisplay:
         self.figure_ = self.ax_.figure
         if ref_line and _REFERENCE not in self._labels():
             self.ax_.plot((0, 1), (0, 1), ":", color=style.ink(), label=_REFERENCE)
-        look = {"label": "\n".join(words), **normalize_kwargs(kwargs, Line2D)}
+        # A legend leaves out what begins with _.
+        label = re.sub("^_", " _", "\n".join(words))
+        look = {"label": label, **normalize_kwargs(kwargs, Line2D)}
         self._draw_curve(case, share, look)
         of = "" if self.pos_label is None else f" (Positive class: {self.pos_label})"
         self.ax_.set_xlabel(f"Mean predicted probability{of}", parse_math=False)

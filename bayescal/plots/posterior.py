@@ -122,10 +122,8 @@ def plot_posterior(
     found = access.cases(tree)
     figure, axes = _panels(tree, found, ax)
     limits = [_limit(tree, var, case, float(access.at(bounds, case).max())) for case in found]
-    # Panels are read against each other, unless the narrowest would then be a mere line.
-    shared = max(limits) <= 5 * min(limits)
-    for ax, case, limit in zip(axes, found, limits, strict=True):
-        _draw_panel(ax, tree, var, case, max(limits) if shared else limit)
+    for ax, case, limit in zip(axes, found, _alike(limits), strict=True):
+        _draw_panel(ax, tree, var, case, limit)
         style.draw_interval(
             ax, access.ends(bounds, case), access.posterior_mean(tree, var, case), _BASELINE
         )
@@ -197,6 +195,11 @@ def _limit(tree: xr.DataTree, var: str, case: ResultSlice, upper: float) -> floa
     return max(1.06 * _reach(draws, 0.998), 1.06 * upper, 1.12 * point, 1e-6)
 
 
+def _alike(ends: list[float]) -> list[float]:
+    """One end for panels, to be read against each other, unless one were then a mere line."""
+    return [max(ends)] * len(ends) if max(ends) <= 5 * min(ends) else ends
+
+
 def _reach(draws: NDArray[Any], level: float) -> float:
     """Quantile of the positive draws; 0 where there are none."""
     positive = draws[draws > 0]
@@ -222,17 +225,26 @@ def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, limit:
 
 
 def _legend(figure: style.Ground, tree: xr.DataTree, var: str, prob: float) -> Figure:
-    entries: dict[str, Artist] = {
-        "posterior if miscalibrated": Patch(facecolor=style.BLUE, alpha=0.25),
-        f"mean and {percent(prob)} interval": style.interval_line(),
-        "P(0): probability of perfect calibration": style.line(color=style.ink(), lw=4),
-    }
+    entries = _entries(prob, 1.0)
     point = access.described(tree, var).point
     if point is not None and access.has_variable(tree, schema.POINT_ESTIMATE, point):
         entries[f"plug-in {access.described(tree, point).title}"] = style.line(
             color=style.VERMILLION, lw=1.4, ls=(0, (3, 2))
         )
     return style.legend(figure, entries)
+
+
+def _entries(prob: float, p_zero: float | None) -> dict[str, Artist]:
+    """The legend of densities, with a bar at 0 of the largest probability that is shown, if any."""
+    given = "" if p_zero is None else " if miscalibrated"
+    entries: dict[str, Artist] = {
+        f"posterior{given}": Patch(facecolor=style.BLUE, alpha=0.25),
+        f"mean and {percent(prob)} interval": style.interval_line(),
+    }
+    if p_zero is not None and p_zero >= SEEN:
+        bar = style.line(color=style.ink(), lw=4)
+        entries["P(0): probability of perfect calibration"] = bar
+    return entries
 
 
 def _draw_both(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice) -> None:
@@ -352,7 +364,7 @@ def _p_zero(tree: xr.DataTree, one: Conclusion) -> list[float | None]:
 def _limits(
     tree: xr.DataTree, var: Variable, gathered: list[tuple[ResultSlice, ...]]
 ) -> list[tuple[float, float]]:
-    """Ends of the panels: alike, unless the narrowest would then be a mere line."""
+    """Ends of the panels."""
     group, quantiles = access.conditional_group(tree, var.name), []
     for cases in gathered:
         draws = [access.variable(tree, group, var.name, case).values for case in cases]
@@ -364,8 +376,7 @@ def _limits(
         bottom = low - margin if low < 0 else max(low - margin, 0.0)
         return [(bottom, high + margin)] * len(gathered)
     ends = [max(1.06 * high, 1e-6) for _, high in quantiles]
-    shared = max(ends) <= 5 * min(ends)
-    return [(-0.03 * end, end) for end in ([max(ends)] * len(ends) if shared else ends)]
+    return [(-0.03 * end, end) for end in _alike(ends)]
 
 
 def _draw_rows(
@@ -413,13 +424,7 @@ def _curve_legend(
     figure: style.Ground, tree: xr.DataTree, found: list[Conclusion], prob: float
 ) -> Figure:
     zeros = [p_zero for one in found for p_zero in _p_zero(tree, one) if p_zero is not None]
-    entries: dict[str, Artist] = {
-        f"posterior{' if miscalibrated' * bool(zeros)}": Patch(facecolor=style.BLUE, alpha=0.25),
-        f"mean and {percent(prob)} interval": style.interval_line(),
-    }
-    if max(zeros, default=0.0) >= SEEN:
-        calibrated = "P(0): probability of perfect calibration"
-        entries[calibrated] = style.line(color=style.ink(), lw=4)
+    entries = _entries(prob, max(zeros, default=None))
     entries["mean under the first prior"] = style.line(**_FIRST)
     if found[0].threshold is not None:
         entries[f"threshold {found[0].threshold:g}"] = style.line(**_LIMIT)

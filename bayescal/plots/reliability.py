@@ -104,11 +104,11 @@ def plot_reliability(
     look = {"xycoords": "axes fraction", "linespacing": 1.45, "va": "bottom"}
     style.write(top, answer, (0, 1), (0, 6), **look)
     horizontal, vertical, event = _words(tree, case)
-    top.set_ylabel(vertical, parse_math=False)
+    top.set_ylabel(vertical)
     pad = 10 + _LINE_POINTS * (answer.count("\n") + 1)
     style.title(top, style.full_title(tree, case), pad=pad)
     _draw_scores(bottom, tree, case, marks, limits, event, entries)
-    bottom.set_xlabel(horizontal, parse_math=False)
+    bottom.set_xlabel(horizontal)
     for ax in (top, bottom):
         style.dress(ax)
     style.legend(figure, entries)

@@ -157,7 +157,7 @@ def _one_panel(
 ) -> tuple[style.Ground, Axes]:
     """A figure whose vertical axis is the probability of a class."""
     figure, (ax,) = style.panels(ax, 1, 1, *inches, style.notes_for(tree, [case]))
-    ax.set_ylabel(f"P({shorten(class_, 20)} | score)", parse_math=False)
+    ax.set_ylabel(f"P({shorten(class_, 20)} | score)")
     style.title(ax, style.full_title(tree, case))
     style.dress(ax, grid="y")
     return figure, ax

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -21,7 +22,7 @@ from bayescal.core.text import distinct, fixed, percent
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.curves import has_roc, has_unlabeled_roc, labeled_roc, roc_band
+from bayescal.results.curves import check_roc, has_unlabeled_roc, labeled_roc, roc_band
 from bayescal.results.intervals import tail
 
 _COLUMNS: Final = 3
@@ -58,10 +59,7 @@ def plot_roc(
         If the result holds no ROC curves, or no unlabelled row.
     """
     style.check_role(tree, METRIC, "a plot of ROC curves")
-    if not has_roc(tree):
-        raise InputError(
-            f"the result of {tree.attrs['quantity']} holds no ROC curves. Fit bayescal.agnostic."
-        )
+    check_roc(tree)
     if unlabeled is not None:
         check_flag(unlabeled, "unlabeled")
     of_unlabeled = has_unlabeled_roc(tree) if unlabeled is None else unlabeled
@@ -177,7 +175,8 @@ def plot_class_reliability(
 
 def _shown(tree: xr.DataTree, case: ResultSlice, classes: Sequence[str] | None) -> list[str]:
     """Choose what to draw: the classes given, or those with the most rows."""
-    held = _by_class(tree, schema.POINT_ESTIMATE, "bin_rows", case).isel(stage=0)
+    rows = access.variable_along(tree, _CLASS, schema.POINT_ESTIMATE, "bin_rows", case)
+    held = rows.isel(stage=0)
     known = [str(name) for name in held[_CLASS].values]
     if classes is not None:
         names = checked_words(classes, "classes")
@@ -187,12 +186,6 @@ def _shown(tree: xr.DataTree, case: ResultSlice, classes: Sequence[str] | None) 
     count = held.sum(schema.BIN).values
     most = np.argsort(-count, kind="stable")[:MOST_PANELS]
     return [known[k] for k in sorted(most) if count[k] > 0]
-
-
-def _by_class(tree: xr.DataTree, group: str, name: str, case: ResultSlice) -> xr.DataArray:
-    """A variable of each class, of which there is one where it was selected."""
-    found = access.variable(tree, group, name, case)
-    return found if _CLASS in found.dims else found.expand_dims(_CLASS)
 
 
 def _draw_class(
@@ -205,16 +198,15 @@ def _draw_class(
 ) -> str:
     """Bins before and after; the errors are given back."""
     style.draw_diagonal(ax)
-    errors = []
+    held, errors = partial(access.variable_along, tree, _CLASS, case=case), []
     for stage, (marker, edge) in _STAGES.items():
         face = edge if stage == "after" else style.paper()
-        held = [_by_class(tree, schema.POINT_ESTIMATE, var, case) for var in _CLASS_BINS]
-        own = np.array([one.sel({"stage": stage, _CLASS: name}).values for one in held], np.float64)
+        bins = [held(schema.POINT_ESTIMATE, var) for var in _CLASS_BINS]
+        own = np.array([one.sel({"stage": stage, _CLASS: name}).values for one in bins], np.float64)
         # Bins of the class that have labelled rows.
         confidence, accuracy, rows = own[:, own[2] > 0]
-        tail = (1 - prob) / 2
         right, wrong = rows * accuracy + 0.5, rows * (1 - accuracy) + 0.5
-        ends = betaincinv(right, wrong, [[tail], [1 - tail]])
+        ends = betaincinv(right, wrong, [[tail(prob)], [1 - tail(prob)]])
         ax.vlines(confidence, *ends, color=edge, lw=0.9, alpha=0.7, zorder=2.5)
         look: dict[str, Any] = {"facecolor": face, "edgecolor": edge, "linewidth": 1.1}
         area = np.maximum(45 * rows / max(rows.max(initial=1), 1), 6)
@@ -222,7 +214,7 @@ def _draw_class(
         words = f"{stage} calibration, {percent(prob)} interval"
         entries[words] = style.mark(marker=marker, color=face, mec=edge)
         var = "class_ece_uncalibrated" if stage == "before" else "class_ece"
-        draws = _by_class(tree, schema.POSTERIOR, var, case).sel({_CLASS: name})
+        draws = held(schema.POSTERIOR, var).sel({_CLASS: name})
         errors.append(fixed(float(draws.mean()), 3).lstrip("0"))
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])

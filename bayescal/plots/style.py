@@ -266,7 +266,8 @@ def _wrap(text: str, width: float) -> str:
 
 
 def dress(ax: Axes, *, grid: Literal["x", "y"] | None = None) -> None:
-    """Take the frame off an axes of ours and set its text."""
+    """Take labels as they are; of an axes of ours take the frame off, and set its text."""
+    as_written((ax.xaxis.label, ax.yaxis.label))
     if not is_own(ax):
         return
     for side in ("top", "right"):

@@ -59,6 +59,11 @@ class Place(NamedTuple):
     class_: str | None
     group: str | None
 
+    @classmethod
+    def of(cls, case: ResultSlice) -> Place:
+        """Where a case is."""
+        return cls(case.sel.get(schema.CLASS), case.sel.get(schema.GROUP))
+
     @property
     def words(self) -> Markup:
         """Words for it, after a name."""
@@ -69,22 +74,9 @@ class Place(NamedTuple):
         return Markup("").join(held)
 
 
-def _places(view: View) -> list[Place]:
-    """Each class and group of a result."""
-    dims = view.dims_of_cases
-    found = (
-        Place(
-            one.class_ if schema.CLASS in dims else None,
-            one.group if schema.GROUP in dims else None,
-        )
-        for one in view.cases
-    )
-    return [*dict.fromkeys(found)]
-
-
 def answer(view: View) -> Answer:
     """Which classifier is best by the main metric, or the values of the only one."""
-    every = _places(view)
+    every = [*dict.fromkeys(map(Place.of, view.cases))]
     places = every[:MOST_PLACES]
     ranked = [one for one in view.answers if rankable(view.tree, one)]
     rankings = {one.name: best(view.tree, one.name) for one in ranked}
@@ -122,7 +114,7 @@ def _alone(view: View, place: Place) -> Markup:
     shown = view.answers[:MOST_SHOWN]
     said = []
     for case in view.cases:
-        if place.class_ in (None, case.class_) and place.group in (None, case.group):
+        if Place.of(case) == place:
             values = ((heading(var), _value(view, var.name, case)) for var in shown)
             listed = Markup(", ").join(Markup("{} <b>{}</b>").format(*pair) for pair in values)
             said.append(Markup("{}{}: {}.").format(named(case.classifier), place.words, listed))

@@ -392,14 +392,14 @@ def _of_errors(view: View) -> Shown:
 
 def _of_others(view: View) -> Shown:
     """The table of the terminal, with intervals of the first metric."""
-    found = table_of_numbers(view.tree, view.prob)
+    found, cases = table_of_numbers(view.tree, view.prob), view.cases[:_MOST_ROWS]
     main, strip = view.main, None
     if main.role == METRIC:
         key = f"Dot: posterior mean of {main.title}; band: {percent(view.prob)} interval."
-        means = (access.posterior_mean(view.tree, main.name, case) for case in view.cases)
-        ends = (view.interval(main.name, case) for case in view.cases)
+        means = (access.posterior_mean(view.tree, main.name, case) for case in cases)
+        ends = (view.interval(main.name, case) for case in cases)
         strip = strip_of([(*both, mean) for both, mean in zip(ends, means, strict=True)], key)
-    failed = [k for k, one in enumerate(view.cases) if not access.case_converged(view.tree, one)]
+    failed = [k for k, one in enumerate(cases) if not access.case_converged(view.tree, one)]
     left = len(found.rows) - _MOST_ROWS
     notes = [f"{left} more are in bayescal.summary(result)."] if left > 0 else []
     # Which fits have not converged is said of each row already.

@@ -22,7 +22,6 @@ from bayescal.results.curves import has_roc
 from bayescal.results.intervals import interval, prob_above
 
 _ASSUMPTION = "assumption"
-_PROBABILITY = "probability"
 MOST_METRICS = 4
 _ASSUMPTIONS_NOTE = (
     "Medians and 90% intervals of the same posterior, weighted to each assumption on the "
@@ -44,7 +43,7 @@ def assumptions(view: View) -> Markup | None:
         Column("Metric", [capital(one.title) for _, one in lines], words=True),
     ]
     for assumption in map(str, held[_ASSUMPTION].values):
-        chance = float(held[_PROBABILITY].sel({_ASSUMPTION: assumption}).item())
+        chance = float(held["probability"].sel({_ASSUMPTION: assumption}).item())
         small = "" if math.isnan(chance) else f"probability {probability(chance)}"
         found = (access.variable(view.tree, schema.SENSITIVITY, one.name, at) for at, one in lines)
         values = [one.sel({_ASSUMPTION: assumption}).values for one in found]

@@ -12,13 +12,12 @@ from markupsafe import Markup
 from bayescal.core.bin_edges import evenly
 from bayescal.core.text import count, counted, ends, fixed, percent, probability, several
 from bayescal.report.render import HIDDEN, Answer, Column, View, facts, named, names, plain, table
-from bayescal.results import schema
+from bayescal.results import access, schema
 from bayescal.results.robustness import UnderPrior
 from bayescal.results.rows import (
     RowConclusion,
     Rows,
     RowsUnderPrior,
-    by_row,
     open_names,
     read_rows,
     share_of_targets,
@@ -47,7 +46,8 @@ _TITLES = {
 
 def answer(view: View) -> Answer:
     """How many rows are decided, for which class, and how many stay open."""
-    items = [_decided(view, case, read_rows(view.tree, case, view.prob)) for case in view.cases]
+    found = [read_rows(view.tree, case, view.prob) for case in view.cases]
+    items = [_decided(view, *both) for both in zip(view.cases, found, strict=True)]
     best, each = "the more probable one", ""
     if _many(view):
         best, each = "the most probable", " Each class is judged by its own score against the rest."
@@ -55,9 +55,8 @@ def answer(view: View) -> Answer:
         f"A row is decided where only one class can be {best}, given its {percent(view.prob)} "
         f"bounds.{each} Calibration rows and target rows are assumed to be from one population."
     )
-    n_shown = len(read_rows(view.tree, view.cases[0], view.prob).row)
-    shown = share_of_targets(view.tree, n_shown)
-    if n_shown < int(view.tree.attrs["n_target"]):
+    shown = share_of_targets(view.tree, len(found[0].row))
+    if len(found[0].row) < int(view.tree.attrs["n_target"]):
         shown += (
             "; all others are in no table or figure here, but in a file of rows (-o rows.csv, or "
             "write_rows)"
@@ -252,7 +251,8 @@ def terms(view: View) -> list[tuple[str, str]]:
 def variable_name(view: View, name: str) -> str:
     """Name of a probability with the place of its row among all target rows, and its class."""
     place, comma, class_ = name.partition("[")[2].removesuffix("]").partition(", ")
-    row = by_row(view.tree, schema.CONSTANT_DATA, schema.TARGET_ROW, view.cases[0])
+    held = (schema.OBS, schema.CONSTANT_DATA, schema.TARGET_ROW)
+    row = access.variable_along(view.tree, *held, view.cases[0])
     return f"Probability of row {int(row.sel(obs=int(place)))}{comma}{class_}"
 
 

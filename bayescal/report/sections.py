@@ -120,7 +120,7 @@ _TITLES: Final = {
     "status": "Fit",
 }
 # Names stand in the first column already, and diagnostics have a section of their own.
-_ELSEWHERE: Final = {*schema.CASE_DIMS, "rhat_max", "ess_min", "divergences"}
+_ELSEWHERE: Final = {*schema.CASE_DIMS, *access.HEALTH}
 _DIGITS: Final = {ERROR: 4, METRIC: 3, ROW: 4}
 
 

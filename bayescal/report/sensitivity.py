@@ -88,8 +88,7 @@ def _overall(found: list[Conclusion]) -> Markup:
     lost = [one.case for one in found if not one.robust]
     if not lost:
         number = "both" if len(found) == 2 else f"all {len(found)}"
-        where = f" in {number} cases" if len(found) > 1 else ""
-        return Markup("The conclusion is robust to the prior{}.").format(where)
+        return Markup("The conclusion is robust to the prior in {} cases.").format(number)
     listed = Markup(", ").join(plain(case) for case in lost[:MOST_LISTED])
     more = f" and {len(lost) - MOST_LISTED} more" if len(lost) > MOST_LISTED else ""
     return Markup("Under {} priors the conclusion is not robust for {}{}.").format(

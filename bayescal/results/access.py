@@ -258,6 +258,14 @@ def variable(
     return found if case is None else at(found, case)
 
 
+def variable_along(
+    tree: xr.DataTree, dim: str, group: str, name: str, case: ResultSlice
+) -> xr.DataArray:
+    """A variable of a case with a value for each row, say: one row where one was selected."""
+    found = variable(tree, group, name, case)
+    return found if dim in found.dims else found.expand_dims(dim)
+
+
 def _with(tree: xr.DataTree, group: str, name: str) -> Any:
     """View the group of a result that holds a variable."""
     held = tree.children[group].dataset if group in tree.children else xr.Dataset()
@@ -342,10 +350,13 @@ def reference_estimates(tree: xr.DataTree, var: str, case: ResultSlice) -> dict[
     return {str(method): float(held.sel({"method": method})) for method in held["method"].values}
 
 
+HEALTH: Final = ("rhat_max", "ess_min", "divergences")
+"""Diagnostics of a case that every result has."""
+
+
 def health(tree: xr.DataTree, case: ResultSlice) -> dict[str, float | None]:
-    """Diagnostics of a case that every result has."""
-    names = ("rhat_max", "ess_min", "divergences")
-    return {name: scalar(tree, schema.DIAGNOSTICS, name, case) for name in names}
+    """Diagnostics of a case by name."""
+    return {name: scalar(tree, schema.DIAGNOSTICS, name, case) for name in HEALTH}
 
 
 def case_converged(tree: xr.DataTree, case: ResultSlice) -> bool:

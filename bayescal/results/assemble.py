@@ -81,13 +81,13 @@ def _without_padding(groups: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
         return dict(groups)
     count = constant[schema.CELL_COUNT].transpose(..., schema.CELL)
     held = np.flatnonzero(count.values.reshape(-1, count.shape[-1]).any(axis=0))
-    if len(held) == count.shape[-1]:
-        return _in_blocks(groups, count)
-    found = {
-        name: one.isel({schema.CELL: held}) if schema.CELL in one.dims else one
-        for name, one in groups.items()
-    }
-    return _in_blocks(found, count.isel({schema.CELL: held}))
+    if len(held) < count.shape[-1]:
+        count = count.isel({schema.CELL: held})
+        groups = {
+            name: one.isel({schema.CELL: held}) if schema.CELL in one.dims else one
+            for name, one in groups.items()
+        }
+    return _in_blocks(groups, count)
 
 
 _OBSERVED: Final = (schema.LOG_LIKELIHOOD, schema.OBSERVED_DATA, schema.POSTERIOR_PREDICTIVE)

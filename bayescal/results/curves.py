@@ -250,10 +250,8 @@ def roc_band(
     >>> bool((band.lower <= band.upper).all())
     True
     """
-    tail(prob)
-    check_flag(unlabeled, "unlabeled")
     check_flag(simultaneous, "simultaneous")
-    held = _Held.of(result, access.named_case(result, classifier, class_), unlabeled)
+    held = _Held.of(result, prob, unlabeled, classifier, class_)
     curves = tpr_at(held.fpr, held.tpr, FPR)
     if simultaneous:
         band = band_of_boxes(held.boxes(simultaneous_band, prob), held.straight, FPR)
@@ -315,9 +313,7 @@ def roc_boxes(
     >>> float(at_half.tpr_lower) < float(at_half.tpr) < float(at_half.tpr_upper)
     True
     """
-    tail(prob)
-    check_flag(unlabeled, "unlabeled")
-    held = _Held.of(result, access.named_case(result, classifier, class_), unlabeled)
+    held = _Held.of(result, prob, unlabeled, classifier, class_)
     region = held.boxes(simultaneous_band, prob)
     means = {schema.FPR: held.fpr.mean(axis=0), schema.TPR: held.tpr.mean(axis=0)}
     return xr.Dataset(
@@ -333,6 +329,14 @@ def roc_boxes(
 def has_roc(result: xr.DataTree) -> bool:
     """Whether a result holds draws of ROC curves."""
     return access.has_variable(result, schema.POSTERIOR, schema.FPR, schema.TPR)
+
+
+def check_roc(result: xr.DataTree) -> None:
+    """Refuse a result without ROC curves."""
+    if not has_roc(result):
+        raise InputError(
+            f"the result of {result.attrs['quantity']} holds no ROC curves. Fit bayescal.agnostic."
+        )
 
 
 def has_unlabeled_roc(result: xr.DataTree) -> bool:
@@ -367,9 +371,14 @@ class _Held:
     above: Above
 
     @classmethod
-    def of(cls, result: xr.DataTree, case: ResultSlice, unlabeled: bool) -> _Held:
+    def of(cls, result: xr.DataTree, prob: float, unlabeled: bool, *names: str | None) -> _Held:
+        """Of the case of these names, after checking what is asked for."""
+        tail(prob)
+        check_flag(unlabeled, "unlabeled")
+        case = access.named_case(result, *names)
+        check_roc(result)
         prefix = schema.UNLABELED if unlabeled else ""
-        if not access.has_variable(result, schema.POSTERIOR, f"{prefix}{schema.TPR}") and unlabeled:
+        if not access.has_variable(result, schema.POSTERIOR, f"{prefix}{schema.TPR}"):
             raise InputError(
                 "the result has no unlabelled rows; got unlabeled=True. Pass unlabeled=... to fit."
             )

@@ -224,7 +224,6 @@ def marginal(
     >>> found.lower < found.mean < found.upper
     True
     """
-    tail(prob)
     schema.check_result(tree)
     if schema.CLASS not in tree[schema.POSTERIOR].dims:
         raise InputError(

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 VAR = schema.PROB
-LABEL_CLASS = "label_class"
 _FEW: Final = 9
 """Rows that power scaling takes by default."""
 EVEN = 0.5
@@ -72,7 +71,7 @@ def check_rows(tree: xr.DataTree, what: str, remedy: str) -> None:
 
 def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
     """Read the rows of one case; the bounds alone decide, see `row_table`."""
-    alpha, held = tail(prob), partial(by_row, tree, case=case)
+    alpha, held = tail(prob), partial(access.variable_along, tree, schema.OBS, case=case)
 
     def draws(name: str) -> Floats:
         return access.flattened(held(schema.POSTERIOR, name))
@@ -118,12 +117,6 @@ def share_of_targets(tree: xr.DataTree, shown: int) -> str:
     return f"{count(shown)} of the {count(target)} target rows, {how}"
 
 
-def by_row(tree: xr.DataTree, group: str, name: str, case: ResultSlice) -> xr.DataArray:
-    """A variable with a value for each row, of which there is one where it was selected."""
-    found = access.variable(tree, group, name, case)
-    return found if schema.OBS in found.dims else found.expand_dims(schema.OBS)
-
-
 def _columns(values: NDArray[np.float64]) -> Floats:
     """A row's values side by side, one where there is one curve."""
     return np.asarray(values if values.ndim == 2 else values[:, np.newaxis], dtype=np.float64)
@@ -131,10 +124,10 @@ def _columns(values: NDArray[np.float64]) -> Floats:
 
 def probabilities_of_case(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:
     """Probabilities at a few rows, evenly spaced by the score of the last class."""
-    score = by_row(tree, schema.CONSTANT_DATA, schema.TARGET_SCORE, case).values
+    held = partial(access.variable_along, tree, schema.OBS, case=case)
+    score = held(schema.CONSTANT_DATA, schema.TARGET_SCORE).values
     places = evenly(score.reshape(len(score), -1)[:, -1], _FEW)
-    draws = by_row(tree, schema.POSTERIOR, VAR, case)
-    return {VAR: draws.isel(obs=np.sort(places))}
+    return {VAR: held(schema.POSTERIOR, VAR).isel(obs=np.sort(places))}
 
 
 def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:

@@ -488,9 +488,6 @@ def shown_summaries(found: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) ->
     )
 
 
-_OF_CASE: Final = ("rhat_max", "ess_min", "divergences")
-
-
 def metrics(tree: xr.DataTree, measures: Any = (), *, prob: float = 0.9) -> dict[str, float]:
     """Give the numbers of a result by flat names, for MLflow, Weights & Biases or skore.
 
@@ -560,7 +557,7 @@ def _numbers(row: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     yield "converged", float(row["status"] != schema.NOT_CONVERGED)
     for key, value in row.items():
         if isinstance(value, int | float):
-            name = key if metric is None or key in _OF_CASE else f"{metric}_{key}"
+            name = key if metric is None or key in access.HEALTH else f"{metric}_{key}"
             yield name.removesuffix("_mean"), float(value)
 
 

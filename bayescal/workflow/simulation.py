@@ -134,7 +134,8 @@ def coverage(
     var : str, optional
         Which variable; the main one of the result's kind if not given.
     sample : callable, optional
-        From `n` and a numpy.random.Generator to data; by default ``truth.scores``.
+        From `n` and a numpy.random.Generator to data, of which the first case is fitted; by
+        default ``truth.scores``.
     **options
         As in `bayescal.fit`: `method`, ``"direct"`` by default, then with one chain of `draws`
         draws; `draws`, `tune`, `chains`, `target_accept`, `prob`; and the options of the quantity.
@@ -199,7 +200,7 @@ def sbc(
     quantity, priors
         As of `bayescal.fit`.
     data : Scores, BinCounts or what else the quantity takes
-        Their scores stay, their labels are replaced by simulated ones.
+        Their scores stay, their labels are replaced by simulated ones; of several cases the first.
     replications : int
         Number of simulated data sets.
     seed : int

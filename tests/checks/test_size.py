@@ -15,20 +15,20 @@ BUDGET = {
     "curves": 2720,
     "inference": 1844,
     "measures": 905,
-    "plots": 3313,
+    "plots": 3314,
     "quantities/agnostic": 3844,
     "quantities/credal": 6480,
     "quantities/ece": 3088,
     "quantities/pu_ece": 6302,
     "quantities/ssme": 5634,
     "quantities/temperature": 5017,
-    "report": 3142,
-    "results": 6584,
-    "workflow": 2832,
+    "report": 3128,
+    "results": 6593,
+    "workflow": 2833,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_201
+TEST_LINES = 52_228
 
 
 def lines(path: Path) -> int:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import Result
 
 import bayescal as bc
-from bayescal.cli.report import _read
+from bayescal.cli.report import _name, _read
 from bayescal.core.tables import open_table
 from tests.cli import commands
 from tests.report.pages import Page, words
@@ -205,6 +205,11 @@ def test_what_windows_do_not_go_with(file: Path, tmp_path: Path, given, said) ->
     assert result.exit_code == 2
     assert said in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_one_fit_of_all_rows_has_a_name() -> None:
+    names = {"": "all windows", "n": "n", ("", "may"): "may", ("n", "may"): "n / may"}
+    assert {key: _name(key) for key in names} == names
 
 
 def test_rows_must_have_a_window(table: pd.DataFrame, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from bayescal import CalibrationSplit, Scores, credal, fit, plots
 from bayescal.core.errors import InputError
 from bayescal.core.text import shorten
+from bayescal.measures import measure
 from bayescal.plots.style import legend, line, new_figure
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
@@ -248,6 +249,16 @@ def test_shortened_names_keep_both_ends_and_one_line() -> None:
     assert shorten(name, 40) == line[:19] + "..." + line[-18:]
     assert len(shorten(name, 21)) == 21
     assert shorten("vit") == "vit"
+
+
+@pytest.mark.parametrize("draw", [*OF_ERRORS[1:3], plots.plot_metrics])
+def test_dollar_signs_in_the_title_of_a_measure_make_no_formula(draw: Callable[..., Any]) -> None:
+    def loss(rate: Any, score: Any, mass: Any) -> Any:
+        return (mass * abs(rate - score)).sum(axis=-1)
+
+    of = measure.ROWS if draw is plots.plot_metrics else measure.ALL
+    own = measure.Measure("loss", "loss in $\\frac$", loss, components=of)
+    assert_readable(draw(make_result(draws=50, p_calibrated=0.3), own))
 
 
 def test_a_measure_of_several_curves_is_refused() -> None:

@@ -71,6 +71,12 @@ def test_names_and_several_plots(make):
     assert display.estimator_name == "$mine"
 
 
+def test_a_name_may_begin_with_an_underscore():
+    assert any(
+        "_x\nTCE" in text for text in legend(Display.from_predictions(Y, P, name="_x", seed=1))
+    )
+
+
 def test_two_displays_on_one_axes():
     one = Display.from_estimator(MODEL, X, Y, seed=1)
     pipeline = make_pipeline(StandardScaler(), GaussianNB()).fit(X, Y)

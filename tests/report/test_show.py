@@ -170,7 +170,9 @@ def test_a_classifier_may_be_called_as_a_status_is() -> None:
 
 
 def test_strip_has_a_bar_a_row() -> None:
-    for result in (make_result(HOSTILE, draws=50), make_panel_result(("a", "b"), ("x", "y"))):
+    many = make_panel_result([f"m{k}" for k in range(31)], draws=20)  # of which 30 are shown
+    few = make_panel_result(("a", "b"), ("x", "y"))
+    for result in (make_result(HOSTILE, draws=50), few, many):
         found = bc.show(result)
         assert found.strip is not None
         assert len(found.strip.bars) == len(found.rows)

@@ -329,6 +329,9 @@ def test_bad_input(panel, read):
         read(panel, 0.0, classifier="few")
     with pytest.raises(InputError, match="no unlabelled rows"):
         read(panel, classifier="few", unlabeled=True)
+    for unlabeled in (False, True):
+        with pytest.raises(InputError, match=r"result of ece holds no ROC curves\. Fit"):
+            read(make_result(("a",), draws=20), unlabeled=unlabeled)
 
 
 def test_the_band_of_each_point_is_the_interval_of_the_curve():
