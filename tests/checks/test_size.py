@@ -11,15 +11,15 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2293,
-    "core": 9511,
+    "core": 9517,
     "curves": 2724,
     "inference": 1844,
     "measures": 897,
     "plots": 3313,
     "quantities/agnostic": 3844,
     "quantities/credal": 6471,
-    "quantities/ece": 3088,
-    "quantities/pu_ece": 6302,
+    "quantities/ece": 3085,
+    "quantities/pu_ece": 6293,
     "quantities/ssme": 5620,
     "quantities/temperature": 5014,
     "report": 3141,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_926
+TEST_LINES = 51_942
 
 
 def lines(path: Path) -> int:
