@@ -18,7 +18,7 @@ BUDGET = {
     "plots": 3313,
     "quantities/agnostic": 3844,
     "quantities/credal": 6471,
-    "quantities/ece": 3087,
+    "quantities/ece": 3096,
     "quantities/pu_ece": 6293,
     "quantities/ssme": 5620,
     "quantities/temperature": 5014,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_955
+TEST_LINES = 51_998
 
 
 def lines(path: Path) -> int:
