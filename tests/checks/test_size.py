@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3844,
     "quantities/credal": 6471,
     "quantities/ece": 3096,
-    "quantities/pu_ece": 6293,
+    "quantities/pu_ece": 6292,
     "quantities/ssme": 5620,
     "quantities/temperature": 5014,
     "report": 3141,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_998
+TEST_LINES = 52_032
 
 
 def lines(path: Path) -> int:

@@ -264,7 +264,7 @@ def class_prior_curve(
 
 
 def _grid(priors: Priors) -> Floats:
-    """Class priors to look at, the mean among them."""
+    """Class priors to look at, about the mean."""
     mean = priors.class_prior_mean
     tails = PriorMap.of(priors.class_prior)(np.array([-_FAR, _FAR]))
     low = min(tails[0], mean * (1 - _OFF))
