@@ -44,6 +44,7 @@ from bayescal.quantities.ece.estimator import estimate
 _INDEPENDENT = "rows are independent and the bins were not chosen with them"
 _DENSITY = "rows are independent and scores have a density (no ties); n >= 2 n_bins"
 _LIPSCHITZ = "E[Y | f] is {:g}-Lipschitz in f"
+_N_LABELED = "Pass n_labeled."
 
 
 class Bounds(NamedTuple):
@@ -205,7 +206,7 @@ def optimal_n_bins(n: int, class_prior: float | None = None) -> int:
     >>> optimal_n_bins(1000, class_prior=0.5)  # 4000**(1/3) = 15.9
     16
     """
-    _check_rows(n)
+    check_whole(n, "n", remedy=_N_LABELED)
     if class_prior is None:
         return optimal_number(n)
     check_number(class_prior, "class_prior", "[1e-9, 1)", "Pass the share of positives.")
@@ -277,18 +278,14 @@ def _biases(
     return (1 + lipschitz) * (width + (statistical if by_mass else 0.0)), statistical
 
 
-def _check_rows(n: int) -> None:
-    check_whole(n, "n", remedy="Pass n_labeled.")
-
-
 def _checked(
     n: int, n_bins: int, strategy: Strategy, lipschitz: float, delta: float
 ) -> tuple[int, int, float]:
     """Check the arguments; return rows, bins and the width that the binning bias goes by."""
-    _check_rows(n)
+    rows = check_whole(n, "n", remedy=_N_LABELED)
     check_number(lipschitz, "lipschitz", "[0, 1e9]", "Pass 1 if in doubt.")
     check_number(delta, "delta", "(0, 1)", "Pass 0.1, say.")
-    return int(n), *number_and_width(n_bins, strategy)
+    return rows, *number_and_width(n_bins, strategy)
 
 
 def expected_if_calibrated(

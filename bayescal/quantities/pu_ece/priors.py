@@ -17,17 +17,9 @@ from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta
 from bayescal.core.quantity import BasePriors, Floats
-from bayescal.curves.priors import CurveAverage, SmoothCurve, without_lines
-
-__all__ = [
-    "ClassPrior",
-    "CurveAverage",
-    "IndependentBins",
-    "MixtureBins",
-    "PriorDraws",
-    "Priors",
-    "SmoothCurve",
-]
+from bayescal.curves.priors import CurveAverage as CurveAverage
+from bayescal.curves.priors import SmoothCurve as SmoothCurve
+from bayescal.curves.priors import without_lines
 
 # Fewer draws leave the tails of a class prior to guesswork.
 _MIN_DRAWS = 100
