@@ -18,7 +18,7 @@ BUDGET = {
     "plots": 3313,
     "quantities/agnostic": 3830,
     "quantities/credal": 6471,
-    "quantities/ece": 3085,
+    "quantities/ece": 3086,
     "quantities/pu_ece": 6283,
     "quantities/ssme": 5620,
     "quantities/temperature": 5014,

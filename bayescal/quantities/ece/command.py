@@ -142,6 +142,7 @@ def _counts(table: CountTable) -> Iterator[tuple[dict[str, str], Counts]]:
     for name, whole in table.items():
         if not table.groups:
             yield {"classifier": name}, whole
+            continue
         for group, counts in labelled_groups(table, name).items():
             yield {"classifier": name, "group": group}, counts
 
