@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -136,6 +137,11 @@ def optimal_number(rows: float) -> int:
     near: int = max(1, round(rows ** (1 / 3)))
     # The floating cube root of a cube may come out above it.
     return near if near**3 >= rows * (1 - _ROUNDING) else near + 1
+
+
+def least_number(bound: Callable[[int], float], most: int) -> int:
+    """Number up to `most` with the least bound, which falls with the number and then rises."""
+    return 1 + bisect_left(range(1, most), True, key=lambda n: bound(n + 1) >= bound(n))
 
 
 def effective_number(rows: int, weight: Floats | None) -> float:

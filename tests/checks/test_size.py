@@ -11,15 +11,15 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2302,
-    "core": 9529,
+    "core": 9535,
     "curves": 2720,
     "inference": 1844,
     "measures": 905,
     "plots": 3314,
-    "quantities/agnostic": 3844,
+    "quantities/agnostic": 3830,
     "quantities/credal": 6480,
-    "quantities/ece": 3088,
-    "quantities/pu_ece": 6302,
+    "quantities/ece": 3086,
+    "quantities/pu_ece": 6283,
     "quantities/ssme": 5634,
     "quantities/temperature": 5017,
     "report": 3128,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_228
+TEST_LINES = 52_334
 
 
 def lines(path: Path) -> int:

@@ -377,12 +377,9 @@ def simulated_measures(score: NDArray[np.floating], draws: int, rng: np.random.G
     ordered = np.sort(score).astype(np.float64)
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
     total = np.cumsum(ordered)[ends]
-    found = []
-    left = draws
-    while left:
-        size = min(left, max(1, _MOST // len(ordered)))
-        events = rng.random((size, len(ordered))) < ordered
+    found, most = [], max(1, _MOST // len(ordered))
+    for first in range(0, draws, most):
+        events = rng.random((min(most, draws - first), len(ordered))) < ordered
         sums = total - np.cumsum(events, axis=1, dtype=np.int64)[:, ends]
         found.append(sums.max(axis=1, initial=0) - sums.min(axis=1, initial=0))
-        left -= size
     return np.concatenate(found) / len(ordered)

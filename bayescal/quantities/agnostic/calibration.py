@@ -307,13 +307,10 @@ def _best_runs(count: np.ndarray, positive: np.ndarray, loss: Loss) -> tuple[np.
             past = np.where(allowed >= 0, losses[chosen], np.inf)
             before[start, start + 1 :] = order[chosen]
         best[start, start + 1 :] = past + rows * loss(here)
-    end, starts = size, []
-    start = int(best[:, size].argmin())
-    while True:
-        starts.append(start)
-        if start == 0:
-            break
-        start, end = int(before[start, end]), start
+    starts, end = [int(best[:, size].argmin())], size
+    while (start := starts[-1]) > 0:
+        starts.append(int(before[start, end]))
+        end = start
     found = np.array(starts[::-1])
     return found, rate[found, np.append(found[1:], size)]
 

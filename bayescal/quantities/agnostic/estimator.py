@@ -290,8 +290,6 @@ def _weighted(score: NDArray[np.floating], event: Events, weight: Floats) -> Int
 
 type Value = np.float64 | Floats
 
-MULTICLASS = ("top-label", "class-wise", "supremum")
-
 
 class Estimate(NamedTuple):
     """Point estimates, each with the dims (classifier, class) where there is more than one.
@@ -360,7 +358,7 @@ def estimate(
         return _of([_measure(data)], [])
     kinds = (Scores, Counts, Mapping)
     check_data(data, kinds, "estimate", "Scores(y_true=..., y_prob=...)", Counts)
-    check_choice(multiclass, MULTICLASS, "multiclass")
+    check_choice(multiclass, ("top-label", "class-wise", "supremum"), "multiclass")
     if isinstance(data, Counts):
         return _of([measure_of_counts(data)], [])
     if isinstance(data, Mapping):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -298,10 +298,6 @@ class AgnosticCase:
         return found
 
 
-_MULTICLASS = ("top-label", "class-wise")
-_COSTS: Final = ("cost", "unlabeled_cost")
-
-
 def plan(
     data: Scores | Counts | Mapping[str, Counts],
     priors: Priors,
@@ -341,7 +337,7 @@ def plan(
     check_data(data, kinds, "agnostic", "Scores(y_true=..., y_prob=...)", Counts)
     data = {ALONE: data} if isinstance(data, Counts) else data
     check_is(priors, Priors, "priors", "Pass bayescal.agnostic.Priors().")
-    check_choice(multiclass, _MULTICLASS, "multiclass")
+    check_choice(multiclass, ("top-label", "class-wise"), "multiclass")
     rules = named_rules(decision)
     if isinstance(data, Mapping):
         return _of_counts(data, priors, rules, unlabeled)
@@ -425,7 +421,7 @@ def _variables(rules: Mapping[str, DecisionRule]) -> tuple[Variable, ...]:
     """The quantity's variables, with a cost for each rule, by its name where there are several."""
     found: list[Variable] = []
     for one in VARIABLES:
-        if one.name not in _COSTS:
+        if one.name not in ("cost", "unlabeled_cost"):
             found.append(one)
             continue
         for rule in rules:

@@ -7,9 +7,8 @@ from typing import ClassVar, override
 
 from bayescal.core.checks import check_is, check_number
 from bayescal.core.quantity import BasePriors
-from bayescal.curves.priors import CurveAverage, SmoothCurve
-
-__all__ = ["CurveAverage", "Priors", "SmoothCurve"]
+from bayescal.curves.priors import CurveAverage as CurveAverage
+from bayescal.curves.priors import SmoothCurve as SmoothCurve
 
 
 @dataclass(frozen=True, slots=True)

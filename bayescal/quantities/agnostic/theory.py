@@ -277,9 +277,8 @@ def _through(places: Floats, sums: Floats, pivot: int) -> float:
     """Largest |sum| of a half-plane whose border is a line through the pivot and another place."""
     away = places - places[pivot]
     apart = np.hypot(*away.T)
-    others = np.flatnonzero(np.arange(len(places)) != pivot)
     most = 0.0
-    for other in others:
+    for other in np.delete(np.arange(len(places)), pivot):
         direction = away[other]
         side = direction[0] * away[:, 1] - direction[1] * away[:, 0]
         slack = _ON_LINE * apart[other] * apart

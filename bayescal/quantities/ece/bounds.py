@@ -8,10 +8,15 @@ from itertools import groupby
 from typing import NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.bin_counts import BinCounts
-from bayescal.core.bin_edges import STRATEGIES, Strategy, number_and_width, optimal_number
+from bayescal.core.bin_edges import (
+    STRATEGIES,
+    Strategy,
+    least_number,
+    number_and_width,
+    optimal_number,
+)
 from bayescal.core.binning import Binning, BinningFields
 from bayescal.core.checks import (
     MOST_DRAWN,
@@ -39,6 +44,7 @@ from bayescal.quantities.ece.estimator import estimate
 _INDEPENDENT = "rows are independent and the bins were not chosen with them"
 _DENSITY = "rows are independent and scores have a density (no ties); n >= 2 n_bins"
 _LIPSCHITZ = "E[Y | f] is {:g}-Lipschitz in f"
+_N_LABELED = "Pass n_labeled."
 
 
 class Bounds(NamedTuple):
@@ -136,15 +142,13 @@ def bounds(
     by_mass = isinstance(strategy, str) and strategy == "quantile"
     rows = _DENSITY if by_mass else _INDEPENDENT
     curve = f"{rows}; {_LIPSCHITZ.format(lipschitz)}"
-    binning, statistical = (
-        float(part) for part in _biases(n, np.array(n_bins), width, by_mass, lipschitz)
-    )
+    binning, statistical = _biases(n, n_bins, width, by_mass, lipschitz)
     return Bounds(
         Bound(binning + statistical, "upper bound of E |ECE - TCE|", curve),
         Bound(statistical, "upper bound of E |ECE - TCE of the binned classifier|", rows),
         Bound(binning, "upper bound of |TCE - TCE of the binned classifier|, on average", curve),
         Bound(
-            float(_statistical(n, np.array(n_bins), by_mass, math.log(1 / delta))),
+            _statistical(n, n_bins, by_mass, math.log(1 / delta)),
             "upper bound of |ECE - TCE of the binned classifier| with probability "
             f"{1 - delta:g} or more",
             rows,
@@ -202,7 +206,7 @@ def optimal_n_bins(n: int, class_prior: float | None = None) -> int:
     >>> optimal_n_bins(1000, class_prior=0.5)  # 4000**(1/3) = 15.9
     16
     """
-    _check_rows(n)
+    check_whole(n, "n", remedy=_N_LABELED)
     if class_prior is None:
         return optimal_number(n)
     check_number(class_prior, "class_prior", "[1e-9, 1)", "Pass the share of positives.")
@@ -234,8 +238,8 @@ def least_bound_n_bins(n: int, strategy: str = "quantile", lipschitz: float = 1.
     Notes
     -----
     For UWB the bound is least at ``(2 n (1 + L)**2 / log 2)**(1/3)``, which [1]_ rounds down in its
-    Figure 1; here both neighbours are tried. For UMB, whose bound grows faster, the least one is
-    not above that, and all numbers up to it are tried.
+    Figure 1; here the better neighbour is taken. For UMB, whose bound grows faster, the least one
+    is not above that. Either bound falls with the number of bins, and then rises.
 
     References
     ----------
@@ -251,47 +255,37 @@ def least_bound_n_bins(n: int, strategy: str = "quantile", lipschitz: float = 1.
     check_choice(strategy, STRATEGIES, "strategy")
     n, _, _ = _checked(n, 1, strategy, lipschitz, 0.5)
     least = (2 * n * (1 + lipschitz) ** 2 / math.log(2)) ** (1 / 3)
-    tried = np.arange(1, min(math.ceil(least), n) + 1)
-    total = sum(_biases(n, tried, 1 / tried, strategy == "quantile", lipschitz))
-    return int(tried[np.argmin(total)])
+    by_mass = strategy == "quantile"
+    return least_number(
+        lambda n_bins: sum(_biases(n, n_bins, 1 / n_bins, by_mass, lipschitz)),
+        min(math.ceil(least), n),
+    )
 
 
-def _statistical(
-    n: int, n_bins: NDArray[np.int64], by_mass: bool, log_odds: float = 0.0
-) -> NDArray[np.float64]:
+def _statistical(n: int, n_bins: int, by_mass: bool, log_odds: float = 0.0) -> float:
     """Eq. (9), or with log(1 / delta) the deviation that Eq. (58) gives."""
-    free = (n - n_bins if by_mass else np.full_like(n_bins, n)).astype(np.float64)
-    edge_rows = 2 * n_bins if by_mass else 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bias = np.sqrt(2 * (n_bins * math.log(2) + log_odds) / free) + edge_rows / free
-    return np.where(n >= 2 * n_bins, bias, np.inf) if by_mass else bias
+    if by_mass and n < 2 * n_bins:
+        return math.inf
+    free, edge_rows = (n - n_bins, 2 * n_bins) if by_mass else (n, 0)
+    return math.sqrt(2 * (n_bins * math.log(2) + log_odds) / free) + edge_rows / free
 
 
 def _biases(
-    n: int,
-    n_bins: NDArray[np.int64],
-    width: float | NDArray[np.float64],
-    by_mass: bool,
-    lipschitz: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    n: int, n_bins: int, width: float, by_mass: bool, lipschitz: float
+) -> tuple[float, float]:
     """Binning bias, Eq. (11), and statistical bias, Eq. (9); Eq. (12) is their sum."""
     statistical = _statistical(n, n_bins, by_mass)
-    binning = (1 + lipschitz) * (width + (statistical if by_mass else 0.0))
-    return np.asarray(binning), statistical
-
-
-def _check_rows(n: int) -> None:
-    check_whole(n, "n", remedy="Pass n_labeled.")
+    return (1 + lipschitz) * (width + (statistical if by_mass else 0.0)), statistical
 
 
 def _checked(
     n: int, n_bins: int, strategy: Strategy, lipschitz: float, delta: float
 ) -> tuple[int, int, float]:
     """Check the arguments; return rows, bins and the width that the binning bias goes by."""
-    _check_rows(n)
+    rows = check_whole(n, "n", remedy=_N_LABELED)
     check_number(lipschitz, "lipschitz", "[0, 1e9]", "Pass 1 if in doubt.")
     check_number(delta, "delta", "(0, 1)", "Pass 0.1, say.")
-    return int(n), *number_and_width(n_bins, strategy)
+    return rows, *number_and_width(n_bins, strategy)
 
 
 def expected_if_calibrated(

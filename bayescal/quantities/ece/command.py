@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from bayescal.core import command as shared
+from bayescal.core.checks import check_rows
 from bayescal.core.command import (
     Command,
     Estimates,
@@ -109,13 +110,14 @@ def estimates(data: Data, given: Given) -> Estimates:
         ]
     else:
         assert isinstance(data, CountTable)
-        found = list(_counts(data))
-        rows = [_row(coords, counts.bins) for coords, counts in found]
+        found = [(coords, counts.bins) for coords, counts in _counts(data)]
+        rows = [_row(*one) for one in found]
         signs = [
             f"{' / '.join(coords.values())}: {sign}"
-            for coords, bins in ((coords, counts.bins) for coords, counts in found)
+            for coords, bins in found
             for sign in label_signs(bins.mean_score, bins.count - bins.positives, bins.positives)
         ]
+    check_rows(len(rows), "the counts")
     shown = {"n": "rows"} | ({"effective_n": "effective"} if "effective_n" in rows[0] else {})
     shown |= {"ece_point": "ECE, plug-in", "mce_point": "MCE, plug-in"}
     return Estimates(
@@ -134,14 +136,15 @@ def _parts(scores: Scores, multiclass: str) -> Iterator[Task]:
 
 
 def _counts(table: CountTable) -> Iterator[tuple[dict[str, str], Counts]]:
-    """Counts with labels of each classifier, by group where there are groups."""
+    """Counts of each classifier, by group with labels where there are groups."""
+    from bayescal.quantities.ece.data import labelled_groups
+
     for name, whole in table.items():
         if not table.groups:
             yield {"classifier": name}, whole
             continue
-        for group, counts in table.groups_of(name).items():
-            if counts.n_labeled:
-                yield {"classifier": name, "group": group}, counts
+        for group, counts in labelled_groups(table, name).items():
+            yield {"classifier": name, "group": group}, counts
 
 
 def _row(coords: dict[str, str], counts: BinCounts) -> Row:

@@ -51,12 +51,16 @@ def problems_by_group(
         for name in data:
             yield [
                 _of_counts({"classifier": name, "group": group}, found, fine, GROUP_CELLS)
-                for group, found in data.groups_of(name).items()
-                if found.n_labeled
+                for group, found in labelled_groups(data, name).items()
             ]
         return
     for task in data.tasks(multiclass):
         yield [problem_of(part, fine, binning, GROUP_CELLS) for part in by_group(task)]
+
+
+def labelled_groups(table: CountTable, name: str) -> dict[str, Counts]:
+    """Counts of a classifier by group with labels."""
+    return {group: found for group, found in table.groups_of(name).items() if found.n_labeled}
 
 
 def is_fine(priors: Priors) -> bool:
@@ -88,10 +92,11 @@ def in_table(data: Any, binning: Binning | None) -> Any:
 
 def _with_one_number(table: CountTable) -> CountTable:
     """Let all groups have one number of bins, where it follows the rows."""
-    found = {name: table.groups_of(name).values() for name in table}
-    rows = np.mean(
-        [one.labeled.effective_n for own in found.values() for one in own if one.n_labeled]
-    )
+    each = [
+        one.labeled.effective_n for name in table for one in labelled_groups(table, name).values()
+    ]
+    check_rows(len(each), "the counts")
+    rows = np.mean(each)
     return table.each(lambda one: replace(one, binning=one.binning.resolve(rows)))
 
 

@@ -160,10 +160,15 @@ def resolved(binning: Binning, data: object) -> Binning:
     """Choose the number of bins where it follows the rows: one number for all groups."""
     if not isinstance(data, Scores) or not data.n_labeled:
         return binning
-    known = data.y_true != MISSING
-    groups = 1 if data.group is None else len(np.unique(data.group[known]))
-    weight = None if data.sample_weight is None else data.sample_weight[known]
-    return binning.resolve(effective_number(data.n_labeled, weight) / groups)
+    groups = 1 if data.group is None else len(np.unique(data.group[data.y_true != MISSING]))
+    return binning.resolve(effective_rows(data) / groups)
+
+
+def effective_rows(data: Scores) -> float:
+    """Number of labelled rows; of weighted ones the effective number."""
+    weight = data.sample_weight
+    own = None if weight is None else weight[data.y_true != MISSING]
+    return effective_number(data.n_labeled, own)
 
 
 def by_group(task: Task) -> list[Task]:

@@ -47,6 +47,11 @@ class _Bins(BaseModel):
         """Kind, and number of bins, padded."""
         return (type(self).__name__.lower(), padded_size(self.problem.cells.n_bins, CELLS))
 
+    def counts(self) -> dict[str, NDArray[Any]]:
+        """Rows, and those with the event, padded."""
+        cells, size = self.problem.cells, self.compile_key[-1]
+        return {"count": pad(cells.count, size), "positives": pad(cells.positives, size)}
+
     def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
         """Step function: the rate of the bin that a score falls into, (..., point)."""
         return rates[..., self.problem.cells.find(score)]
@@ -63,10 +68,8 @@ class Independent(_Bins):
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, and the parameters of the prior."""
-        _, cells = self.compile_key
         return {
-            "count": pad(self.problem.cells.count, cells),
-            "positives": pad(self.problem.cells.positives, cells),
+            **self.counts(),
             "alpha": np.asarray(self.prior.rate.alpha),
             "beta": np.asarray(self.prior.rate.beta),
         }
@@ -89,11 +92,10 @@ class Independent(_Bins):
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Conjugate posterior."""
-        _, cells = self.compile_key
         alpha, beta = self.prior.rate.alpha, self.prior.rate.beta
-        k = pad(self.problem.cells.positives, cells)
-        misses = pad(self.problem.cells.count, cells) - k
-        rate = rng.beta(alpha + k, beta + misses, size=(draws, cells))
+        count, k = self.counts().values()
+        misses = count - k
+        rate = rng.beta(alpha + k, beta + misses, size=(draws, len(k)))
         evidence = (betaln(alpha + k, beta + misses) - betaln(alpha, beta)).sum()
         return DirectDraws({"rate": rate}, float(draws), "conjugate", float(evidence))
 
@@ -141,12 +143,10 @@ class Hierarchical(_Bins):
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, mean scores, and the parameters of the prior."""
-        _, cells = self.compile_key
         return {
-            "count": pad(self.problem.cells.count, cells),
-            "positives": pad(self.problem.cells.positives, cells),
+            **self.counts(),
             # Bins of the padding need a score too; without rows any does.
-            "score": np.maximum(pad(self._score(), cells), EDGE),
+            "score": np.maximum(pad(self._score(), self.compile_key[-1]), EDGE),
             "mu": np.asarray(self.prior.concentration.mu),
             "sigma": np.asarray(self.prior.concentration.sigma),
         }
@@ -276,7 +276,7 @@ def build_model(
     priors : Priors, optional
         Priors; `Priors()` if not given.
     binning : Binning, optional
-        Bins of the evaluation. Not used with counts.
+        Bins of the evaluation, in place of those of `Counts`; not used with `BinCounts`.
     multiclass : {"top-label"}, default "top-label"
         How several classes become binary problems.
     **fields
@@ -294,7 +294,7 @@ def build_model(
     Raises
     ------
     InputError
-        If the data hold more than one binary problem, or rows have weights.
+        If the data hold more than one binary problem, or, under one prior, rows have weights.
 
     Notes
     -----

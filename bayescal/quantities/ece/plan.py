@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayescal.core.bin_counts import BinCounts, without
-from bayescal.core.bin_edges import effective_number
 from bayescal.core.binning import Binning
 from bayescal.core.checks import check_data, check_is, check_rows
-from bayescal.core.columns import MISSING, Label
+from bayescal.core.columns import Label
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
@@ -36,7 +35,7 @@ from bayescal.curves.priors import SMOOTH, CurveAverage, SmoothCurve, without_li
 from bayescal.curves.shared_rows import shared_rows
 from bayescal.quantities.ece import VARIABLES
 from bayescal.quantities.ece.data import Data, in_table, is_fine, problems, problems_by_group
-from bayescal.quantities.ece.estimator import resolved
+from bayescal.quantities.ece.estimator import effective_rows, resolved
 from bayescal.quantities.ece.model import model_of_groups
 from bayescal.quantities.ece.pooled_curves import GroupCurve, PooledCurves
 from bayescal.quantities.ece.posterior import (
@@ -149,7 +148,8 @@ class GroupedCase:
         # What the groups' probabilities of calibration rest on, not the draws: the worst group.
         diagnostics = stacked["diagnostics"]
         diagnostics["importance_ess"] = diagnostics["importance_ess"].min()
-        diagnostics["pareto_k"] = diagnostics["pareto_k"].max()
+        # NaN is that of a group without a curve.
+        diagnostics["pareto_k"] = np.fmax.reduce(diagnostics["pareto_k"])
         return replace(
             found[0],
             coords=self.coords,
@@ -298,12 +298,12 @@ def plan(
         found = [*problems_by_group(rows, priors, bins, multiclass)]
         # Of classifiers either all have a model of all groups or none: their results are joined.
         pooled = is_fine(priors) and any(_have_a_curve(own, priors) for own in found)
-        parts = [case for own in found for case in _of_groups(own, rows.groups, priors, pooled)]
+        parts = [case for own in found for case in _of_groups(own, rows, priors, pooled)]
         return Plan(parts, attrs, variables=GROUPED_VARIABLES if pooled else ())
-    cases = []
-    for problem in problems(rows, priors, bins, multiclass):
-        notes = class_signs(rows, problem.coords["classifier"]) if isinstance(rows, Scores) else ()
-        cases.append(case_of(problem, priors, notes))
+    cases = [
+        case_of(problem, priors, _class_signs(rows, problem))
+        for problem in problems(rows, priors, bins, multiclass)
+    ]
     tasks = _shared_tasks(rows, multiclass)
     if not tasks:
         return Plan(cases, attrs)
@@ -320,15 +320,19 @@ def _shared_tasks(data: Data, multiclass: str) -> Sequence[Task]:
     return data.shared_tasks() if isinstance(data, CountTable) else ()
 
 
+def _class_signs(data: Data, problem: Problem) -> Sequence[str]:
+    return class_signs(data, problem.coords["classifier"]) if isinstance(data, Scores) else ()
+
+
 def _of_groups(
-    found: Sequence[Problem], groups: Collection[str], priors: Priors, pooled: bool
+    found: Sequence[Problem], data: Scores | CountTable, priors: Priors, pooled: bool
 ) -> Sequence[Case]:
     """One model for all groups that share a curve; independent ones otherwise."""
     check_rows(len(found), "the labelled rows")
     held = {problem.coords["group"] for problem in found}
-    notes = [
-        f"group {name} has no labelled row and is left out." for name in groups if name not in held
-    ]
+    left_out = [name for name in data.groups if name not in held]
+    notes = [f"group {name} has no labelled row and is left out." for name in left_out]
+    notes += _class_signs(data, found[0])
     if pooled:
         return [GroupedCase.of(found, priors, notes)]
     return [case_of(problem, priors, notes) for problem in found]
@@ -353,16 +357,8 @@ def _attributes(data: Data, binning: Binning, multiclass: str) -> dict[str, Any]
         "classes": [str(label) for label in data.classes],
         "multiclass": "binary" if data.is_binary else multiclass,
         **binning.attrs,
-        **_effective(data),
+        **({} if data.sample_weight is None else {"effective_n": effective_rows(data)}),
     }
-
-
-def _effective(data: Scores) -> dict[str, float]:
-    """The effective number of labelled rows, where rows have weights."""
-    if data.sample_weight is None:
-        return {}
-    known = data.y_true != MISSING
-    return {"effective_n": effective_number(data.n_labeled, data.sample_weight[known])}
 
 
 def _of_counts(bins: BinCounts, n_obs: int, classes: Sequence[Label]) -> dict[str, Any]:

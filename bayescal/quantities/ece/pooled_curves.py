@@ -177,7 +177,7 @@ class PooledCurves(BaseModel):
         if not count.any():
             count = np.ones_like(count)  # The rows of no group have a say: any places serve.
         score, count = score[count > 0], count[count > 0]
-        # Every tenth of all cells is enough to tie the process down, and much cheaper.
+        # From 128 on, cells are enough to tie the process down, and all would cost much more.
         order = np.argsort(score, kind="stable")[:: max(1, len(score) // 128)]
         return curve_basis(score[order], count[order], self.prior, BASIS)
 

@@ -164,6 +164,7 @@ class EceCase(ProblemCase):
         both = zip(scores, given, strict=True)
         drawn = CurveDraws(*(np.where(calibrated[..., None], s, v) for s, v in both))
         component = np.where(calibrated, *map(COMPONENTS.index, (CALIBRATED, SMOOTH)))
+        doubts = evidence_warnings(direct.ess) if self.priors.calibrated else []
         found = collect_arrays(
             self.problem,
             MixedDraws(drawn, given, calibrated, component),
@@ -176,7 +177,7 @@ class EceCase(ProblemCase):
             found,
             model_average={"p_calibrated": p_calibrated},
             diagnostics=direct.figures,
-            warnings=[*found.warnings, *evidence_warnings(direct.ess)],
+            warnings=[*found.warnings, *doubts],
         )
 
     def simulate(self, rng: np.random.Generator) -> tuple[EceCase, Values]:

@@ -10,16 +10,8 @@ from bayescal.core.checks import check_is, check_number, shown
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta, LogNormal
 from bayescal.core.quantity import BasePriors
-from bayescal.curves.priors import CurveAverage, SmoothCurve
-
-__all__ = [
-    "CurveAverage",
-    "HierarchicalBins",
-    "IndependentBins",
-    "LabelRatePrior",
-    "Priors",
-    "SmoothCurve",
-]
+from bayescal.curves.priors import CurveAverage as CurveAverage
+from bayescal.curves.priors import SmoothCurve as SmoothCurve
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +123,8 @@ class Priors(BasePriors):
         Notes
         -----
         How far a curve may deviate decides how much noise is taken for error: its scale is halved
-        and doubled, and with it the roughness and the shifts of segments: at 0.35 and 1.4 a score
-        of 0.5 stands for probabilities in (0.31, 0.69) and (0.04, 0.96) with probability 0.9. Bins
+        and doubled, and with it roughness, shifts and label noise. At 0.35 and 1.4 a score of 0.5
+        stands for probabilities in (0.31, 0.69) and (0.04, 0.96) with probability 0.9. Bins
         are compared with the average of curves, which knows their order. The calibrated alternative
         pulls means to 0, so it is left out where there is one, and taken in at even odds where
         there is none.

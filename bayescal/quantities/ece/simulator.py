@@ -62,9 +62,14 @@ def _density(x: Floats) -> Floats:
     return np.asarray(halves / math.sqrt(8 * math.pi))
 
 
-def _draw_feature(n: int, rng: np.random.Generator) -> Floats:
+def _draw(
+    n: int, seed: Seed, event_probability: Callable[[Floats], Floats]
+) -> tuple[Floats, NDArray[np.uint8]]:
+    """Features and labels."""
+    rng = generator(seed)
     check_whole(n, "n", most=MOST_SIMULATED)
-    return rng.standard_normal(n) + rng.choice([-1.0, 1.0], n)
+    x = rng.standard_normal(n) + rng.choice([-1.0, 1.0], n)
+    return x, (rng.random(n) < event_probability(x)).astype(np.uint8)
 
 
 @dataclass(frozen=True)
@@ -119,9 +124,7 @@ class Truth(LogisticScore):
         label : ndarray of shape (obs,), uint8
             The labels, 0 or 1.
         """
-        rng = generator(seed)
-        x = _draw_feature(n, rng)
-        label = (rng.random(n) < self.event_probability(x)).astype(np.uint8)
+        x, label = _draw(n, seed, self.event_probability)
         return self.score(x), label
 
     def scores(self, n: int, seed: Seed = None) -> Scores:
@@ -164,7 +167,8 @@ class Truth(LogisticScore):
 
         x = np.linspace(-_REACH, _REACH, _GRID)
         gap = self._gap(x)
-        turns = np.flatnonzero(gap[1:] * gap[:-1] < 0)
+        # It may be 0 at a point of the grid.
+        turns = np.flatnonzero((gap[1:] > 0) != (gap[:-1] > 0))
         return [brentq(self._gap, x[i], x[i + 1]) for i in turns]
 
 
@@ -250,9 +254,7 @@ def sample_panel(
                 f"the truths of a panel must share P(Y=1 | x), since a row has one label; "
                 f"{members[0].name!r} and {member.name!r} do not. Sample them apart."
             )
-    rng = generator(seed)
-    x = _draw_feature(n, rng)
-    label = (rng.random(n) < event_probability(x)).astype(np.uint8)
+    x, label = _draw(n, seed, event_probability)
     return Panel(
         {member.name: member.score(x) for member in members},
         label,

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bayescal.core.bin_edges import (
     STRATEGIES,
     Strategy,
     check_n_bins,
+    least_number,
     number_and_width,
     optimal_number,
 )
 from bayescal.core.checks import check_choice, check_number, check_whole
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import Bound, Floats
+from bayescal.core.quantity import Bound
 from bayescal.core.text import counted
 from bayescal.quantities.pu_ece.estimator import effective_rows
 
@@ -164,8 +162,7 @@ def bounds_or_infinite(
         statistical, deviation = (rows.deviation(t) for t in (spent, spent + improbable))
         binning = widest = (1 + lipschitz) * width
     total, unlikely = (
-        float(rows.total(np.array(n_bins), width, by_mass, lipschitz, more))
-        for more in (0.0, improbable)
+        rows.total(n_bins, width, by_mass, lipschitz, more) for more in (0.0, improbable)
     )
     sampled = _DENSITY if by_mass else _FIXED
     curve = f"{sampled}; {_LIPSCHITZ.format(lipschitz)}"
@@ -260,8 +257,8 @@ def least_bound_n_bins(
     Notes
     -----
     The bound of Theorem 1 of [1]_ is least for UWB where ``B**3 = 2 (1 + L)**2 / (V ln 2)``, with
-    ``V = pi**2 / nP + 1 / nU``: both neighbours are tried. That for UMB grows faster with B, so
-    that its least one is not above that, and all numbers up to it and to ``nU / 2`` are tried.
+    ``V = pi**2 / nP + 1 / nU``: the better neighbour is taken. That for UMB grows faster with B, so
+    that its least one is not above that, nor above ``nU / 2``. Either falls with B, and then rises.
 
     References
     ----------
@@ -313,32 +310,28 @@ class _Rows(NamedTuple):
         )
 
     def total(
-        self,
-        n_bins: NDArray[np.int64],
-        width: float | Floats,
-        by_mass: bool,
-        lipschitz: float,
-        improbable: float = 0.0,
-    ) -> Floats:
-        """Theorem 1 as printed for each number of bins; `improbable` is log(1 / delta)."""
-        binning, root = (1 + lipschitz) * width, np.sqrt(2 * (n_bins * _LN2 + improbable))
+        self, n_bins: int, width: float, by_mass: bool, lipschitz: float, improbable: float = 0.0
+    ) -> float:
+        """Theorem 1 as printed; `improbable` is log(1 / delta)."""
+        binning, root = (1 + lipschitz) * width, math.sqrt(2 * (n_bins * _LN2 + improbable))
         if not by_mass:
-            return np.asarray(binning + root * math.sqrt(self.variance))
-        enough = self.n_unlabeled >= 2 * n_bins
-        free = np.where(enough, self.n_unlabeled - n_bins, 1)
-        shares = np.sqrt(self.class_prior**2 / self.n_positive + 1 / free)
-        masses = (1 + lipschitz) / np.sqrt(free)
-        found = binning + (3 + 2 * lipschitz) * n_bins / free + root * (masses + shares)
-        return np.where(enough, found, np.inf)
+            return binning + root * math.sqrt(self.variance)
+        free = self.n_unlabeled - n_bins
+        if free < n_bins:
+            return math.inf
+        shares = math.sqrt(self.class_prior**2 / self.n_positive + 1 / free)
+        masses = (1 + lipschitz) / math.sqrt(free)
+        return binning + (3 + 2 * lipschitz) * n_bins / free + root * (masses + shares)
 
     def least_bound_n_bins(self, by_mass: bool, lipschitz: float) -> int:
         """Number of bins with the least total bias of Theorem 1."""
-        least = (2 * (1 + lipschitz) ** 2 / (self.variance * _LN2)) ** (1 / 3)
-        most = min(math.ceil(least), self.n_unlabeled // 2 if by_mass else math.ceil(least))
-        first = 1 if by_mass else max(1, math.floor(least))
-        tried = np.arange(first, max(most, 1) + 1)
-        total = self.total(tried, 1 / tried, by_mass, lipschitz)
-        return int(tried[np.argmin(total)])
+        least = math.ceil((2 * (1 + lipschitz) ** 2 / (self.variance * _LN2)) ** (1 / 3))
+        most = min(least, self.n_unlabeled // 2) if by_mass else least
+        return least_number(lambda n: self.total(n, 1 / n, by_mass, lipschitz), max(most, 1))
+
+    def generalization(self, fcmi: float, n_bins: int) -> float:
+        """Root of Theorem 3."""
+        return math.sqrt(8 * self.variance * (fcmi + n_bins * _LN2))
 
 
 def _source(theorem: str, strategy: Strategy) -> str:
@@ -432,15 +425,13 @@ def generalization_bias(
     >>> round(generalization_bias(10_000, 100_000, 0.5, information, n_bins=30).value, 4)
     0.329
     """
-    rows, (n_bins, width) = (
-        _Rows.of(n_positive, n_unlabeled, class_prior),
-        number_and_width(n_bins, strategy),
-    )
+    rows = _Rows.of(n_positive, n_unlabeled, class_prior)
+    n_bins, width = number_and_width(n_bins, strategy)
     _check_rest(lipschitz, 0.5)
     _check_fcmi(fcmi, math.inf, "fcmi")
     of_unlabeled = fcmi if fcmi_unlabeled is None else fcmi_unlabeled
     _check_fcmi(of_unlabeled, fcmi, "fcmi_unlabeled")
-    found = (1 + lipschitz) * width + math.sqrt(8 * rows.variance * (fcmi + n_bins * _LN2))
+    found = (1 + lipschitz) * width + rows.generalization(fcmi, n_bins)
     if _by_mass(strategy):
         information = of_unlabeled + n_bins * _LN2
         found += (1 + lipschitz) * math.sqrt(8 / n_unlabeled * information)
@@ -495,10 +486,10 @@ def generalization_gap(
     >>> round(generalization_gap(1000, 10_000, 0.5, fcmi=0.0, n_bins=10).value, 4)
     0.1393
     """
-    variance = _Rows.of(n_positive, n_unlabeled, class_prior).variance
+    rows = _Rows.of(n_positive, n_unlabeled, class_prior)
     _check_fcmi(fcmi, math.inf, "fcmi")
     return Bound(
-        math.sqrt(8 * variance * (fcmi + check_n_bins(n_bins) * _LN2)),
+        rows.generalization(fcmi, check_n_bins(n_bins)),
         "upper bound of E |ECE on new rows - ECE on the training rows|",
         f"{_FIXED}; fCMI is {fcmi:g} nats",
     )

@@ -221,7 +221,7 @@ def moved(priors: Priors, drawn: Floats, normal: Floats) -> list[str]:
 
 
 def _where(problem: PUProblem, found: Excess) -> str:
-    """Name a bin, and the classifier if it has a name of its own."""
+    """Name a bin and its classifier."""
     low, high = problem.unlabeled.bins.edges[found.bin : found.bin + 2]
     return (
         f"the bin of scores from {low:.3g} to {high:.3g} of "
@@ -264,7 +264,7 @@ def class_prior_curve(
 
 
 def _grid(priors: Priors) -> Floats:
-    """Class priors to look at, the mean among them."""
+    """Class priors to look at, about the mean."""
     mean = priors.class_prior_mean
     tails = PriorMap.of(priors.class_prior)(np.array([-_FAR, _FAR]))
     low = min(tails[0], mean * (1 - _OFF))

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bin_counts import NEGATIVE, POSITIVE, UNLABELED, BinCounts, TiedRows
+from bayescal.core.bin_counts import NEGATIVE, POSITIVE, UNLABELED, BinCounts, TiedRows, totals
 from bayescal.core.bin_edges import bin_edges, cell_edges, strategy_name
 from bayescal.core.binning import Binning, BinningFields, count_into
 from bayescal.core.checks import (
@@ -282,9 +282,8 @@ class PUCounts(NamedTuple):
 
     def positive_in_bins(self) -> NDArray[np.int64]:
         """Positives in each bin, (bin,)."""
-        found: NDArray[Any] = np.zeros(self.bins.n_bins, np.int64)
-        np.add.at(found, self.cells.place_in(self.bins.edges), self.positive.count)
-        return found
+        place = self.cells.place_in(self.bins.edges)
+        return totals(self.positive.count[np.newaxis], place, self.bins.n_bins)[0]
 
 
 CELLS = 100
@@ -528,9 +527,14 @@ def _counts(batches: Iterator[Batch], scores: Sequence[str], column: str) -> Sev
 def binned(counts: Counts, binning: Binning, n_bins: int, column: str) -> PUCounts:
     """Count the rows of one classifier into bins of the unlabelled rows."""
     n_unlabeled, n_negative = (int(counts.sums[kind].sum()) for kind in (UNLABELED, NEGATIVE))
-    if n_negative or counts.weighted:
+    if counts.weighted:
         raise InputError(
-            "counts of positive and unlabelled rows must have no others, and no weights; got "
+            "pu_ece cannot use sample weights; got counts of weighted rows. Count the rows without "
+            "weights."
+        )
+    if n_negative:
+        raise InputError(
+            "counts of positive and unlabelled rows must have no others; got "
             f"{counted(n_negative, 'negative row')}. Count rows that are not positive without a "
             "label."
         )

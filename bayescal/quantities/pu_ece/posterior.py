@@ -38,7 +38,7 @@ from bayescal.curves.posterior import (
     nonempty_cells,
 )
 from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, CurveAverage, SmoothCurve
-from bayescal.quantities.pu_ece.bounds import Bounds, bounds_or_infinite
+from bayescal.quantities.pu_ece.bounds import bounds_or_infinite
 from bayescal.quantities.pu_ece.class_prior import (
     check_possible,
     class_prior_curve,
@@ -93,7 +93,13 @@ class ProblemCase:
         self, posterior: Mapping[str, Floats], rng: np.random.Generator
     ) -> CaseArrays:
         """What a result holds under any model: data, estimate, theory, sensitivity."""
-        problem, theory = self.problem, _bounds(self.problem, self.priors)._asdict()
+        problem, mean = self.problem, self.priors.class_prior_mean
+        bins = problem.unlabeled.bins
+        estimate = of_counts(bins, problem.positive_in_bins(), mean)._asdict()
+        # Of bins as they were chosen: those of equal mass follow the scores.
+        strategy = bins.strategy if bins.strategy in STRATEGIES else bins.edges
+        n = problem.n_positive, problem.n_unlabeled
+        theory = bounds_or_infinite(*n, mean, bins.n_bins, strategy)._asdict()
         near = self.model if isinstance(self.model, CaseControlAverage) else None
         return CaseArrays(
             coords=self.coords,
@@ -104,7 +110,7 @@ class ProblemCase:
                 "cell_count": self.nonempty(problem.total),
                 "cell_score": self.nonempty(problem.cells.mean_score),
             },
-            point_estimate=_estimate(problem, self.priors),
+            point_estimate={**estimate, "n": sum(n), "class_prior": mean},
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
             sensitivity=class_prior_curve(problem, self.priors, rng, near),
@@ -171,25 +177,6 @@ class BinsCase(ProblemCase):
         values = {name: v[0, 0] for name, v in self.quantities(draws).items()}
         problem = self.model.draw_problem(draws, rng)
         return replace(self, problem=problem, model=replace(self.model, problem=problem)), values
-
-
-def _estimate(problem: PUProblem, priors: Priors) -> dict[str, Any]:
-    """Estimate at the mean of the class prior."""
-    bins, mean = problem.unlabeled.bins, priors.class_prior_mean
-    found = of_counts(bins, problem.positive_in_bins(), mean)._asdict()
-    return {**found, "n": problem.n_positive + problem.n_unlabeled, "class_prior": mean}
-
-
-def _bounds(problem: PUProblem, priors: Priors) -> Bounds:
-    """Bounds for bins as they were chosen: those of equal mass follow the scores."""
-    bins = problem.unlabeled.bins
-    return bounds_or_infinite(
-        problem.n_positive,
-        problem.n_unlabeled,
-        priors.class_prior_mean,
-        bins.n_bins,
-        bins.strategy if bins.strategy in STRATEGIES else bins.edges,
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar, override
 
 import numpy as np
@@ -16,17 +17,9 @@ from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta
 from bayescal.core.quantity import BasePriors, Floats
-from bayescal.curves.priors import CurveAverage, SmoothCurve, without_lines
-
-__all__ = [
-    "ClassPrior",
-    "CurveAverage",
-    "IndependentBins",
-    "MixtureBins",
-    "PriorDraws",
-    "Priors",
-    "SmoothCurve",
-]
+from bayescal.curves.priors import CurveAverage as CurveAverage
+from bayescal.curves.priors import SmoothCurve as SmoothCurve
+from bayescal.curves.priors import without_lines
 
 # Fewer draws leave the tails of a class prior to guesswork.
 _MIN_DRAWS = 100
@@ -309,6 +302,8 @@ INTERVALS = 52
 KNOTS = np.linspace(-LAST, LAST, INTERVALS + 1)
 STEP = 2 * LAST / INTERVALS
 _LOG_ROOT = np.log(2 * np.pi) / 2
+# Numbers of a table that a processor's cache holds.
+_TOGETHER = 1 << 18
 # A prior that comes this near to 0 or 1 would leave no positives, or nothing else.
 _LARGEST_LOGIT = 30.0
 
@@ -383,12 +378,15 @@ def _of_beta(prior: Beta) -> PriorMap:
     return PriorMap(value, np.where(np.abs(value) < _LARGEST_LOGIT, slope, 0.0))
 
 
+@lru_cache(maxsize=8)
 def _of_draws(prior: PriorDraws) -> PriorMap:
     """Quantiles of the draws' logits, smoothed by a Gaussian kernel of Silverman's width."""
     at = logit(np.asarray(prior.values))
     width = 0.9 * at.std() * len(at) ** -0.2
     grid = np.linspace(at.min() - 8 * width, at.max() + 8 * width, 4001)
-    below = ndtr((grid[:, None] - at) / width).mean(axis=1)
+    # A table of all draws at all points would be too large for memory.
+    parts = np.array_split(grid, math.ceil(len(grid) * len(at) / _TOGETHER))
+    below = np.concatenate([ndtr((part[:, None] - at) / width).mean(axis=1) for part in parts])
     kept = np.flatnonzero(np.diff(below, prepend=-1) > 0)
     value = np.interp(ndtr(KNOTS), below[kept], grid[kept])
     # Slopes that keep the cubic from turning back where draws leave a gap.

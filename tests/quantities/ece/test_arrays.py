@@ -1,5 +1,7 @@
 """What a result holds of a fit, each array against its definition."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -139,6 +141,15 @@ def test_without_a_calibrated_alternative_no_draw_is_calibrated():
     for name, values in arrays.given_miscalibration.items():
         np.testing.assert_array_equal(values, arrays.posterior[name])
     np.testing.assert_array_equal(arrays.curve["given_rate"], arrays.curve["rate"])
+
+
+@pytest.mark.parametrize(("calibrated", "warnings"), [(0.5, 1), (0.0, 0)])
+def test_few_effective_draws_are_said_of_a_probability_of_calibration_alone(calibrated, warnings):
+    case = case_of(problem(n=300, n_bins=6), Priors(IndependentBins(), calibrated))
+    direct, rng = case.model.direct_draws(500, np.random.default_rng(1)), np.random.default_rng(2)
+    drawn = {name: value[None] for name, value in direct.draws.items()}
+    said = case.arrays(drawn, replace(direct, ess=99.0), rng).warnings
+    assert sum("99 effective draws" in sentence for sentence in said) == warnings
 
 
 def test_prior_errors_of_one_flat_bin():

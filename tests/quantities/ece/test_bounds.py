@@ -172,6 +172,16 @@ def test_least_bound_is_the_least(strategy, slope, n):
     assert values[best - 1] == min(values)
 
 
+def test_the_least_bound_of_any_rows_and_slope_takes_no_time():
+    n, slope = 10**15, 1e9
+    equal = (2 * n * (1 + slope) ** 2 / math.log(2)) ** (1 / 3)
+    assert least_bound_n_bins(n, "uniform", slope) == pytest.approx(equal, rel=1e-3)
+    # Of equal mass, with n far above B, (1 + L) / B + (2 + L) sqrt(2 B log 2 / n) is least there.
+    assert least_bound_n_bins(n, "quantile", slope) == pytest.approx(
+        (2 * n / math.log(2)) ** (1 / 3), rel=1e-3
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -8,9 +8,11 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.core.binning import Binning
+from bayescal.core.errors import InputError
 from bayescal.core.functionals import correlation
 from bayescal.curves.average import POWER
 from bayescal.curves.priors import COMPONENTS
+from bayescal.quantities.ece.command import estimates
 from bayescal.quantities.ece.plan import GroupedCase, influence, plan
 from bayescal.quantities.ece.posterior import log_calibrated
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
@@ -127,6 +129,18 @@ def test_groups_have_one_optimal_number_of_bins():
         made = plan(scores, prior, binning=Binning("optimal"))
         assert made.attrs["n_bins"] == 6  # 400 rows in three groups: 5^3 < 133.3 <= 6^3
     assert {case.problem.bins.n_bins for case in made.cases} == {6}
+
+
+def test_counts_of_groups_without_a_label_are_refused():
+    none = bc.Scores(
+        y_true=[None] * 4, y_prob=[0.1, 0.4, 0.6, 0.9], group=[*"abab"], classes=(0, 1)
+    )
+    table = bc.Counts.from_scores(none)
+    with pytest.raises(InputError, match="the counts must have at least one row"):
+        plan(table, Priors(), binning=Binning("optimal"))
+    given = {"n_bins": 15, "strategy": "quantile", "closed": "right", "multiclass": None}
+    with pytest.raises(InputError, match="the counts must have at least one row"):
+        estimates(table, given)
 
 
 def test_description_of_counts_is_their_own():
@@ -287,6 +301,24 @@ def test_warnings_name_the_group():
     assert "in group a, all 30 labels are positive" in tree.attrs["status"]
     one = bc.Scores(y_true=[1, 0, 1], y_prob=[0.3, 0.4, 0.6], group=["a", "b", "b"])
     assert "in group a, the only label is positive" in bc.fit(bc.ece, one, **DIRECT).attrs["status"]
+
+
+@pytest.mark.parametrize("prior", [Priors(), Priors(IndependentBins())])
+def test_signs_of_wrong_classes_are_seen_whether_or_not_there_are_groups(prior):
+    prob = np.random.default_rng(1).dirichlet([1, 1, 1], 90)
+    for group in (None, np.repeat(["a", "b"], 45)):
+        wrong = bc.Scores(y_true=prob.argmin(axis=1), y_prob=prob, group=group)
+        for case in plan(wrong, prior, binning=Binning(3)).cases:
+            assert case.warnings[0].startswith("the most probable class is right in 0 of 90")
+
+
+def test_a_group_without_a_curve_hides_no_tail_of_the_weights():
+    group, score = np.repeat(["a", "b"], 40), np.repeat([[0.0, 1.0], [0.3, 0.6]], 20)
+    found = plan(bc.Scores(y_true=np.tile([0, 1], 40), y_prob=score, group=group), Priors()).cases[
+        0
+    ]
+    _, arrays = fitted(found)
+    assert np.isfinite(arrays.diagnostics["pareto_k"])
 
 
 def test_many_groups_of_one_fault_are_one_warning():

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import integrate
+from scipy.special import expit
 
 from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores
@@ -59,6 +60,18 @@ def test_labels_come_at_the_rate_of_the_curve(name):
     for cell in np.array_split(gap[np.argsort(score)], 20):
         # Standard error at most sqrt(1/4 / 10,000) = .005; twenty cells, nine truths.
         assert abs(cell.mean()) < 4.5 * 0.005
+
+
+@pytest.mark.parametrize(("name", "crossing"), [("less", -1.0), ("better", -2.0), ("over", 0.0)])
+def test_the_error_is_exact_where_the_curve_crosses_at_a_point_of_the_grid(name, crossing):
+    made = truth(name)
+
+    def gap(x):
+        density = (np.exp(-((x - 1) ** 2) / 2) + np.exp(-((x + 1) ** 2) / 2)) / np.sqrt(8 * np.pi)
+        return abs(expit(2 * x) - expit(made.b0 + made.b1 * x)) * density
+
+    parts = [integrate.quad(gap, *ends, epsabs=1e-15) for ends in ((-10, crossing), (crossing, 10))]
+    assert made.tce == pytest.approx(sum(part for part, _ in parts), abs=2e-14)
 
 
 @pytest.mark.parametrize("name", TRUTHS)

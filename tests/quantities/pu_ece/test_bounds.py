@@ -100,6 +100,12 @@ def test_the_least_bound_is_that_of_all_numbers_of_bins(strategy, lip, n_p, n_u,
     assert field.value == found
 
 
+def test_the_least_bound_of_any_rows_and_slope_takes_no_time() -> None:
+    # With nU far above B and L large, (1 + L) (1 / B + sqrt(2 B ln 2 / nU)) is least there.
+    found = least_bound_n_bins(10**15, 10**15, 0.5, "quantile", 1e9)
+    assert found == pytest.approx((2 * 10**15 / math.log(2)) ** (1 / 3), rel=1e-3)
+
+
 @given(st.integers(1, 10**9), st.integers(1, 10**9), st.floats(0.01, 0.99))
 def test_the_optimal_number_is_the_cube_root_rounded_up(n_p, n_u, pi) -> None:
     number = optimal_n_bins(n_p, n_u, pi)

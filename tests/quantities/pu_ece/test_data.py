@@ -8,6 +8,7 @@ import bayescal as bc
 from bayescal.core.binning import Binning
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.data import count_rows, problems, read_pu_scores
+from bayescal.quantities.pu_ece.posterior import plan
 from bayescal.quantities.pu_ece.priors import Priors
 from tests.row_sources import ODD_CUTS, SOURCES, dask_frame, data_set
 
@@ -270,3 +271,16 @@ def test_classifiers_have_names_that_files_can_hold(name, message):
         bc.PUScores.stack({name: ([0.7], [0.1, 0.4]), "b": ([0.7], [0.1, 0.4])})
     with pytest.raises(InputError, match=message):
         bc.PUScores(positive=[0.7], unlabeled=[0.1, 0.4], classifier=name)
+
+
+@pytest.mark.parametrize(
+    ("labels", "weight", "message"),
+    [
+        ([1, None, 0], None, "must have no others; got 1 negative row"),
+        ([1, None, None], [1, 2, 3], "cannot use sample weights; got counts of weighted rows"),
+    ],
+)
+def test_counts_of_other_rows_are_refused_for_what_they_are(labels, weight, message) -> None:
+    counts = bc.Counts.from_arrays(labels, [0.8, 0.3, 0.6], sample_weight=weight)
+    with pytest.raises(InputError, match=message):
+        plan(counts, Priors(0.3))

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.special import logit
@@ -91,6 +93,17 @@ def test_draws_keep_their_quantiles() -> None:
     np.testing.assert_allclose(found(norm.ppf(level)), np.quantile(draws, level), atol=0.006)
     numeric = np.gradient(found(AT), AT)
     np.testing.assert_allclose(found.derivative(AT)[1:-1], numeric[1:-1], rtol=0.05)
+
+
+def test_many_draws_take_little_memory_and_are_worked_out_once() -> None:
+    many = PriorDraws(np.random.default_rng(3).beta(8, 12, 2000))
+    tracemalloc.start()
+    found = PriorMap.of(many)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # A table of all draws at all points of the grid had 64 MB, twice.
+    assert most < 3e7
+    assert PriorMap.of(PriorDraws(many.values)) is found
 
 
 def test_two_humps_of_draws_stay_two() -> None:

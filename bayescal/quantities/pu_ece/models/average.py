@@ -388,9 +388,8 @@ class CaseControlAverage(Average):
 
         def log_density(normal: Floats) -> Floats:
             likelihood = self._interior(normal[:, None]).log_likelihood(offset).sum(axis=-1)
-            return np.asarray(likelihood - normal**2 / 2 - _LOG_ROOT) + self._calibrated_known(
-                normal
-            )
+            beside = self._calibrated_known(normal)
+            return np.asarray(likelihood - normal**2 / 2 - _LOG_ROOT + beside)
 
         grid, density = zoomed(log_density, np.linspace(-LAST, LAST, _FINE), _NEGLIGIBLE)
         return Nodes(grid, density + np.log(grid[1] - grid[0]))

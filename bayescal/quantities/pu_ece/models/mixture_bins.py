@@ -17,6 +17,8 @@ from bayescal.quantities.pu_ece.priors import ClassPrior, IndependentBins, Mixtu
 
 _LOG_ROOT = np.log(2 * np.pi) / 2
 _VARIABLES = ("positive_mass", "negative_mass", "class_prior_normal")
+# Draws of which those that the constraint leaves are chosen.
+_FEWEST = 1000
 # Masses of 0 have no finite log density under priors that pull to the ends.
 _SMALLEST = 1e-300
 
@@ -94,7 +96,7 @@ class Bins(BaseModel):
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Dirichlet and normal draws; those of independent bins weighed by the constraint."""
-        bins, many = self.compile_key[-1], draws * (10 if self.stretch else 1)
+        bins, many = self.compile_key[-1], max(10 * draws, _FEWEST) if self.stretch else draws
         r = rng.dirichlet(np.full(bins, self.positive), many)
         t = rng.dirichlet(np.full(bins, self.negative), many)
         normal = rng.standard_normal(many)

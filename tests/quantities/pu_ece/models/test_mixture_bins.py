@@ -1,5 +1,7 @@
 """The paper's bins as models: NUTS against data augmentation, and the factor of independence."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import beta, dirichlet
@@ -85,6 +87,11 @@ def test_the_factor_is_the_truncation_of_two_dirichlets() -> None:
     before = found.class_prior(found.prior_draws(20_000, rng))
     theirs = beta(2, 3 + 4 - 1)
     assert before.mean() == pytest.approx(theirs.mean(), abs=0.005)
+    # A simulation takes one draw at a time.
+    many = replace(found, stretch=14.0)
+    single = [many.class_prior(many.prior_draws(1, rng)).item() for _ in range(300)]
+    theirs = beta(2, 3 + 14)
+    assert np.mean(single) == pytest.approx(theirs.mean(), abs=4 * theirs.std() / 300**0.5)
 
 
 @pytest.mark.parametrize("kind", [bc.pu_ece.MixtureBins, bc.pu_ece.IndependentBins])
