@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3088,
     "quantities/pu_ece": 6302,
     "quantities/ssme": 5634,
-    "quantities/temperature": 5017,
+    "quantities/temperature": 5025,
     "report": 3141,
     "results": 6584,
     "workflow": 2805,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_044
+TEST_LINES = 52_055
 
 
 def lines(path: Path) -> int:
