@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3086,
     "quantities/pu_ece": 6283,
     "quantities/ssme": 5634,
-    "quantities/temperature": 5017,
+    "quantities/temperature": 5025,
     "report": 3128,
     "results": 6593,
     "workflow": 2833,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_334
+TEST_LINES = 52_357
 
 
 def lines(path: Path) -> int:

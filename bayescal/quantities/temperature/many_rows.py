@@ -182,9 +182,9 @@ class CountedRows:
         return reduce(Problem.plus, self._source.problems())
 
     def fingerprint(self) -> str:
-        """Hash of names, and of the table."""
+        """Hash of names, of the table, and of the sum that rows without labels are in too."""
         names = repr((self.classifier, self.classes, self.facts))
-        return digest_of(names, self.table, self.facts.predicted)
+        return digest_of(names, self.table, self.facts.predicted, self._source.mark)
 
 
 def problems_of(data: Scores | CountedRows) -> Sequence[Problem | CountedRows]:

@@ -14,7 +14,7 @@ from scipy.special import softmax
 
 from bayescal.core.bin_edges import OPTIMAL
 from bayescal.core.binning import Binning
-from bayescal.core.checks import check_choice, check_data, check_is, listing
+from bayescal.core.checks import check_choice, check_data, check_is, checked_labels, listing
 from bayescal.core.columns import MISSING, column_names
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import (
@@ -143,7 +143,9 @@ def calibrate(
             f"logits must have {len(known)} columns, one for each class of the result; got shape "
             f"{np.shape(logits)}. Pass one row as [[...]]."
         )
-    named = column_names(logits) if classes is None else [str(name) for name in classes]
+    named = column_names(logits)
+    if classes is not None:
+        named = list(map(str, checked_labels(classes, "classes")))
     # Of one column the name counts where it is that of the other class, not pandas' own.
     other = named == known[:1] != ["0"]
     if named is not None and (classes is not None or len(named) > 1 or other):

@@ -146,14 +146,19 @@ class SliceCalibration(OfLogits):
         gamma = check_number(
             self.gamma, "gamma", "[0, inf]", "Pass infinity to fit each slice apart."
         )
-        check_same_order(X=X, slices=slices)
-        logits, label, weight = self.check(X, y, sample_weight)
         base = TemperatureScaling() if self.base is None else self.base
         if not isinstance(base, LogitCalibrator):
             raise InputError(
                 f"base must be a calibrator of logits; got {type(base).__name__}. Pass "
                 "TemperatureScaling(), VectorScaling(), PlattScaling() or another LogitCalibrator."
             )
+        if (scale := getattr(base, "scale", "logits")) not in ("logits", self.scale):
+            raise InputError(
+                f"scale must be that of base, {scale!r}; got {self.scale!r}. Pass scale={scale!r} "
+                "to SliceCalibration, which reads the rows."
+            )
+        check_same_order(X=X, slices=slices)
+        logits, label, weight = self.check(X, y, sample_weight)
         self.bundle_of_ = self._bundle_of()
         self.by_slices_ = slices is not None
         of = self._of(logits, slices, sample_weight)
@@ -458,24 +463,25 @@ class HeldOutCalibration(Calibrated):
     def _fit(self, rows: Any, labels: NDArray[Any], weight: Floats | None) -> None:
         """Calibrate on rows held out in turn, and train the classifier on all."""
         check_whole(self.n_folds, "n_folds", least=2)
-        if self.calibrator is not None and not hasattr(self.calibrator, "fit"):
+        default = ClassWiseTemperatureScaling(gamma=_GAMMA)
+        chosen: Any = default if self.calibrator is None else self.calibrator
+        if not hasattr(chosen, "fit") or getattr(chosen, "scale", "logits") != "logits":
             raise InputError(
-                f"calibrator must be a calibrator of logits; got {shown(self.calibrator)}. Pass "
+                f"calibrator must be a calibrator of logits; got {shown(chosen)}. Pass "
                 "TemperatureScaling(), say."
             )
         check_class_rows(labels, 2, "Pass more rows.")
         self.classes_ = self._classes_of(labels)
         held_out, target = self._held_out_logits(rows, labels, weight), labels
         if len(seen := np.unique(labels)) < len(self.classes_):
-            if getattr(self.calibrator, "bundles", None) is not None:
+            if getattr(chosen, "bundles", None) is not None:
                 raise InputError(
                     "y must hold every class where a calibrator has bundles; got "
                     f"{listing(seen.tolist())} of {listing(self.classes_.tolist())}. Pass rows of "
                     "all classes, or leave bundles out."
                 )
             target = (labels[:, None] == self.classes_).argmax(axis=1)
-        default = ClassWiseTemperatureScaling(gamma=_GAMMA)
-        self.calibrator_ = clone(default if self.calibrator is None else self.calibrator)
+        self.calibrator_ = clone(chosen)
         given = {} if weight is None else {"sample_weight": weight}
         self.calibrator_.fit(held_out, target, **given)
         self.estimator_ = self._trained(rows, labels, weight, np.arange(len(labels)))

@@ -188,6 +188,18 @@ class InMemory:
         ]
 
 
+def test_rows_without_a_label_are_in_the_fingerprint():
+    _, columns = made("heterogeneous", 300, from_logits=True)
+    missing = np.isnan(columns["y"])
+    pairs = (("p3", "p4"), ("p4", "p3"))
+    swapped = {name: np.where(missing, columns[own], columns[name]) for name, own in pairs}
+    sources = (columns, columns | swapped, columns)
+    found = [counted(InMemory(each), columns, from_logits=True) for each in sources]
+    np.testing.assert_array_equal(found[0].table, found[1].table)
+    one, two, again = (rows.fingerprint() for rows in found)
+    assert one == again != two
+
+
 def test_rows_in_another_order_are_the_same_rows():
     _, columns = made("heterogeneous", 300, from_logits=True)
     order = np.random.default_rng(0).permutation(300)

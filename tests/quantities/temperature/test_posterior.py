@@ -422,6 +422,9 @@ def test_columns_are_taken_by_the_names_of_the_classes(frame):
     with pytest.raises(bc.InputError, match="columns must be the classes of the result, 'a', 'b'"):
         bc.temperature.calibrate(fitted, other)
     np.testing.assert_array_equal(bc.temperature.calibrate(fitted, other, classes=names), expected)
+    for wrong in (3, "abcdefghij"):
+        with pytest.raises(bc.InputError, match="classes must be a list of labels; got"):
+            bc.temperature.calibrate(fitted, logits, classes=wrong)
 
 
 def test_one_of_several_classifiers_is_named():

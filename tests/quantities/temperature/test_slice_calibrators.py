@@ -154,6 +154,14 @@ def test_a_base_of_another_kind_is_refused():
         SliceCalibration(LogisticRegression()).fit(*rows(30, 3))
 
 
+def test_a_base_on_another_scale_than_the_rows_is_refused():
+    base, (logits, label) = TemperatureScaling(scale="probabilities"), rows(30, 3)
+    with pytest.raises(InputError, match="scale must be that of base, 'probabilities'; got 'log"):
+        SliceCalibration(base).fit(logits, label)
+    with pytest.raises(InputError, match="calibrator must be a calibrator of logits; got Temp"):
+        HeldOutCalibration(calibrator=base).fit(logits, label)
+
+
 def made(n_classes=3, n=400):
     """Rows whose predicted classes need other numbers."""
     logits, _ = rows(n, n_classes)
