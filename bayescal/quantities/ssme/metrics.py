@@ -173,10 +173,10 @@ def metrics(
     -----
     With row weights w, a row counts as a positive of weight w q and a negative of weight
     w (1 - q). Accuracy, log loss and Brier score under `q` are therefore the expectations over
-    labels drawn from `q`; AUC, AUPRC and ECE are those of the expected weights. AUC and AUPRC are
-    NaN in a draw in which no class has both positive and negative weight; means over classes skip
-    classes that have not. Bins are right-closed, and quantile bins those of the rows, whatever
-    their weights.
+    labels drawn from `q`; AUC, AUPRC and ECE are those of the expected weights. AUC is NaN in a
+    draw in which no class has both positive and negative weight, AUPRC in one in which none has
+    positive weight; means over classes skip classes that have not. Bins are right-closed, and
+    quantile bins those of the rows, whatever their weights.
 
     Examples
     --------
