@@ -292,9 +292,9 @@ class BinCounts:
         bins would not know the weights. Here each row counts in proportion to its weight, and
         neighbours share one factor: with S and W the sums of w**2 and w over the rows of a label,
         the variance of the logit of their rate, ``S1 / W1**2 + S0 / W0**2``, is that of so many
-        rows: ``sum(w)**2 / sum(w**2)`` where weights do not depend on the label. Neighbours are a
-        tenth of the rows, or 50 of them: as rows grow, what the factor knows of the labels vanishes
-        faster than the posterior narrows.
+        rows: ``sum(w)**2 / sum(w**2)`` where weights do not depend on the label. How many times as
+        much rows with the event weigh is the ratio of Mantel and Haenszel, drawn to 1 by its noise.
+        Neighbours are a tenth of the rows, or 50: the factor knows ever less of the labels.
 
         Examples
         --------
@@ -319,8 +319,8 @@ class BinCounts:
 
     @property
     def rate_count(self) -> NDArray[Any]:
-        """Effective rows by which the rates of bins vary, (bin,)."""
-        return np.asarray(self.count * self._rate_factor) if self.weighted else self.count
+        """Effective rows by which the rates of bins vary, (bin,); 1 of a single row."""
+        return np.where(self.sums[0] > 1, self.count * self._rate_factor, self.count)
 
     @property
     def _rate_factor(self) -> NDArray[np.float64]:

@@ -153,19 +153,19 @@ class CurveAverage:
 
     Notes
     -----
-    Smooth: the score's logit plus a smooth process. Rough: a further process on top, partly alone
-    at each score, whose standard deviation is inferred. Segments: stretches of scores, each
-    calibrated with probability 1/2, with a rate of 0 or 1, or with all its logits shifted by one
-    amount; not all of them are calibrated. Linear: calibrated, but shares of the negative and of
-    the positive labels are wrong. Without the rates of 0 and 1, and without steep lines, errors of
-    classifiers that separate most rows, as forests do, would be drawn to calibration; without
+    Smooth: the score's logit plus a smooth process. Rough: without steep lines, but with a further
+    process, partly alone at each score, whose standard deviation is inferred. Segments: stretches
+    of scores, each calibrated with probability 1/2, with a rate of 0 or 1, or with all its logits
+    shifted by one amount; not all are calibrated. Linear: calibrated, but shares of the negative
+    and of the positive labels are wrong. Without rates of 0 and 1, and without steep lines, errors
+    of classifiers that separate most rows, as forests do, would be drawn to calibration; without
     linear curves, those that label noise makes would come out too high.
 
     Rows whose score is exactly 0 or 1 stand apart in every description: such a score is calibrated,
-    and never errs, or it has an error rate of its own, whose logit is Normal(-4, 2.5). "Every score
-    is calibrated" has one prior probability, 1/2. Of the rest, .05 is that the scores between 0 and
-    1 are calibrated and only a score of 0 or 1 errs; with .95 they are not, and then each of the
-    scores 0 and 1 errs with probability 1/2.
+    and never errs (in likelihoods with probability 1e-9), or its error rate has a logit that is
+    Normal(-4, 2.5). "Every score is calibrated" has one prior probability, 1/2. Of the rest, .05 is
+    that the scores between 0 and 1 are calibrated and only a score of 0 or 1 errs; with .95 they
+    are not, and then each of the scores 0 and 1 errs with probability 1/2.
 
     Examples
     --------

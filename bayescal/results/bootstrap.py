@@ -4,7 +4,7 @@ Rates of rows and costs need no curve: they are means over rows, to which each r
 score and label. Their posterior is that of Dirichlet weights of the rows, D. B. Rubin, Annals of
 Statistics 9, 1981. It knows nothing that the rows do not show: of 100 rows without a false positive
 it would say that there are none. Two rows are therefore added, each with a weight as any other and
-a label by a coin: one has the score of a row at random, the other a score anywhere in [0, 1].
+a label by a coin: one has the score of a row at random, the other that nearest to any in [0, 1].
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ class MonotoneCurve(_RatePrior):
 
     Notes
     -----
-    With u in [0, 1] the score's rank among the calibration scores and I_1, ..., I_8 quadratic
-    I-splines (Ramsay, 1988), which rise from 0 to 1::
+    With u the share of calibration rows of smaller score and half of those of equal score, and I_1,
+    ..., I_8 quadratic I-splines (Ramsay, 1988) of breaks sin(pi j / 14)^2, j = 0, ..., 7::
 
         logit g(u) = a + sum_j w_j (I_j(u) - 1/2),    w_j = tau z_j
         a ~ Normal(0, intercept),    tau ~ HalfNormal(spread),    z_j ~ HalfNormal(1)
@@ -102,15 +102,15 @@ class AveragedCurve(_RatePrior):
     jump : float, in (0, 1), default 0.06
         Probability of a jump between two of at most 50 blocks of scores.
     level : float, above 0, default 2
-        Standard deviation of the steps' logits about that of the share of the label in all rows.
+        Standard deviation of the steps' logits about ``log((k + 1) / (n - k + 1))``, k of n labels.
     certain : float, in [0, 1), default 0.3
         Prior probability that a step's rate is 0 or 1.
 
     Notes
     -----
-    Smooth and rough curves are about the score itself, in logits, as those of `bayescal.ece`; the
-    rising one goes by the score's rank. They are averaged by their posterior probabilities. That
-    the scores are calibrated is no description of its own: its bounds would have no width.
+    Smooth and rough curves are about the score itself, in logits, as those of `bayescal.ece`
+    without steep lines; the rising one goes by the score's rank. They are averaged by prior weight
+    times evidence to the power .35. Calibration is no description: bounds would have no width.
 
     Each distinct score is a cell where at most 100 of them lie between 0 and 1, else cells are cut
     at quantiles. Between cells the logit of the curve is linear in that of the score. Scores of

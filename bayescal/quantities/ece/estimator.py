@@ -104,10 +104,9 @@ def estimate(
 
     Notes
     -----
-    The estimand is the calibration error of the binned classifier, the sum over bins of
-    ``|P(Y = 1, bin) - E[f; bin]|``, which is at most the true calibration error
-    ``E |E[Y | f] - f|``. The estimate is biased upward for the former, the more so the fewer rows a
-    bin has: a calibrated classifier does not come out at 0.
+    The estimand is the error of the binned classifier, the sum over bins of ``|P(Y = 1, bin) -
+    E[f; bin]|``, at most the true one, ``E |E[Y | f] - f|``. The estimate is biased upward, the
+    more so the fewer rows a bin has: a calibrated classifier does not come out at 0.
 
     In the debiased l2 error a bin's squared gap is reduced by ``rate (1 - rate) / (count - 1)``. A
     bin of one row, whose noise cannot be estimated, contributes 0, as in the authors' software.
@@ -115,8 +114,9 @@ def estimate(
     With `sample_weight`, rates, mean scores and masses are weighted means, and quantile bins hold
     equal shares of the weight. Whole weights give the same as rows repeated so often, but for the
     debiased l2 error: its `count` is the effective number of rows, ``(sum w)**2 / sum w**2``, with
-    which ``rate (1 - rate) / (count - 1)`` is unbiased for the variance of a weighted rate, or that
-    by which a rate varies where weights depend on the label.
+    which ``rate (1 - rate) / (count - 1)`` is unbiased for the variance of a weighted rate. Where
+    rows with the event weigh h times as much, see `BinCounts.evened`, and r is the rate among the
+    neighbours, it is multiplied by ``(1 - r + h r) / (r + h (1 - r))``.
 
     References
     ----------

@@ -52,7 +52,8 @@ class CalibrationErrors(NamedTuple):
     avg_ece : float, in [0, 1]
         Mean over the classes that have rows, unweighted.
     accuracy : float, in [0, 1]
-        Share of rows, or of their weight, whose predicted class is the true one.
+        Share of rows, or of weight, whose predicted class (of ties the first, of two the second)
+        is the true one.
     class_ece, class_accuracy, class_confidence : ndarray of shape (slice,), in [0, 1]
         Of the rows of each class or group; NaN where there are none.
     rows : ndarray of shape (slice,), int
@@ -494,8 +495,7 @@ class Estimate(NamedTuple):
     Parameters
     ----------
     ece, max_ece, avg_ece : float, in [0, 1]
-        Calibration errors after class-wise temperature scaling: of all rows, of the worst
-        predicted class, and their mean.
+        Errors after class-wise temperature scaling: of all rows, the worst class's, their mean.
     ece_uncalibrated, max_ece_uncalibrated, avg_ece_uncalibrated : float, in [0, 1]
         The same before.
     accuracy : float, in [0, 1]
@@ -503,7 +503,7 @@ class Estimate(NamedTuple):
     class_alpha : ndarray of shape (class,)
         The number of each predicted class, in [0.01, 100].
     shared_alpha : float
-        That of temperature scaling.
+        The shared one; under ``gamma=inf`` that of temperature scaling.
     """
 
     ece: float

@@ -59,9 +59,9 @@ def test_debiased_l2_of_a_negative_square_is_0():
     assert estimate(bins).l2_debiased == 0.0
 
 
-def test_bins_of_one_row_add_nothing_to_the_debiased_l2():
-    bins = BinCounts([0, 0.5, 1], [1, 1], [1, 0], [0.1, 0.9])
-    found = estimate(bins)
+@pytest.mark.parametrize("weights", [{}, {"mass": [9, 1], "rows": [1, 1]}])
+def test_bins_of_one_row_add_nothing_to_the_debiased_l2(weights):
+    found = estimate(BinCounts([0, 0.5, 1], [1, 1], [1, 0], [0.1, 0.9], **weights))
     assert found.l2 == pytest.approx(0.9)
     assert found.l2_debiased == 0.0
 
