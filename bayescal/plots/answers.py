@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import cycle, groupby
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import xarray as xr
@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from bayescal.core.checks import check_is
-from bayescal.core.text import count, distinct, percent, probability
+from bayescal.core.text import count, counted, distinct, percent, probability
 from bayescal.plots import style
 from bayescal.results import access
 from bayescal.results.answers import ENOUGH, USEFUL, LabelPlan, decision_curve
@@ -220,7 +220,9 @@ def _dress(ax: Axes, plan: LabelPlan, title: str) -> None:
 _CURVE_WIDTH: Final = 7.0
 _TALL, _LOW = 3.0, 1.0
 _COLOURS: Final = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.VERMILLION)
-_LINES: Final = ("solid", (0, (5, 2)), (0, (1, 1.2)))
+_LINES: Final = ("solid", (0, (5, 2)))
+_OTHERS: Final[dict[str, Any]] = {"color": style.GREY, "lw": 0.6, "alpha": 0.6, "zorder": 1.5}
+"""Look of the curves that are not named, of many."""
 _ALL: Final[dict[str, Any]] = {"color": style.GREY, "linewidth": 1.2}
 _NONE: Final[dict[str, Any]] = {"linewidth": 1.0}
 _LOSS: Final = 0.2
@@ -252,7 +254,8 @@ def plot_decision_curve(
     -------
     matplotlib.figure.Figure
         Net benefit with bands, beside treating all and treating none; below it P(useful), of
-        several classifiers P(best), and EVPI. The panels belong together, so that there is no `ax`.
+        several classifiers P(best), and EVPI. Of more than ten, those that have the highest mean
+        at most thresholds are named, others are grey. The panels belong together: there is no `ax`.
 
     Raises
     ------
@@ -263,8 +266,8 @@ def plot_decision_curve(
     found = decision_curve(tree, thresholds, prob, class_=class_, group=group).table
     curves = {str(name): own for name, own in found.groupby("classifier", sort=False)}
     # Colours, then other lines in the same colours.
-    every = ({"color": one, "linestyle": line} for line in cycle(_LINES) for one in _COLOURS)
-    looks: dict[str, Any] = dict(zip(curves, every, strict=False))
+    every = [{"color": one, "linestyle": line} for line in _LINES for one in _COLOURS]
+    looks: dict[str, Any] = dict(zip(_named(found, list(curves), len(every)), every, strict=False))
     shown = [
         one
         for one in access.cases(tree)
@@ -290,6 +293,8 @@ def plot_decision_curve(
     entries: dict[str, Artist] = {
         short[name]: style.line(lw=1.6, **look) for name, look in looks.items()
     }
+    if left := len(curves) - len(looks):
+        entries[counted(left, "other")] = style.line(**_OTHERS)
     entries |= {
         "treat all": style.line(**_ALL),
         "treat none": style.line(color=style.ink(), **_NONE),
@@ -298,6 +303,15 @@ def plot_decision_curve(
     style.legend(figure, entries, 3)
     style.as_written(figure.legends[0].get_texts())
     return figure
+
+
+def _named(table: pd.DataFrame, names: list[str], most: int) -> list[str]:
+    """The classifiers that are named: all, or of many those that lead at most thresholds."""
+    if len(names) <= most:
+        return names
+    first = table.loc[table.groupby("threshold")["mean"].idxmax(), "classifier"]
+    leading = set(first.value_counts().index[:most])
+    return [name for name in names if name in leading]
 
 
 def _draw_benefit(
@@ -310,9 +324,11 @@ def _draw_benefit(
     ax.plot(at, first["all_mean"], **_ALL)
     ax.axhline(0, color=style.ink(), **_NONE)
     for name, own in curves.items():
-        colour = looks[name]["color"]
-        ax.fill_between(at, own["lower"], own["upper"], color=colour, alpha=0.2, lw=0)
-        ax.plot(at, own["mean"], lw=1.6, **looks[name])
+        look = looks.get(name, _OTHERS)
+        if name in looks:
+            band = {"color": look["color"], "alpha": 0.2, "lw": 0}
+            ax.fill_between(at, own["lower"], own["upper"], **band)
+        ax.plot(at, own["mean"], **{"lw": 1.6, **look})
     highest = max(float(own[["upper", "all_upper"]].to_numpy().max()) for own in curves.values())
     highest = max(highest, 1e-6)
     ax.set_ylim(-_LOSS * highest, 1.05 * highest)
@@ -337,5 +353,5 @@ def _draw_below(
     else:
         ax.axhline(USEFUL, color=style.GREY, lw=0.8, ls=(0, (4, 3)))
     for name, own in curves.items():
-        ax.plot(at, own[column], lw=1.4, **looks[name])
+        ax.plot(at, own[column], **{"lw": 1.4, **looks.get(name, _OTHERS)})
     ax.set(ylim=(-0.03, 1.03), yticks=(0, 0.5, 1))

@@ -19,16 +19,18 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
+from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 
 from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import ERROR, METRIC, ROW, Variable
-from bayescal.core.text import distinct, percent
+from bayescal.core.text import cell_len, distinct, percent
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice, status
 from bayescal.results.measure import chosen_variable
@@ -54,8 +56,6 @@ TEXT_SIZE: Final = 9.0
 SMALL_SIZE: Final = 8.0
 # Width of a mark in a legend and of what is beside it, in heights of the text.
 _SIGN: Final = 5.0
-# Mean width of letters.
-_LETTER: Final = 0.54
 BAND: Final[Any] = {"color": BLUE, "alpha": 0.22, "linewidth": 0}
 """Look of an interval along an axis."""
 
@@ -366,7 +366,7 @@ def case_title(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     fine, every = access.case_converged(tree, case), access.cases(tree)
     width = 26 if fine else 12
     name = distinct([one.label for one in every], width)[case.label]
-    if len(name) > width:
+    if cell_len(name) > width:
         # No cut at one place keeps apart what differs in classifier and group: each has its line.
         parts = zip(*(one.coords.values() for one in every), strict=True)
         lines = zip(parts, case.coords.values(), strict=True)
@@ -398,13 +398,18 @@ def legend(
 
 def _fitting(names: Sequence[str], columns: int, inches: float) -> int:
     """The largest number of columns, up to `columns`, in which the names fit."""
-    letters = [max(map(len, name.splitlines()), default=0) for name in names]
+    points = [max(map(_points, name.splitlines()), default=0.0) for name in names]
     for number in range(columns, 1, -1):
-        parts = np.array_split(letters, number)
-        wide = sum(_SIGN + _LETTER * part.max(initial=0) for part in parts)
-        if wide * SMALL_SIZE / 72 <= inches:
+        parts = np.array_split(points, number)
+        if sum(_SIGN * SMALL_SIZE + part.max(initial=0) for part in parts) <= 72 * inches:
             return number
     return 1
+
+
+def _points(line: str) -> float:
+    """Width of a small line of text."""
+    font = FontProperties(size=SMALL_SIZE)
+    return text_to_path.get_text_width_height_descent(line, font, ismath=False)[0]
 
 
 def write(

@@ -78,11 +78,13 @@ def test_what_a_terminal_acts_on_is_spelled_out() -> None:
         (("123a-1234567890123", "123b-1234567890123"), ("123a...123", "123b...123")),
         (("a\nlong name of words", "svm"), ("a long ... words", "svm")),
         (("the same " * 3,) * 2, ("the sa...e same",) * 2),
+        # Each takes the place of two letters.
+        (("中文中文中文中文一", "中文中文中文中文二"), ("中文...文一", "中文...文二")),
         ((), ()),
     ],
 )
 def test_names_are_cut_apart(names: tuple[str, ...], cut: tuple[str, ...]) -> None:
-    found = distinct(names, max(map(len, cut), default=9))
+    found = distinct(names, max(map(cell_len, cut), default=9))
     assert tuple(found[name] for name in names) == cut
     if len(set(names)) == 1:
         assert shorten(names[0], len(cut[0])) == cut[0]

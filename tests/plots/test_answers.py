@@ -14,6 +14,7 @@ from bayescal.results.answers import LabelPlan
 from bayescal.results.change import Series, Window
 from tests.plots.looks import assert_readable, words
 from tests.results.test_change import windows
+from tests.synthetic import make_result
 
 ORDER = ["2025-01", "2025-02", "2025-03", "2025-04"]
 
@@ -141,6 +142,22 @@ def test_lines_are_those_of_the_table(result: xr.DataTree) -> None:
         for _, own in table.groupby("classifier"):
             assert any(np.array_equal(line, own[column]) for line in drawn)
     assert benefit.get_ylim()[0] > -0.2
+    assert_readable(figure)
+
+
+def test_of_many_classifiers_those_that_lead_at_most_thresholds_are_named() -> None:
+    tree = make_result([f"m{k}" for k in range(14)], draws=100)
+    figure = plot_decision_curve(tree, [0.1, 0.2, 0.5, 0.7, 0.8])
+    table = bc.decision_curve(tree, [0.1, 0.2, 0.5, 0.7, 0.8]).table
+    mean = table.pivot(index="threshold", columns="classifier", values="mean")
+    leads = (mean.to_numpy() == mean.max(axis=1).to_numpy()[:, None]).sum(axis=0)
+    said = words(figure)
+    named = np.isin(mean.columns, said)
+    assert f"{14 - named.sum()} others" in said
+    assert 1 <= named.sum() <= 10
+    assert leads[named].min() >= max(1, leads[~named].max())
+    drawn = [np.asarray(line.get_ydata(), float) for line in figure.axes[0].lines]
+    assert all(any(np.array_equal(line, mean[name]) for line in drawn) for name in mean)
     assert_readable(figure)
 
 

@@ -273,10 +273,13 @@ def test_a_measure_of_several_curves_is_refused() -> None:
             plot(tree, var)
 
 
-@pytest.mark.parametrize(("wide", "columns"), [(10, 3), (45, 2), (100, 1)])
-def test_a_legend_has_the_columns_that_its_figure_has_room_for(wide: int, columns: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [("of trees", 3), ("of many trees " * 3, 2), ("of many trees " * 7, 1), ("W" * 20, 2)],
+)
+def test_a_legend_has_the_columns_that_its_figure_has_room_for(name: str, columns: int) -> None:
     figure = new_figure(7.0, 3.0)
-    legend(figure, {f"{k} {'of many trees ' * 8}"[:wide]: line() for k in range(3)}, 3)
+    legend(figure, {f"{k} {name}": line() for k in range(3)}, 3)
     figure.draw_without_rendering()
     box, texts = figure.legends[0].get_window_extent(), figure.legends[0].get_texts()
     assert len({round(text.get_window_extent().x0) for text in texts}) == columns
