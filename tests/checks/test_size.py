@@ -11,11 +11,11 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2302,
-    "core": 9535,
+    "core": 9546,
     "curves": 2720,
     "inference": 1844,
     "measures": 905,
-    "plots": 3314,
+    "plots": 3335,
     "quantities/agnostic": 3830,
     "quantities/credal": 6480,
     "quantities/ece": 3086,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_357
+TEST_LINES = 52_379
 
 
 def lines(path: Path) -> int:
