@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2293,
-    "core": 9535,
+    "core": 9537,
     "curves": 2720,
     "inference": 1844,
     "measures": 905,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_951
+TEST_LINES = 51_952
 
 
 def lines(path: Path) -> int:
