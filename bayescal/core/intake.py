@@ -144,7 +144,9 @@ def negative_of(positive: Label) -> Label:
 def _like(label: Label, seen: Label) -> Label | None:
     """Give an unseen positive label the type of the one label seen; None where it has another."""
     if isinstance(seen, str):
-        return label if isinstance(label, str) else None
+        # "0" is the other label of 1, too.
+        fits = isinstance(label, str) or same_label(negative_of(label), seen)
+        return str(label) if fits else None
     if isinstance(seen, bool) and same_label(not seen, label):
         return not seen
     if isinstance(label, str):

@@ -58,11 +58,17 @@ def distinct(names: Iterable[str], width: int = NAME_LENGTH) -> dict[str, str]:
     All are cut at one place: their middle, or the nearest to it that keeps what differs.
     """
     lines = {name: " ".join(name.split()) for name in names}
-    n, longest = len(set(lines.values())), max(map(cell_len, lines.values()), default=0)
-    for room in range(width, longest):
+    # Two lines that the cut before made alike; most other cuts do so, too.
+    pair: tuple[str, ...] = ()
+    for room in range(width, max(map(cell_len, lines.values()), default=0)):
         for tail in sorted(range(room - 3), key=lambda tail: abs(2 * tail + 3 - room)):
+            if len({_cut(line, room, tail) for line in pair}) < len(pair):
+                continue
             cut = {name: _cut(line, room, tail) for name, line in lines.items()}
-            if len(set(cut.values())) == n:
+            last = {cut[name]: line for name, line in lines.items()}
+            both = ((line, last[cut[name]]) for name, line in lines.items())
+            pair = next((two for two in both if two[0] != two[1]), ())
+            if not pair:
                 return cut
     return lines
 

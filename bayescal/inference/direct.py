@@ -45,15 +45,12 @@ class CellLikelihood(Protocol):
 
     def log_likelihood(self, logit: Floats) -> Floats:
         """Log-likelihood of each cell, without constants that no logit changes."""
-        ...
 
     def slopes(self, logit: Floats) -> tuple[Floats, Floats]:
         """Derivative of the log-likelihood, and expected information, by the logit."""
-        ...
 
     def at(self, cells: NDArray[Any]) -> Self:
         """Take some of the cells; an index of shape (..., cell) gives arrays of that shape."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -291,7 +288,6 @@ class Likelihood(Protocol):
 
     def log_likelihood(self, coef: Floats) -> Floats:
         """Log-likelihood, (..., draw), at coefficients (..., draw, basis)."""
-        ...
 
 
 class Rows(Protocol):

@@ -25,7 +25,7 @@ class Measure(NamedTuple):
     Parameters
     ----------
     name : str
-        Name, with the options that were given, as ``net_benefit:0.25``.
+        Name, with the options up to the last one given, as ``net_benefit:0.25``.
     title : str
         Name in a few words, for an axis or a column.
     function : callable

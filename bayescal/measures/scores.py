@@ -26,7 +26,7 @@ def brier_miscalibration(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
 
 def brier_discrimination(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     """What the scores tell apart, in Brier score: Murphy's resolution."""
-    return (mass * (rate - prevalence(rate, score, mass)[..., None]) ** 2).sum(axis=-1)
+    return brier_miscalibration(rate, prevalence(rate, score, mass)[..., None], mass)
 
 
 def brier_uncertainty(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
@@ -54,12 +54,17 @@ def log_loss(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
 
 def log_loss_miscalibration(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     """Part of the log loss due to miscalibration: mean divergence of score from label rate."""
-    return _divergence(rate, score, mass)
+    xp = functions_for(rate)
+    # Label by label, so that it is exactly 0 where both are the same.
+    event, none = (
+        _x_log(x, x, xp) - _x_log(x, y, xp) for x, y in ((rate, score), (1 - rate, 1 - score))
+    )
+    return _mean(event + none, mass, xp)
 
 
 def log_loss_discrimination(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     """What the scores tell apart, in log loss: information of the score about the label."""
-    return _divergence(rate, prevalence(rate, score, mass)[..., None], mass)
+    return log_loss_miscalibration(rate, prevalence(rate, score, mass)[..., None], mass)
 
 
 def log_loss_uncertainty(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
@@ -67,16 +72,6 @@ def log_loss_uncertainty(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     xp = functions_for(rate)
     overall = prevalence(rate, score, mass)
     return -_x_log(overall, overall, xp) - _x_log(1 - overall, 1 - overall, xp)
-
-
-def _divergence(rate: Tensor, other: Tensor, mass: Tensor) -> Tensor:
-    """Mean Kullback-Leibler divergence of `other` from the label rates."""
-    xp = functions_for(rate)
-    # Label by label, so that it is exactly 0 where both are the same.
-    event, none = (
-        _x_log(x, x, xp) - _x_log(x, y, xp) for x, y in ((rate, other), (1 - rate, 1 - other))
-    )
-    return _mean(event + none, mass, xp)
 
 
 def _mean(values: Tensor, mass: Tensor, xp: Any) -> Tensor:

@@ -11,10 +11,10 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2302,
-    "core": 9546,
+    "core": 9554,
     "curves": 2720,
-    "inference": 1844,
-    "measures": 905,
+    "inference": 1840,
+    "measures": 900,
     "plots": 3335,
     "quantities/agnostic": 3830,
     "quantities/credal": 6480,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_379
+TEST_LINES = 52_390
 
 
 def lines(path: Path) -> int:

@@ -198,6 +198,7 @@ def test_two_labels(labels, pos_label, codes, classes):
         ([False, False], 1, 0, (False, True)),
         ([True, True], 1, 1, (False, True)),
         ([False, False], "true", 0, (False, True)),
+        (["0", "0"], 1, 0, ("0", "1")),
         (["ham", "ham"], "spam", 0, ("ham", "spam")),
         (["spam", "spam"], "spam", 1, ("not spam", "spam")),
     ],

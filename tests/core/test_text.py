@@ -10,6 +10,7 @@ import pyarrow.csv
 import pytest
 from rich.cells import cell_len
 
+from bayescal.core import text
 from bayescal.core.text import (
     cell,
     distinct,
@@ -93,6 +94,15 @@ def test_names_are_cut_apart(names: tuple[str, ...], cut: tuple[str, ...]) -> No
 def test_names_that_no_cut_of_the_width_keeps_apart_are_cut_wider() -> None:
     names = [f"{'a' * 40}{end}{'b' * 40}" for end in "xy"]
     assert set(map(len, distinct(names, 20).values())) == {44}
+
+
+def test_many_long_names_are_cut_in_few_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"{'a' * 150}{k:02d}{'z' * 148}" for k in range(50)]
+    cuts, cut = [], text._cut
+    monkeypatch.setattr(text, "_cut", lambda *given: cuts.append(given) or cut(*given))
+    # A tail of 150 characters keeps what differs, behind one and three dots.
+    assert set(map(len, distinct(names).values())) == {154}
+    assert len(cuts) < 50_000
 
 
 @pytest.mark.parametrize(
