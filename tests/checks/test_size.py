@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2298,
+    "cli": 2291,
     "core": 9511,
     "curves": 2724,
     "inference": 1844,
@@ -23,7 +23,7 @@ BUDGET = {
     "quantities/ssme": 5620,
     "quantities/temperature": 5014,
     "report": 3128,
-    "results": 6593,
+    "results": 6589,
     "workflow": 2806,
 }
 MOST_FILES = 211
