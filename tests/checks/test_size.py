@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5620,
     "quantities/temperature": 5014,
     "report": 3128,
-    "results": 6589,
+    "results": 6590,
     "workflow": 2806,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_978
+TEST_LINES = 51_980
 
 
 def lines(path: Path) -> int:
