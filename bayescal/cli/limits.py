@@ -224,14 +224,8 @@ _MAX: Final = Option(
     metavar="NAME=VALUE",
     help="An error, metric or measure, and the most it may be: tce=.05 or cost:0.2=.1; 'bayescal "
     "measures' lists names. Repeat it for several.",
-    read=partial(_condition, _AT_MOST, "--max"),
 )
-_MIN: Final = replace(
-    _MAX,
-    flags=("--min",),
-    help="The same with the least it may be: auc=.8.",
-    read=partial(_condition, "at least", "--min"),
-)
+_MIN: Final = replace(_MAX, flags=("--min",), help="The same with the least it may be: auc=.8.")
 _CHECK: Final = (
     _MAX,
     _MIN,
@@ -274,10 +268,9 @@ def _conditions(given: Given) -> list[Condition]:
     known = {one.name for one in _QUANTITY.VARIABLES}
     of_result = files_of(given)[0].suffix.casefold() == RESULT
     found: list[Condition] = []
-    for option in (_MAX, _MIN):
-        assert option.read is not None
+    for option, relation in ((_MAX, _AT_MOST), (_MIN, "at least")):
         for text in given[option.name]:
-            condition = option.read(text)
+            condition = _condition(relation, option.flag, text)
             if not of_result and condition.var not in known:
                 _check_of_table(condition.var, option.flag)
             found.append(condition)

@@ -182,9 +182,9 @@ def _draw_cells(ax: Axes, tree: xr.DataTree, case: ResultSlice, k: int) -> None:
     score, count, events = (one if one.ndim == 1 else one[k] for one in held)
     full = count > 0
     score, count, events = score[full], count[full], events[full]
-    for parts, ends in ((events > 0, (1 + _TICK / 2, 1 + 1.4 * _TICK)), (events < count, None)):
-        low, high = ends or (-1.4 * _TICK, -_TICK / 2)
-        ax.vlines(score[parts], low, high, color=style.ink(), lw=0.6, alpha=0.7)
+    below, above = (-1.4 * _TICK, -_TICK / 2), (1 + _TICK / 2, 1 + 1.4 * _TICK)
+    for parts, ends in ((events > 0, above), (events < count, below)):
+        ax.vlines(score[parts], *ends, color=style.ink(), lw=0.6, alpha=0.7)
     # Cells hold nearly equal numbers of rows, so that equal numbers of cells make fair marks.
     marks = np.array_split(np.arange(len(score)), min(_MARKS, len(score)))
     total = np.array([count[mark].sum() for mark in marks])

@@ -431,11 +431,6 @@ class CurveShape(NamedTuple):
     @property
     def words(self) -> str:
         """What the curve looks like, if one description is more probable than all others."""
-        said = self._likeliest
-        return said if self.weight > _LIKELY else f"Perhaps {said[0].lower()}{said[1:]}"
-
-    @property
-    def _likeliest(self) -> str:
         near = several([f"{score:.2g}" for score in self.jumps])
         found = {
             schema.CALIBRATED: "The scores between 0 and 1 look calibrated",
@@ -447,7 +442,8 @@ class CurveShape(NamedTuple):
             else "The calibration curve has stretches that are off and others that are not",
             "linear": "The calibration curve is a line in the score, as wrong labels make it",
         }
-        return found[self.name]
+        said = found[self.name]
+        return said if self.weight > _LIKELY else f"Perhaps {said[0].lower()}{said[1:]}"
 
     @property
     def sentence(self) -> str:

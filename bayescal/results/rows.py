@@ -280,8 +280,9 @@ class RowConclusion:
                 f"{self.n_rows} {'is' if self.n_against == 1 else 'are'} decided differently under "
                 "two priors."
             )
+        stay = " stays open" if self.rows[0].n_open == 1 else " stay open"
         by_prior = "; ".join(
-            f"{row.n_open}{' stay open' * (row is self.rows[0])} under {row.prior} (mean width "
+            f"{row.n_open}{stay * (row is self.rows[0])} under {row.prior} (mean width "
             f"{row.width:.3f})"
             for row in self.rows
         )

@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2302,
+    "cli": 2295,
     "core": 9554,
     "curves": 2720,
     "inference": 1840,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5634,
     "quantities/temperature": 5025,
     "report": 3128,
-    "results": 6593,
+    "results": 6590,
     "workflow": 2833,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_390
+TEST_LINES = 52_392
 
 
 def lines(path: Path) -> int:

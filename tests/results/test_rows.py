@@ -246,6 +246,8 @@ def test_words(grid: xr.DataTree) -> None:
     assert stands.text.startswith("The decisions of a are robust: no row is decided differently")
     n_open = stands.rows[0].n_open
     assert f" Of 30 rows {n_open} stay open under bins (mean width 0." in stands.text
+    single = replace(one, rows=(replace(one.rows[0], n_open=1), *one.rows[1:]))
+    assert " Of 30 rows 1 stays open under bins (mean" in single.text
     falls = replace(one, n_against=1, n_apart=2)
     assert "are not robust: 1 row of 30 is decided differently" in falls.text
     assert "In 2 rows bounds under two priors do not overlap." in falls.text
