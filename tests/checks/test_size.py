@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3830,
     "quantities/credal": 6471,
     "quantities/ece": 3086,
-    "quantities/pu_ece": 6283,
+    "quantities/pu_ece": 6280,
     "quantities/ssme": 5620,
     "quantities/temperature": 5014,
     "report": 3141,
