@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3830,
     "quantities/credal": 6480,
     "quantities/ece": 3086,
-    "quantities/pu_ece": 6283,
+    "quantities/pu_ece": 6280,
     "quantities/ssme": 5634,
     "quantities/temperature": 5025,
     "report": 3128,

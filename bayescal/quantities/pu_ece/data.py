@@ -283,7 +283,7 @@ class PUCounts(NamedTuple):
     def positive_in_bins(self) -> NDArray[np.int64]:
         """Positives in each bin, (bin,)."""
         place = self.cells.place_in(self.bins.edges)
-        return totals(self.positive.count[np.newaxis], place, self.bins.n_bins)[0]
+        return np.asarray(totals(self.positive.count[np.newaxis], place, self.bins.n_bins)[0])
 
 
 CELLS = 100

@@ -301,7 +301,7 @@ LAST = 6.5
 INTERVALS = 52
 KNOTS = np.linspace(-LAST, LAST, INTERVALS + 1)
 STEP = 2 * LAST / INTERVALS
-_LOG_ROOT = np.log(2 * np.pi) / 2
+LOG_ROOT = np.log(2 * np.pi) / 2
 # Numbers of a table that a processor's cache holds.
 _TOGETHER = 1 << 18
 # A prior that comes this near to 0 or 1 would leave no positives, or nothing else.
@@ -359,7 +359,7 @@ class PriorMap(Cubic):
         """Log density of the class prior at a place given by its standard normal, (...)."""
         if self.known:
             return np.zeros(np.shape(normal))
-        return np.asarray(-(normal**2) / 2 - _LOG_ROOT - np.log(self.derivative(normal)))
+        return np.asarray(-(normal**2) / 2 - LOG_ROOT - np.log(self.derivative(normal)))
 
 
 def _of_beta(prior: Beta) -> PriorMap:
@@ -374,7 +374,7 @@ def _of_beta(prior: Beta) -> PriorMap:
     p, q = expit(value), expit(-value)
     # The logit has the density p**alpha q**beta / B, and gains phi(z) / density a unit of z.
     log_density = xlogy(prior.alpha, p) + xlogy(prior.beta, q) - betaln(prior.alpha, prior.beta)
-    slope = np.exp(-(KNOTS**2) / 2 - _LOG_ROOT - log_density)
+    slope = np.exp(-(KNOTS**2) / 2 - LOG_ROOT - log_density)
     return PriorMap(value, np.where(np.abs(value) < _LARGEST_LOGIT, slope, 0.0))
 
 

@@ -55,9 +55,8 @@ from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
 )
 from bayescal.quantities.pu_ece.models.moving_gaussian import MovingGaussian
 from bayescal.quantities.pu_ece.models.tilted_segments import SegmentsByClassPrior
-from bayescal.quantities.pu_ece.priors import LAST, ClassPrior, PriorMap
+from bayescal.quantities.pu_ece.priors import LAST, LOG_ROOT, ClassPrior, PriorMap
 
-_LOG_ROOT = np.log(2 * np.pi) / 2
 _FINE = 201
 # Log densities below the largest by this much do not matter.
 _NEGLIGIBLE = 30.0
@@ -389,7 +388,7 @@ class CaseControlAverage(Average):
         def log_density(normal: Floats) -> Floats:
             likelihood = self._interior(normal[:, None]).log_likelihood(offset).sum(axis=-1)
             beside = self._calibrated_known(normal)
-            return np.asarray(likelihood - normal**2 / 2 - _LOG_ROOT + beside)
+            return np.asarray(likelihood - normal**2 / 2 - LOG_ROOT + beside)
 
         grid, density = zoomed(log_density, np.linspace(-LAST, LAST, _FINE), _NEGLIGIBLE)
         return Nodes(grid, density + np.log(grid[1] - grid[0]))

@@ -15,7 +15,6 @@ from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import cubic_in_graph
 from bayescal.quantities.pu_ece.priors import ClassPrior, IndependentBins, MixtureBins, PriorMap
 
-_LOG_ROOT = np.log(2 * np.pi) / 2
 _VARIABLES = ("positive_mass", "negative_mass", "class_prior_normal")
 # Draws of which those that the constraint leaves are chosen.
 _FEWEST = 1000

@@ -15,9 +15,8 @@ from bayescal.inference.direct import Weighted
 from bayescal.quantities.pu_ece.models.along_class_prior import tempering
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells, SampleSizes
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import Nodes, Tabulated
-from bayescal.quantities.pu_ece.priors import PriorMap
+from bayescal.quantities.pu_ece.priors import LOG_ROOT, PriorMap
 
-_LOG_ROOT = np.log(2 * np.pi) / 2
 # Of so large a share of effective draws a tilt would not make many more.
 _ENOUGH = 0.2
 # Far from the draws their mean and variance say little: a tilt goes so many deviations at a time.
@@ -101,7 +100,7 @@ class SegmentsByClassPrior:
             known = np.zeros(len(self.normal))
             if not self.class_prior.known:
                 width = np.log(np.gradient(self.normal))
-                known = self.beside.value - self.normal**2 / 2 - _LOG_ROOT + width
+                known = self.beside.value - self.normal**2 / 2 - LOG_ROOT + width
             self._nodes[tilt] = Nodes(self.normal, own + sizes + known), sizes
         return self._nodes[tilt]
 
