@@ -161,11 +161,8 @@ def _given(own: Floats, spread: Floats, values: Floats) -> Floats:
     inverse = axes / np.sqrt(np.maximum(weights, _LEAST_VARIANCE))
     shares, turned = np.linalg.eigh(inverse.T @ between @ inverse)
     basis = inverse @ turned
-    factor = np.where(
-        shares > _LEAST_VARIANCE,
-        (1 - np.sqrt(np.clip(1 - shares, 0, 1))) / np.maximum(shares, _LEAST_VARIANCE),
-        0.0,
-    )
+    root, varies = 1 - np.sqrt(np.clip(1 - shares, 0, 1)), shares > _LEAST_VARIANCE
+    factor = np.divide(root, shares, out=np.zeros_like(shares), where=varies)
     projected = own @ basis
     return np.asarray(values - (projected * factor) @ (projected.T @ values / len(own)))
 
