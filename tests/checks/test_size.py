@@ -17,18 +17,18 @@ BUDGET = {
     "measures": 900,
     "plots": 3335,
     "quantities/agnostic": 3830,
-    "quantities/credal": 6480,
+    "quantities/credal": 6475,
     "quantities/ece": 3086,
     "quantities/pu_ece": 6280,
-    "quantities/ssme": 5634,
-    "quantities/temperature": 5025,
+    "quantities/ssme": 5616,
+    "quantities/temperature": 5023,
     "report": 3128,
     "results": 6590,
     "workflow": 2833,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_392
+TEST_LINES = 52_400
 
 
 def lines(path: Path) -> int:

@@ -134,13 +134,11 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
 PRIOR_DRAWS: Final = 500
 LABEL_CLASS: Final = "label_class"
 DESCRIPTION: Final = "description"
-MONITORED: Final = ("prob",)
 # In a binary task one curve serves both classes, so that its variables have no dim of classes,
 # but for this one.
-_OF_BOTH_CLASSES: Final = "admissible"
 BINARY_VARIABLES: Final = tuple(
     one
-    if one.name == _OF_BOTH_CLASSES
+    if one.name == "admissible"
     else one._replace(dims=tuple(dim for dim in one.dims if dim != LABEL_CLASS))
     for one in VARIABLES
 )
@@ -171,7 +169,7 @@ class CredalCase:
     priors: Priors
     model: LabelModel
 
-    monitored: ClassVar[tuple[str, ...]] = MONITORED
+    monitored: ClassVar[tuple[str, ...]] = ("prob",)
 
     @classmethod
     def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], priors: Priors) -> CredalCase:

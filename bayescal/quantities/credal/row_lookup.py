@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from bayescal.curves.average import BOUNDARY_MEAN, BOUNDARY_SPREAD
 from bayescal.curves.cells import BoundaryScore, logit_rate, rate_logit, score_logit
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, SEGMENTS
 from bayescal.inference.direct import BinomialCells
-from bayescal.quantities.credal.data import CalibrationSplit, EmpiricalCDF, Problem, columns_of
+from bayescal.quantities.credal.data import CalibrationSplit, Problem, columns_of
 from bayescal.quantities.credal.estimator import merged_classes, predictor
 from bayescal.quantities.credal.models import LabelModel, add_pseudo_observations
 from bayescal.quantities.credal.posterior import cells_of, label_model
@@ -307,7 +307,9 @@ class Lookup:
         calibration, score = split.calibration, split.target.y_prob[0]
         problem = Problem.of(split, np.arange(0), cells_of(prior, split.effective_n))
         model = label_model(problem, prior)
-        ranks_of = [partial(_representative, model, ranks) for ranks in problem.ranks]
+        ranks_of: list[Place] = [
+            lambda score, ranks=ranks: model.representative(ranks(score)) for ranks in problem.ranks
+        ]
         nodes, are_grids = zip(*map(_nodes, ranks_of, columns_of(score).T), strict=True)
         both = np.array([0.0, 1.0])
         places = [np.append(own, of(both)) for of, own in zip(ranks_of, nodes, strict=True)]
@@ -382,8 +384,3 @@ def _summaries(
         )
     values = np.concatenate(blocks, axis=1)
     return [values[:, : len(rank), k] for k, rank in enumerate(ranks)]
-
-
-def _representative(model: LabelModel, ranks: EmpiricalCDF, score: Floats) -> Floats:
-    """Rank of the same bounds for each score."""
-    return model.representative(ranks(score))

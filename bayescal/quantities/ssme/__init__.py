@@ -35,7 +35,7 @@ _METRICS = (
     ),
     ("auc", "AUC", MORE, "Probability that a positive row has a higher score than a negative one."),
     ("auprc", "AUPRC", MORE, "Mean precision over the positive rows."),
-    ("mce", "MCE", LESS, "The largest such difference of any bin."),
+    ("mce", "MCE", LESS, "Largest absolute difference of score and label rate of any bin."),
     ("log_loss", "log loss", LESS, "Mean of minus the logarithm of the score of the true label."),
     ("brier", "Brier score", LESS, "Mean squared difference of score and label."),
 )

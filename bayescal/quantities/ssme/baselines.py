@@ -419,9 +419,6 @@ def _tuning(f: Floats, g: Floats, every: Floats, ratio: float) -> Floats:
     return np.clip(tuning, 0.0, 1.0)
 
 
-GUESSES = ("self", "ensemble")
-
-
 def check_row_mean(metric: str) -> None:
     """Check that a metric is a mean over rows."""
     if not isinstance(metric, str) or metric not in ROW_MEANS:
@@ -433,7 +430,7 @@ def check_row_mean(metric: str) -> None:
 
 def guessed_values(matrix: ScoreMatrix, metric: str, guess: str) -> Floats:
     """Value of a metric in each row that is expected without its label, (classifier, obs)."""
-    check_choice(guess, GUESSES, "guess")
+    check_choice(guess, ("self", "ensemble"), "guess")
     believed = matrix.probs if guess == "self" else matrix.probs.mean(axis=0, keepdims=True)
     return np.asarray((row_values(matrix.probs, metric) * believed).sum(axis=2))
 

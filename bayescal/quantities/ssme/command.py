@@ -83,7 +83,7 @@ def _estimates(scores: Scores, given: Given) -> Estimates:
     matrix = problem.matrix
     stopped = f"SSME-KDE stopped after {kde.n_iter} epochs, the paper's most, short of convergence."
     notes = [] if kde.converged else [stopped]
-    warnings = [*data_warnings(matrix), *pool_warnings(matrix)]
+    warnings = [*data_warnings(matrix), *pool_warnings(matrix, problem.labeling)]
     return Estimates(rows, columns, notes, warnings, spare=["AUPRC"])
 
 

@@ -199,13 +199,6 @@ class Problem:
         return self.matrix.y[self.rows]
 
 
-def sampled(n: int, most: int) -> NDArray[np.int64]:
-    """Places of the rows that are taken of so many without groups, rising."""
-    if n <= most:
-        return np.arange(n)
-    return np.sort(_some(n, most, np.random.default_rng(_ROWS_SEED)))
-
-
 def _some(n: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
     return rng.choice(n, min(n, most), replace=False)
 
@@ -352,7 +345,7 @@ def count_rows(
         classes = _classes(columns, counted.seen, pos_label, labels)
     known = checked_labels(classes, "classes")
     names = [label, *chain.from_iterable(columns.values())]
-    chosen = sampled(counted.n_unlabeled, MOST_UNLABELED)
+    chosen = _some(counted.n_unlabeled, MOST_UNLABELED, np.random.default_rng(_ROWS_SEED))
     parts, read, passed = [], 0, 0
     for batch in batches_of(rows, names):
         found = from_parts(

@@ -126,10 +126,10 @@ NAMED = {"paper": PAPER, "release": RELEASE}
 
 def settings_of[Settings](choice: str | Settings, named: Mapping[str, Settings]) -> Settings:
     """Look settings up by name."""
-    if not isinstance(choice, str) and isinstance(choice, type(named["paper"])):
+    kind = type(named["paper"])
+    if isinstance(choice, kind):
         return choice
-    kind = type(named["paper"]).__name__
-    check_choice(choice, tuple(named), f"settings, if not {kind},")
+    check_choice(choice, tuple(named), f"settings, if not {kind.__name__},")
     return named[str(choice)]
 
 

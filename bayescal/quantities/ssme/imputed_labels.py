@@ -84,7 +84,6 @@ def mean_score(matrix: ScoreMatrix) -> Floats:
     return with_known_labels(matrix, matrix.probs.mean(axis=0))
 
 
-VOTES: Final = ("most-probable", "threshold")
 # A score of 1 / K in float32, of which rows are made to sum to 1.
 _ROUNDING: Final = 1e-5
 
@@ -143,7 +142,7 @@ def majority_vote(
     """
     matrix = score_matrix(scores)
     check_labels(matrix, "Majority-Vote")
-    check_choice(votes, VOTES, "votes")
+    check_choice(votes, ("most-probable", "threshold"), "votes")
     return imputed_metrics(matrix, vote_shares(matrix, votes), reading, n_draws=n_draws, seed=seed)
 
 
@@ -292,11 +291,12 @@ def annotators(matrix: ScoreMatrix, *, max_iter: int = 100, tol: float = 1e-5) -
     """Fit the model of Dawid and Skene by EM, known labels held."""
     check_whole(max_iter, "max_iter", most=MOST_DRAWN)
     check_number(tol, "tol", "[0, inf)", "Pass 1e-5, say.")
-    votes = np.eye(matrix.n_classes)[most_probable(matrix.probs)]
+    voted = most_probable(matrix.probs)
+    votes = np.eye(matrix.n_classes)[voted]
     prob = with_known_labels(matrix, votes.mean(axis=0))
     prior, confusion = _maximize(votes, prob)
     for iteration in range(1, max_iter + 1):
-        prob = with_known_labels(matrix, _expect(votes, prior, confusion))
+        prob = with_known_labels(matrix, _expect(voted, prior, confusion))
         before = prior, confusion
         prior, confusion = _maximize(votes, prob)
         change = max(np.abs(prior - before[0]).sum(), np.abs(confusion - before[1]).sum())
@@ -312,17 +312,14 @@ def _maximize(votes: Floats, prob: Floats) -> tuple[Floats, Floats]:
     return prob.mean(axis=0), np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
 
 
-def _expect(votes: Floats, prior: Floats, confusion: Floats) -> Floats:
+def _expect(voted: NDArray[np.intp], prior: Floats, confusion: Floats) -> Floats:
     """Probabilities of the labels given class prior and confusion, equation 2.5."""
     # A class with a zero somewhere is impossible for the row; some class is always possible, as
     # every row had its share in the confusion.
     with np.errstate(divide="ignore"):
         log_prior, log_confusion = np.log(prior), np.log(confusion)
-    # Sums, not a product of matrices: zero votes times minus infinity are not a number.
-    given = np.stack(
-        [rates.T[vote.argmax(axis=1)] for rates, vote in zip(log_confusion, votes, strict=True)]
-    )
-    return np.asarray(softmax(log_prior + given.sum(axis=0), axis=1))
+    given = sum(rates[:, vote] for rates, vote in zip(log_confusion, voted, strict=True))
+    return np.asarray(softmax(log_prior + np.transpose(given), axis=1))
 
 
 # The priors of the authors' program have these standard deviations: of a mean over groups and of a

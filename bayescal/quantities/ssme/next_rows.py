@@ -102,7 +102,7 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
             "rows to label next are those of a result without weights; got weighted rows. Fit "
             "scores.without_weight()."
         )
-    draws = values.transpose(*schema.DRAW_DIMS, ...).to_numpy().reshape(len(prob), -1)
+    draws = access.flattened(values).reshape(len(prob), -1)
     if not np.isfinite(draws).all(axis=1).any():
         raise InputError(
             f"rows to label next need draws of the metric; {metric!r} is undefined in every draw. "
@@ -161,11 +161,8 @@ def _given(own: Floats, spread: Floats, values: Floats) -> Floats:
     inverse = axes / np.sqrt(np.maximum(weights, _LEAST_VARIANCE))
     shares, turned = np.linalg.eigh(inverse.T @ between @ inverse)
     basis = inverse @ turned
-    factor = np.where(
-        shares > _LEAST_VARIANCE,
-        (1 - np.sqrt(np.clip(1 - shares, 0, 1))) / np.maximum(shares, _LEAST_VARIANCE),
-        0.0,
-    )
+    root, varies = 1 - np.sqrt(np.clip(1 - shares, 0, 1)), shares > _LEAST_VARIANCE
+    factor = np.divide(root, shares, out=np.zeros_like(shares), where=varies)
     projected = own @ basis
     return np.asarray(values - (projected * factor) @ (projected.T @ values / len(own)))
 
@@ -225,8 +222,7 @@ def all_wrong(result: DataTree, scores: Scores) -> AllWrong:
             f"scores must be those that were fitted: the same rows in order, of {listing(names)}; "
             "got other classifiers or labels. Pass what bayescal.fit got."
         )
-    predicted = np.zeros((matrix.n_obs, matrix.n_classes), dtype=bool)
-    predicted[np.arange(matrix.n_obs), most_probable(matrix.probs)] = True
+    predicted = np.eye(matrix.n_classes, dtype=bool)[most_probable(matrix.probs)].any(axis=0)
     wrong = np.where(predicted, 0.0, draws).sum(axis=2)
     happened = np.random.default_rng(_SEED).random(wrong.shape) < wrong
     return AllWrong(wrong.mean(axis=0), happened.mean(axis=1))
@@ -241,5 +237,4 @@ def label_draws(result: DataTree) -> Floats:
             "prob_label=True."
         )
     prob = access.variable(result, schema.POSTERIOR, "prob_label")
-    values = prob.transpose(*schema.DRAW_DIMS, "obs", "label_class").to_numpy()
-    return np.asarray(values.reshape(-1, *values.shape[2:]), dtype=np.float64)
+    return access.flattened(prob.transpose(..., "obs", "label_class"))

@@ -189,11 +189,13 @@ _CAUTIOUS = "probably underconfident, share errors, or hardly ever predict a rar
 _FAR = 3.0
 
 
-def pool_warnings(matrix: ScoreMatrix) -> list[str]:
-    """Compare agreement with confidence, and the labelled rows with the opinion pool."""
+def pool_warnings(matrix: ScoreMatrix, labeling: str = "random") -> list[str]:
+    """Compare agreement with confidence, and rows labelled at random with the opinion pool."""
     probs = lifted(matrix.probs)
     weights = agreement_weights(probs)
-    return [*_agreement(probs, weights), *_labeled_rows(matrix, pooled(probs, weights))]
+    found = _agreement(probs, weights)
+    # On a row that is labelled for its rare class a pool that is right is mostly wrong.
+    return found + (_labeled_rows(matrix, pooled(probs, weights)) if labeling == "random" else [])
 
 
 def _agreement(probs: Floats, weights: Floats) -> list[str]:

@@ -129,7 +129,6 @@ def plan(
 
 
 PRIOR_DRAWS = 300
-MONITORED = Metrics._fields
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,8 +140,7 @@ class SSMECase:
     model: LabelModel
     ece: str | None
     keep_labels: bool
-    # The metrics.
-    monitored: ClassVar[tuple[str, ...]] = MONITORED
+    monitored: ClassVar[tuple[str, ...]] = Metrics._fields
     # None: there is no alternative to weigh.
     evidence_draws: ClassVar[int] = 0
 
@@ -173,7 +171,7 @@ class SSMECase:
     def warnings(self) -> Sequence[str]:
         """What is missing in the labels, and what contradicts the classifiers."""
         matrix = self.problem.matrix
-        return [*data_warnings(matrix), *pool_warnings(matrix)]
+        return [*data_warnings(matrix), *pool_warnings(matrix, self.problem.labeling)]
 
     def fingerprint(self) -> str:
         """Hash of scores, labels, groups and options."""

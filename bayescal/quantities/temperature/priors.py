@@ -83,9 +83,8 @@ class Priors(BasePriors):
     @property
     def belief(self) -> dict[float, float]:
         """Prior probability of each concentration, infinity where the temperatures hold."""
-        values = dict.fromkeys(self.concentration)
-        each = (1 - self.exact) / max(len(values), 1)
-        return {np.inf: self.exact, **dict.fromkeys(values, each)}
+        each = (1 - self.exact) / max(len(set(self.concentration)), 1)
+        return {np.inf: self.exact, **dict.fromkeys(self.concentration, each)}
 
     @override
     def describe(self) -> str:

@@ -225,21 +225,20 @@ def vector_posterior(rows: LabeledLogits, priors: Priors) -> VectorPosterior:
     """Posterior of vector scaling of labelled rows."""
     scales = priors.tau.sigma * _GRID, priors.shift.sigma * _GRID
     near = _first_parabola(rows, priors, scales)
-    parts, pairs, fits = [], [], []
+    fitted = []
     for place, of_coef in enumerate(scales[0]):
         # To and fro: neighbours of the grid have modes near each other.
         for of_shift in scales[1][:: -1 if place % 2 else 1]:
             prior = _precision(rows.n_classes, priors, of_coef, of_shift)
             part, fit, near = _laplace(rows, prior, near)
-            parts.append(part)
-            pairs.append((of_coef, of_shift))
-            fits.append(fit)
+            fitted.append((part, (of_coef, of_shift), fit))
+    parts, pairs, fits = zip(*fitted, strict=True)
     found = np.array(pairs)
     # The density of the logarithm of a scale is that of the scale times the scale.
     before = halfnorm.logpdf(found, scale=[priors.tau.sigma, priors.shift.sigma]) + np.log(found)
     logs = np.array(fits) + log_softmax(before.sum(axis=1))
     share = softmax(logs)
-    return VectorPosterior(tuple(parts), found, share, float(logsumexp(logs)), priors)
+    return VectorPosterior(parts, found, share, float(logsumexp(logs)), priors)
 
 
 class _Prior(NamedTuple):

@@ -15,7 +15,7 @@ from bayescal.quantities.ssme import VARIABLES
 from bayescal.quantities.ssme.data import Problem, score_matrix, weighted_matrix
 from bayescal.quantities.ssme.metrics import Metrics
 from bayescal.quantities.ssme.opinion_pool import DEGREES, LogSlope, under_assumptions
-from bayescal.quantities.ssme.posterior import PRIOR_DRAWS, SSMECase
+from bayescal.quantities.ssme.posterior import PRIOR_DRAWS, SSMECase, plan
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, Tilt
 from bayescal.quantities.ssme.simulator import truth
 from bayescal.results.assemble import assemble
@@ -439,6 +439,14 @@ def test_a_tied_pool_is_right_as_often_as_the_accuracy_says():
     y = np.where(made.matrix.labeled, np.arange(2000) < 20, -1).astype("i4")
     said = warned(made, probs=np.full_like(made.matrix.probs, 0.5), y=y)
     assert "right on 10% of them, and should be on 50%" in said
+
+
+def test_rows_labelled_for_their_class_do_not_contradict_the_classifiers():
+    """Of a class of one row in fifty a label was looked for: the pool is right on half the two."""
+    scores = bc.Scores.stack({"a": [0.02] * 90, "b": [0.02] * 90}, y_true=[1, 0, *[None] * 88])
+    for labeling, wrong in (("random", True), ("one-per-class", False)):
+        (found,) = plan(scores, Priors(), labeling=labeling).cases
+        assert any("contradict the classifiers" in text for text in found.warnings) == wrong
 
 
 @pytest.mark.parametrize("make", [problem, grouped, lambda **given: problem(m=1, **given)])

@@ -269,8 +269,8 @@ def self_learn_by_threshold(
     check_is(rows, SelfLearningRows, "rows", "Pass SelfLearningRows(...).")
     check_is(settings, ThresholdSettings, "settings", "Pass ThresholdSettings().")
     check_is(network, SgdSettings, "network", "Pass SgdSettings().")
-    for name, call in (("renew", renew), ("give_labels", give_labels)):
-        check_call(call, name)
+    check_call(renew, "renew")
+    check_call(give_labels, "give_labels")
     parts = _parts(rows, settings)
     label_rows = give_labels or (lambda networks, _, x: networks.predict_proba(x))
     if give_labels is None and settings.method == "credal":
