@@ -124,8 +124,8 @@ def change(
     Parameters
     ----------
     results : mapping of window to result, sequence of results, or one result with groups
-        Windows in order: of `bayescal.fit_many` (of `load_many` sorted by key), or results by name;
-        a sequence has the windows "1", "2" and so on. Of one result the windows are its groups.
+        Windows in order: of `bayescal.fit_many` or `load_many`, or results by name; a sequence has
+        the windows "1", "2" and so on. Of one result the windows are its groups.
     var : str, optional
         Error, metric, or measure such as "brier" (`bayescal.measure`); by default the main one.
     prob : float, default 0.9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -333,18 +333,23 @@ class _Run:
         order: dict[Key, None] = {}
         tasks = self._tasks(pairs, order)
         with (
+            ExitStack() as at_the_end,
             progress_bar("Fitting", progress) as shown,
             nullcontext(shown) if shown else terminal_bar("Fitting") as update,
             closing(outcomes(tasks, executor)) as finished,
         ):
+            if self.store is not None:
+                at_the_end.callback(self.store.keep_order, order)
             for key, outcome in finished:
                 self._take(key, outcome)
                 failed = len(self.found.failures)
                 said = f", {failed:,} failed" if failed and progress is None else ""
                 if update is not None:
                     update(f"{label(key)}{said}", len(self.found.contents) + failed, total)
-        self.found.contents = _in_order(self.found.contents, order)
-        self.found.rows = _in_order(self.found.rows, order)
+        for name in ("contents", "rows", "failures"):
+            setattr(self.found, name, _in_order(getattr(self.found, name), order))
+        for keys in (self.found.computed, self.found.unconverged):
+            keys[:] = _in_order(dict.fromkeys(keys), order)
 
     def _tasks(self, pairs: Pairs, order: dict[Key, None]) -> Iterator[Task]:
         """What is to be fitted; what the store has is taken from there."""
@@ -442,7 +447,7 @@ def load_many(path: str | os.PathLike[str]) -> ManyFits:
     Returns
     -------
     ManyFits
-        Results by key, in the order of the keys, and failures.
+        Results by key in the order in which they were given, and failures.
 
     Raises
     ------

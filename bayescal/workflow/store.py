@@ -12,7 +12,7 @@ import re
 import shutil
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
@@ -26,6 +26,7 @@ from bayescal.workflow.archive import Key, file_stem, from_json, label, order, r
 from bayescal.workflow.sampling import Settings
 
 _ABOUT: Final = "store.json"
+_KEYS: Final = "keys"
 _LOCK: Final = "lock"
 _FITS: Final = "fits"
 _CASES: Final = "cases"
@@ -50,7 +51,8 @@ class Store:
     """A directory of fits."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = checked_path(path, "store")
+        # Paths that are relative would move with the directory of the process.
+        self.path = checked_path(path, "store").absolute()
         if self.path.suffix in _FORMATS:
             raise InputError(
                 f"store must be a directory, of archives of NumPy arrays; got {self.path.name}, "
@@ -62,7 +64,8 @@ class Store:
     def writing(self) -> Iterator[None]:
         """Make the directory, be its only writer, and clear what a killed writer left."""
         with writing_to(self.path):
-            if self.path.is_dir() and any(self.path.iterdir()):
+            # What has the cases of a checkpoint alone may become a store too.
+            if self.path.is_dir() and {one.name for one in self.path.iterdir()} - {_CASES}:
                 self.check()
             for folder in (_FITS, _FAILURES):
                 (self.path / folder).mkdir(parents=True, exist_ok=True)
@@ -99,14 +102,31 @@ class Store:
                 f"{quantity}. Pass another store."
             )
         about = {"seed": stored.get("seed", new) if wanted is None else new, "quantity": quantity}
-        if about != said:
-            write_bytes(self.path / _ABOUT, json.dumps(about).encode())
+        self._say({_KEYS: said.get(_KEYS, []), **about})
         return int(about["seed"])
+
+    def keep_order(self, keys: Iterable[Key]) -> None:
+        """Keep the order of the keys of a call; one of a part of them leaves the others' as it is.
+
+        Windows of time are compared with the first.
+        """
+        said = self._said()
+        former, new = said.get(_KEYS, []), list(keys)
+        if not set(former) <= set(new):
+            new = list(dict.fromkeys([*former, *new]))
+        self._say({**said, _KEYS: new})
+
+    def _say(self, about: dict[str, Any]) -> None:
+        if about != self._said():
+            write_bytes(self.path / _ABOUT, json.dumps(about).encode())
 
     def _said(self) -> dict[str, Any]:
         """What the store says of itself; nothing where it is new, or that is lost or damaged."""
         with suppress(*_UNREADABLE):
-            return _seed_and_quantity(json.loads((self.path / _ABOUT).read_bytes()))
+            held = json.loads((self.path / _ABOUT).read_bytes())
+            # Stores of earlier versions do not say the order.
+            keys = [from_json(key) for key in held.get(_KEYS, [])]
+            return {**_seed_and_quantity(held), _KEYS: keys}
         return {}
 
     def _of_last_fit(self) -> dict[str, Any]:
@@ -152,7 +172,7 @@ class Store:
         return self.path / _FITS / f"{file_stem(key)}.npz"
 
     def heads(self) -> dict[Key, dict[str, Any]]:
-        """Descriptions of all fits, in the order of their keys."""
+        """Descriptions of all fits, in the order kept of their keys; others follow, sorted."""
         found = {}
         for path in (self.path / _FITS).glob("*.npz"):
             try:
@@ -165,7 +185,8 @@ class Store:
                     "which fits it anew, or remove the file."
                 ) from error
             found[head["key"]] = head
-        return {key: found[key] for key in sorted(found, key=order)}
+        keys = dict.fromkeys([*self._said().get(_KEYS, []), *sorted(found, key=order)])
+        return {key: found[key] for key in keys if key in found}
 
     def failures(self) -> dict[Key, Failure]:
         """All failures."""
@@ -198,7 +219,7 @@ class Checkpoint:
     def __init__(
         self, directory: str | os.PathLike[str], quantity: Quantity, priors: Any, settings: Settings
     ) -> None:
-        self._directory = checked_path(directory, "checkpoint")
+        self._directory = checked_path(directory, "checkpoint").absolute()
         self._common = (quantity, priors, settings)
         self._make()
         old = list(self._directory.glob(f"{quantity.NAME}-*.npz"))
@@ -275,9 +296,13 @@ def remove(directory: Path) -> None:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Hold a lock file, which names its holder, or refuse; one of a killed run locks nothing."""
-    with writing_to(path):
-        # Without a buffer, which a full disk would fail to take once more where the file is closed.
-        opened = path.open("a+b", buffering=0)
+    try:
+        with writing_to(path):
+            # Without a buffer, which a full disk would fail to take once more where it is closed.
+            opened = path.open("a+b", buffering=0)
+    except OutputError as error:
+        said = f"{error} bayescal.load_many reads a store without writing to it."
+        raise OutputError(said) from error
     with opened as file:
         if not _take(file):
             file.seek(0)

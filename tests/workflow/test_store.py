@@ -100,12 +100,40 @@ def test_a_store_that_lost_its_description_keeps_quantity_and_seed(store, conten
     with pytest.raises(bc.InputError, match=r"those of ece, not agnostic\. Pass another"):
         bc.fit_many("agnostic", made.data(2), store=store, method="direct", seed=20)
     assert not made.fit(2, store=store, seed=None).computed
-    assert json.loads(about.read_bytes()) == {"seed": 20, "quantity": "ece"}
+    keys = [["north", 0], ["north", 1]]
+    assert json.loads(about.read_bytes()) == {"seed": 20, "quantity": "ece", "keys": keys}
     # A fit that is damaged says nothing.
     file_of(store, 1).write_bytes(b"")
     lose()
     with pytest.warns(bc.ManyFitsWarning, match="1 of the store's fits .*north / 1: its file was"):
         assert made.fit(2, store=store, seed=None).computed == [("north", 1)]
+
+
+def test_windows_are_loaded_in_the_order_in_which_they_were_given(tmp_path: Path) -> None:
+    *months, later = (made.data(4)["north", month] for month in range(4))
+    data = dict(zip(["Jan", "Feb", "Mar"], months, strict=True))
+    fit(data, tmp_path)
+    fit({"Feb": data["Feb"]}, tmp_path)
+    fit({"Feb": data["Feb"], "Apr": later}, tmp_path)
+    assert bc.change(bc.load_many(tmp_path)).baseline == "Jan"
+    assert list(bc.load_many(tmp_path)) == ["Jan", "Feb", "Mar", "Apr"]
+    fit({"Apr": later, **data}, tmp_path)
+    assert list(bc.load_many(tmp_path)) == ["Apr", "Jan", "Feb", "Mar"]
+    # An earlier version did not keep it.
+    (tmp_path / "store.json").write_text('{"seed": 20, "quantity": "ece"}')
+    assert list(bc.load_many(tmp_path)) == ["Apr", "Feb", "Jan", "Mar"]
+
+
+def test_a_relative_path_stays_where_it_was(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found, kept = made.fit(1, store="store"), Checkpoint("kept", bc.ece, DEFAULT, settings())
+    opened = bc.load_many("store")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert found["north", 0].posterior.identical(opened["north", 0].posterior)
+    (case,) = cases()
+    kept.keep(case, CaseArrays(coords=case.coords, posterior={}))
+    assert kept.find(case) is not None
 
 
 def test_a_copied_file_is_no_fit_of_the_other_key(store: Path) -> None:
@@ -164,6 +192,8 @@ def test_a_store_that_cannot_be_written_is_one_error(name: str, tmp_path: Path) 
         made.fit(2, store=store)
     assert str(store) in str(info.value)
     assert "\n" not in str(info.value)
+    # As on a disk that is read-only.
+    assert ("bayescal.load_many reads a store" in str(info.value)) == (name == "lock")
 
 
 @pytest.mark.skipif(
@@ -454,3 +484,6 @@ def test_a_store_and_a_checkpoint_may_share_a_directory(store):
     (store / "mine").unlink()
     remove(store)
     assert not store.exists()
+    made.checkpointed(store)
+    made.fit(2, store=store)
+    assert finished(store) == 3
