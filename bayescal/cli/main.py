@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
@@ -176,4 +177,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         # A process of its own: xarray would load Dask, which no command uses, where it finds it.
         sys.modules.setdefault("dask", None)  # type: ignore[arg-type]  # None: not there
+        # Whoever ends a process from outside, as a scheduler does, interrupts it: files are kept
+        # and cleared away as after Ctrl-C.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     return int(cli.main(argv, standalone_mode=False))
