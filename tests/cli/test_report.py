@@ -186,6 +186,18 @@ def test_windows_pooled_are_groups_of_one_fit(file: Path, tmp_path: Path) -> Non
     assert "above the baseline's with probability 0.5 or more" in said
 
 
+def test_windows_that_did_not_converge_are_named_with_the_remedy(file: Path, tmp_path) -> None:
+    given = ["--window", "month", "--draws", "20"]
+    remedy = "Draw more: --draws 4000; or leave out --quick."
+    for more, names in (
+        ([], "2025-01, 2025-02, 2025-10"),
+        (["--pool"], "the model of all windows"),
+    ):
+        result = run_windows(file, tmp_path / "out.html", *given, *more)
+        assert result.exit_code == 3
+        assert f"NOT CONVERGED, do not use: {names}. {remedy}" in words(result.stderr)
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
