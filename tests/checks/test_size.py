@@ -10,10 +10,10 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2293,
+    "cli": 2309,
     "core": 9511,
     "curves": 2724,
-    "inference": 1844,
+    "inference": 1856,
     "measures": 897,
     "plots": 3313,
     "quantities/agnostic": 3827,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5620,
     "quantities/temperature": 5014,
     "report": 3141,
-    "results": 6584,
-    "workflow": 2805,
+    "results": 6588,
+    "workflow": 2842,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_893
+TEST_LINES = 51_982
 
 
 def lines(path: Path) -> int:
