@@ -121,7 +121,7 @@ def _plan(file: Path, **given: Any) -> int:
         _write(found, path)
     _print(found, file, given)
     say_written(given["output"], err=given["json"])
-    return status_code(tree, _PLAN_OPTIONS)
+    return status_code(tree, (*_PLAN_OPTIONS, *SAMPLING))
 
 
 def _case(names_of: Callable[[str], Sequence[str]], names: tuple[str, ...]) -> dict[str, str]:

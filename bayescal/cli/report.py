@@ -19,7 +19,15 @@ from bayescal.cli.options import (
     click_option,
     report_options,
 )
-from bayescal.cli.output import FAILED, NOT_CONVERGED, OK, check_target, say_written, warn
+from bayescal.cli.output import (
+    FAILED,
+    NOT_CONVERGED,
+    OK,
+    as_options,
+    check_target,
+    say_written,
+    warn,
+)
 from bayescal.cli.run import (
     check_of_result,
     checkpoint,
@@ -128,7 +136,7 @@ def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
     say_written([output], err=False)
     for name, why in left_out.items():
         warn(f"{name} is left out: {why}")
-    return _code(fits, failures)
+    return _code(fits, failures, given["quick"])
 
 
 def _left_out(fits: ManyFits, found: _Windows) -> dict[str, str]:
@@ -288,7 +296,7 @@ def _of_group(
 def _name(key: Any) -> str:
     """What a fit is of; that of all rows has no group."""
     parts = key if isinstance(key, tuple) else (key,)
-    return " / ".join(filter(None, parts)) or "all windows"
+    return " / ".join(filter(None, parts)) or "the model of all windows"
 
 
 def _provenance(given: Given, found: _Windows, command: Command) -> dict[str, str]:
@@ -308,11 +316,14 @@ def _provenance(given: Given, found: _Windows, command: Command) -> dict[str, st
     }
 
 
-def _code(fits: ManyFits, failures: Mapping[str, str]) -> int:
+def _code(fits: ManyFits, failures: Mapping[str, str], quick: bool) -> int:
+    from bayescal.results.schema import DIRECT_REMEDY, REMEDY
+
     for name, message in failures.items():
         warn(f"{name} could not be fitted: {message}")
     if fits.unconverged:
-        warn(f"NOT CONVERGED, do not use: {', '.join(map(_name, fits.unconverged))}")
+        remedy = as_options(DIRECT_REMEDY if quick else REMEDY, _OPTIONS)
+        warn(f"NOT CONVERGED, do not use: {', '.join(map(_name, fits.unconverged))}. {remedy}")
     if failures:
         return FAILED
     return NOT_CONVERGED if fits.unconverged else OK

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
@@ -21,6 +23,7 @@ from pymc.model.fgraph import (
 )
 from pymc.pytensorf import rewrite_pregrad
 from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.configdefaults import config
 from pytensor.gradient import grad
 from pytensor.graph.basic import Constant
 from pytensor.graph.replace import clone_replace, vectorize_graph
@@ -110,10 +113,19 @@ def compile_density(graph: Graph) -> Density:
     replaced = dict(zip(known, prepared, strict=True))
     (log_density,) = clone_replace([log_density], replaced, rebuild_strict=False)
     gradient: Any = grad(log_density, list(graph.values), disconnected_inputs="ignore")
-    function = pm.compile(
-        [*graph.values, *prepared], [log_density, *gradient], mode="NUMBA", on_unused_input="ignore"
-    )
+    inputs = [*graph.values, *prepared]
+    with _sources_kept():
+        function = pm.compile(
+            inputs, [log_density, *gradient], mode="NUMBA", on_unused_input="ignore"
+        )
     return Density(function.vm.jit_fn, prepare)
+
+
+def _sources_kept() -> AbstractContextManager[Any]:
+    """Have generated code beside what is compiled: PyTensor fills the temporary directory."""
+    if getattr(config, "generated_src_dir", "of an earlier version"):
+        return nullcontext()
+    return config.change_flags(generated_src_dir=str(Path(config.compiledir, "generated")))
 
 
 def _of_data(output: Any, data: Sequence[Any]) -> list[Any]:

@@ -402,6 +402,8 @@ class LabelPlan(Showing):
         Value to be excluded.
     title : str, optional
         Name of `var` in sentences and pictures.
+    converged : bool, default True
+        Whether the fit that samples were simulated from did.
 
     Attributes
     ----------
@@ -422,6 +424,7 @@ class LabelPlan(Showing):
     ends: NDArray[np.float64]
     limit: float | None = None
     title: str = ""
+    converged: bool = True
 
     def with_limit(self, limit: float) -> LabelPlan:
         """Take another limit; the simulated samples stay.
@@ -472,6 +475,7 @@ class LabelPlan(Showing):
     @property
     def text(self) -> str:
         """Say it in sentences."""
+        head = "" if self.converged else text.UNRELIABLE
         width = self.table.width
         digits = text.decimals(0.0, float(width.min()))
         widths = ", ".join(
@@ -480,7 +484,7 @@ class LabelPlan(Showing):
         )
         what = f"{text.percent(self.prob)} interval of {self.title or self.var}"
         noun = "label" if self.n[-1] == 1 else "labels"
-        return f"Expected width of the {what}: {widths} {noun}.{self._on_limit()}"
+        return f"{head}Expected width of the {what}: {widths} {noun}.{self._on_limit()}"
 
     def _on_limit(self) -> str:
         """Whether labels are enough to exclude the limit."""

@@ -346,8 +346,10 @@ class _Run:
                 said = f", {failed:,} failed" if failed and progress is None else ""
                 if update is not None:
                     update(f"{label(key)}{said}", len(self.found.contents) + failed, total)
-        self.found.contents = _in_order(self.found.contents, order)
-        self.found.rows = _in_order(self.found.rows, order)
+        for name in ("contents", "rows", "failures"):
+            setattr(self.found, name, _in_order(getattr(self.found, name), order))
+        for keys in (self.found.computed, self.found.unconverged):
+            keys[:] = _in_order(dict.fromkeys(keys), order)
 
     def _tasks(self, pairs: Pairs, order: dict[Key, None]) -> Iterator[Task]:
         """What is to be fitted; what the store has is taken from there."""

@@ -24,6 +24,7 @@ from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
+from shutil import rmtree
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any, Final, cast
 
@@ -161,9 +162,8 @@ class _Processes(AbstractContextManager["_Processes"]):
         context = multiprocessing.get_context("spawn")
         for _ in range(self.attempts):
             theirs, self._line = context.Pipe(duplex=False)
-            self._pool = ProcessPoolExecutor(
-                self.room, mp_context=context, initializer=_end_with, initargs=(theirs,)
-            )
+            own = {"initializer": _end_with, "initargs": (theirs, self._folder.name)}
+            self._pool = ProcessPoolExecutor(self.room, mp_context=context, **own)
             with suppress(BrokenProcessPool), ExitStack() as unless_it_began:
                 unless_it_began.callback(self._stop)
                 with _deaf():
@@ -208,12 +208,18 @@ class _Processes(AbstractContextManager["_Processes"]):
         self._folder.cleanup()
 
 
-def _end_with(line: Connection) -> None:
+def _end_with(line: Connection, folder: str) -> None:
     """End this process at once when the other end is closed, as it is when the run ends."""
+    run = multiprocessing.parent_process()
+    assert run is not None
 
     def listen() -> None:
         with suppress(EOFError, OSError):  # the other end was closed
             line.recv()
+        # Of a run that stops, this waits in vain; one that was killed clears nothing away.
+        run.join(0.1)
+        if not run.is_alive():
+            rmtree(folder, ignore_errors=True)
         os._exit(1)
 
     threading.Thread(target=listen, daemon=True).start()

@@ -425,7 +425,8 @@ def plan_labels(
         if update is not None:
             update("", total, total)
     title = access.described(*chosen_variable(again, var)).title
-    return LabelPlan(var, prob, tuple(sizes), found, limit, title)
+    converged = access.case_converged(tree, case)
+    return LabelPlan(var, prob, tuple(sizes), found, limit, title, converged)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -64,7 +64,8 @@ class Store:
     def writing(self) -> Iterator[None]:
         """Make the directory, be its only writer, and clear what a killed writer left."""
         with writing_to(self.path):
-            if self.path.is_dir() and any(self.path.iterdir()):
+            # What has the cases of a checkpoint alone may become a store too.
+            if self.path.is_dir() and {one.name for one in self.path.iterdir()} - {_CASES}:
                 self.check()
             for folder in (_FITS, _FAILURES):
                 (self.path / folder).mkdir(parents=True, exist_ok=True)

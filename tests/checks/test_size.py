@@ -10,10 +10,10 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2295,
+    "cli": 2306,
     "core": 9554,
     "curves": 2720,
-    "inference": 1840,
+    "inference": 1852,
     "measures": 900,
     "plots": 3335,
     "quantities/agnostic": 3830,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5616,
     "quantities/temperature": 5023,
     "report": 3128,
-    "results": 6590,
-    "workflow": 2833,
+    "results": 6594,
+    "workflow": 2843,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_400
+TEST_LINES = 52_459
 
 
 def lines(path: Path) -> int:

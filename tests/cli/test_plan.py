@@ -47,6 +47,11 @@ def test_a_result_is_planned(pilot: list[object], tmp_path: Path) -> None:
     assert "--case must be one of" in ran("plan", kept, "--case", "other")[2]
     assert "--case must name one of 'bold', 'honest'. Give --case once" in ran("plan", kept)[2]
     assert "--label names a column of a table" in ran("plan", kept, "--label", "y")[2]
+    short = tmp_path / "short.nc"
+    assert ran("ece", *pilot, "--quick", "--draws", "20", "-o", short)[0] == 3
+    code, out, said = ran("plan", short, *few)
+    assert (code, "Unreliable: a fit did not converge." in out) == (3, True)
+    assert "Draw more: --draws 4000; or leave out --quick." in said
 
 
 def test_a_missing_case_is_refused_before_the_fit(

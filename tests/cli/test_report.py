@@ -186,6 +186,18 @@ def test_windows_pooled_are_groups_of_one_fit(file: Path, tmp_path: Path) -> Non
     assert "above the baseline's with probability 0.5 or more" in said
 
 
+def test_windows_that_did_not_converge_are_named_with_the_remedy(file: Path, tmp_path) -> None:
+    given = ["--window", "month", "--draws", "20"]
+    remedy = "Draw more: --draws 4000; or leave out --quick."
+    for more, names in (
+        ([], "2025-01, 2025-02, 2025-10"),
+        (["--pool"], "the model of all windows"),
+    ):
+        result = run_windows(file, tmp_path / "out.html", *given, *more)
+        assert result.exit_code == 3
+        assert f"NOT CONVERGED, do not use: {names}. {remedy}" in words(result.stderr)
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -208,7 +220,7 @@ def test_what_windows_do_not_go_with(file: Path, tmp_path: Path, given, said) ->
 
 
 def test_one_fit_of_all_rows_has_a_name() -> None:
-    names = {"": "all windows", "n": "n", ("", "may"): "may", ("n", "may"): "n / may"}
+    names = {"": "the model of all windows", "n": "n", ("", "may"): "may", ("n", "may"): "n / may"}
     assert {key: _name(key) for key in names} == names
 
 

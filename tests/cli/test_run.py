@@ -173,7 +173,10 @@ def command(tmp_path: Path) -> list[str]:
 @pytest.mark.mcmc
 # preexec_fn forks; JAX, where another test has loaded it, warns of that.
 @pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
-def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(command, tmp_path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
+    command, tmp_path, sent
+) -> None:
     kept = tmp_path / "result.nc.partial"
     # A shell's background jobs, and so their children, ignore Ctrl-C; here nobody is to.
     process = subprocess.Popen(
@@ -188,7 +191,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(command, tmp
         while not list(kept.glob("cases/*.npz")) and process.poll() is None:
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         out, err = process.communicate(timeout=60)
     finally:
         process.kill()

@@ -6,6 +6,7 @@ import arviz as az
 import numpy as np
 import pymc as pm
 import pytest
+from pytensor.configdefaults import config
 from scipy.stats import gamma, norm
 
 from bayescal.core.errors import InputError
@@ -31,7 +32,15 @@ def build():
 
 
 @pytest.fixture(scope="module")
-def compiled():
+def temporary(tmp_path_factory):
+    path = tmp_path_factory.mktemp("temporary")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tempfile.tempdir", str(path))
+        yield path
+
+
+@pytest.fixture(scope="module")
+def compiled(temporary):
     return compile_model(build())
 
 
@@ -69,6 +78,12 @@ def test_gamma_posterior_in_its_own_coordinates(sampled):
 def test_deterministics_on_the_way_to_the_data_are_computed_from_the_draws(sampled):
     found = sampled.posterior
     np.testing.assert_allclose(found["doubled"], 2 * found["location"], rtol=1e-12)
+
+
+@pytest.mark.mcmc
+@pytest.mark.skipif(not hasattr(config, "generated_src_dir"), reason="PyTensor has no such place")
+def test_compiling_leaves_nothing_in_the_temporary_directory(temporary, sampled):
+    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.mcmc

@@ -65,12 +65,16 @@ def test_a_worker_sends_so_little_that_no_part_of_it_can_be_left(tmp_path) -> No
     assert len(pickle.dumps(sent)) < select.PIPE_BUF / 2
 
 
-def test_a_killed_run_goes_on_where_it_was(undisturbed, tmp_path) -> None:
-    store = tmp_path / "store"
+def test_a_killed_run_goes_on_where_it_was(undisturbed, tmp_path, monkeypatch) -> None:
+    store, temporary = tmp_path / "store", tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     process = made.program(store, 12, 2)
     made.wait_for(store, 5, process)
+    assert list(temporary.glob("bayescal-*"))
     process.kill()
-    process.communicate()
+    process.communicate()  # until its workers have ended
+    assert not list(temporary.glob("bayescal-*"))
     times = {path: path.stat().st_mtime_ns for path in (store / "fits").glob("*.npz")}
     assert times
     # The killed run's lock file is still there, and locks nothing.

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
-from bayescal.workflow.runners import check_executor
+from bayescal.workflow.runners import carry_out, check_executor
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +187,19 @@ def test_fits_that_did_not_converge_are_named() -> None:
     with pytest.warns(bc.ConvergenceWarning, match="1 of 1 fits did not converge: north / 0"):
         found = made.fit(1, draws=20)
     assert found.unconverged == [("north", 0)]
+
+
+def test_what_is_said_of_fits_is_in_the_order_of_the_data(monkeypatch) -> None:
+    def last_first(tasks, executor):
+        return ((task.key, carry_out(task)) for task in reversed([*tasks]))
+
+    monkeypatch.setattr("bayescal.workflow.fit_many.outcomes", last_first)
+    few, *_ = made.data(1).values()
+    data = {"Jan": few, "Feb": few, "Mar": [1], "Apr": [2]}
+    with pytest.warns(bc.ConvergenceWarning, match="Jan, Feb"), pytest.warns(bc.ManyFitsWarning):
+        found = bc.fit_many("ece", data, priors=made.PRIORS, **{**made.OPTIONS, "draws": 20})
+    assert found.computed == list(data)
+    assert (found.unconverged, list(found.failures)) == (["Jan", "Feb"], ["Mar", "Apr"])
 
 
 def test_progress_is_called_after_each_fit() -> None:

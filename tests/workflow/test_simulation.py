@@ -228,6 +228,10 @@ def test_more_labels_make_narrower_intervals_that_exclude_more(result) -> None:
 def test_a_pilot_of_scores_is_fitted_first() -> None:
     result = bc.fit(bc.ece, PILOT, method="direct", seed=1)
     found = bc.plan_labels(PILOT, "ece", seed=1, **QUICK)
+    assert found.text.startswith("Expected width")
+    with pytest.warns(bc.ConvergenceWarning):
+        short = bc.fit("ece", PILOT, method="direct", draws=4, seed=1)
+    assert bc.plan_labels(short, "ece", **QUICK).text.startswith("Unreliable: a fit did not")
     np.testing.assert_array_equal(found.ends, bc.plan_labels(result, "ece", seed=1, **QUICK).ends)
 
 

@@ -484,3 +484,6 @@ def test_a_store_and_a_checkpoint_may_share_a_directory(store):
     (store / "mine").unlink()
     remove(store)
     assert not store.exists()
+    made.checkpointed(store)
+    made.fit(2, store=store)
+    assert finished(store) == 3
