@@ -221,12 +221,12 @@ def bin_scores(
 
     Notes
     -----
-    Uniform width binning (UWB) has the edges b / B. Uniform mass binning (UMB) has as its b-th edge
-    the floor(n b / B)-th smallest score, 0 where that is the 0-th, and 1 as its last. Tied scores
-    never part, so ties make bins unequal and may leave some empty. Of rows with weights that sum to
-    W, the b-th edge of UMB is the smallest score whose rows and those below it weigh at least
-    W b / B; of whole weights at least floor(W b / B), as of rows repeated so often. Rows of one
-    weight have the edges of rows without.
+    Uniform width binning (UWB) has the edges b / B, rounded as scores are. Uniform mass binning
+    (UMB) has as its b-th edge the floor(n b / B)-th smallest score, 0 where that is the 0-th, and 1
+    as its last. Tied scores never part, so ties make bins unequal and may leave some empty. Of rows
+    with weights that sum to W, the b-th edge of UMB is the smallest score whose rows and those
+    below it weigh at least W b / B; of whole weights at least floor(W b / B), as of rows repeated
+    so often. Rows of one weight have the edges of rows without.
 
     References
     ----------

@@ -109,14 +109,14 @@ def estimate(
     more so the fewer rows a bin has: a calibrated classifier does not come out at 0.
 
     In the debiased l2 error a bin's squared gap is reduced by ``rate (1 - rate) / (count - 1)``. A
-    bin of one row, whose noise cannot be estimated, contributes 0, as in the authors' software.
+    bin of one row, as in the authors' software, or with a count of 1 at most contributes 0.
 
     With `sample_weight`, rates, mean scores and masses are weighted means, and quantile bins hold
-    equal shares of the weight. Whole weights give the same as rows repeated so often, but for the
-    debiased l2 error: its `count` is the effective number of rows, ``(sum w)**2 / sum w**2``, with
-    which ``rate (1 - rate) / (count - 1)`` is unbiased for the variance of a weighted rate. Where
-    rows with the event weigh h times as much, see `BinCounts.evened`, and r is the rate among the
-    neighbours, it is multiplied by ``(1 - r + h r) / (r + h (1 - r))``.
+    equal shares of the weight. Whole weights are as rows repeated so often, but in the debiased l2
+    error: its `count` is the effective number of rows, ``(sum w)**2 / sum w**2``, with which ``rate
+    (1 - rate) / (count - 1)`` is unbiased for the variance of a weighted rate. Where rows with the
+    event weigh h times as much as others, and r is the rate, both among neighbours as of
+    `BinCounts.evened`, it is multiplied by ``(1 - r + h r) / (r + h (1 - r))``.
 
     References
     ----------
