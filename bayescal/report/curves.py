@@ -49,7 +49,7 @@ _UNEVEN = ("rough", "segments")
 
 def shapes(view: View) -> Markup | None:
     """The most probable component of each curve, all probabilities, and scores of 0 and 1."""
-    found = _found(view)
+    found = _found(view, view.cases)
     if not found:
         return None
     shown = found[:MOST_SHAPES]
@@ -106,16 +106,17 @@ def _weights(view: View, cases: Sequence[ResultSlice]) -> list[Column]:
 
 
 def uneven(view: View) -> list[str]:
-    """Sentences on the cases whose curve is probably rough or made of segments."""
+    """Sentences on the cases whose curve is probably rough or made of segments; under one prior."""
+    # What refits under other priors find is in their tables: one that is never calibrated must.
+    cases = [case for case in view.cases if case.prior == view.cases[0].prior]
     found = [
         (case, shape)
-        for case, shape in _found(view)
+        for case, shape in _found(view, cases)
         for weights in [description_weights(view.tree, case)]
         if shape.name in _UNEVEN and sum(weights.get(name, 0.0) for name in _UNEVEN) > LIKELY
     ]
-    named = len(view.cases) > 1
     sentences = [
-        f"{case.label}: {shape.sentence}" if named else shape.sentence
+        f"{case.label}: {shape.sentence}" if len(cases) > 1 else shape.sentence
         for case, shape in found[:MOST_UNEVEN]
     ]
     left = len(found) - len(sentences)
@@ -123,11 +124,11 @@ def uneven(view: View) -> list[str]:
     return [*sentences, f"The same holds for {more}; see the table."] if left else sentences
 
 
-def _found(view: View) -> list[tuple[ResultSlice, CurveShape]]:
+def _found(view: View, cases: Sequence[ResultSlice]) -> list[tuple[ResultSlice, CurveShape]]:
     """Cases with a curve that is an average over components."""
     if not access.has_calibration_curve(view.tree):
         return []
-    both = ((case, curve_shape(view.tree, case)) for case in view.cases)
+    both = ((case, curve_shape(view.tree, case)) for case in cases)
     return [(case, shape) for case, shape in both if shape is not None]
 
 

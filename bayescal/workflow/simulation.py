@@ -30,13 +30,15 @@ from bayescal.core.scores import Scores
 from bayescal.core.shown import Progress, progress_bar
 from bayescal.core.streams import stream
 from bayescal.core.text import counted
-from bayescal.measures.registry import range_of
+from bayescal.measures.measure import ROWS
+from bayescal.measures.registry import measures, range_of, resolve
 from bayescal.quantities import of_tables, quantity_named
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.answers import LabelPlan
+from bayescal.results.bootstrap import rows_of
 from bayescal.results.intervals import interval, tail
-from bayescal.results.measure import chosen_variable, inner_names
+from bayescal.results.measure import chosen_variable, curve_cells, inner_names
 from bayescal.results.schema import P_CALIBRATED
 from bayescal.workflow.fit import fit, plan_of, priors_of, result_of
 from bayescal.workflow.sampling import Settings, fit_case, settings_and_options
@@ -364,9 +366,10 @@ def plan_labels(
     Notes
     -----
     Each replication takes one draw of the posterior, label rates and masses of the cells, as the
-    truth. From it `n` rows are drawn: scores by the masses (the mean scores of the cells), labels
-    by the rates. They are fitted without MCMC under the priors of the result, in as many bins as it
-    has ("optimal" is not chosen anew), without weights; the pilot is not added to them.
+    truth; of means over rows, such as the AUC, it is a draw of the rows (`bayescal.measure`). From
+    it `n` rows are drawn: scores by the masses (the mean scores of the cells), labels by the rates.
+    They are fitted without MCMC under the priors of the result, in as many bins as it has
+    ("optimal" is not chosen anew), without weights; the pilot is not added to them.
 
     So the plan is the posterior expectation, over what the pilot leaves open, of the width of the
     interval and of whether it excludes `limit`. Where the pilot does not know on which side of
@@ -407,7 +410,7 @@ def plan_labels(
         tree = _fitted(quantity, data, seed=seed)
     schema.check_result(tree)
     case = _case(tree, quantity, classifier, class_, group)
-    truth = _Truth.of(tree, case)
+    truth = _Truth.of(tree, case, var)
     options = _options(tree, case, quantity)
     draws = int(np.clip(round(0.1 * _DRAWS / (1 - prob)), _DRAWS, _MOST_DRAWS))
     found = np.empty((len(sizes), replications, 2))
@@ -438,8 +441,12 @@ class _Truth:
     rate: Floats
 
     @classmethod
-    def of(cls, tree: xr.DataTree, case: ResultSlice) -> _Truth:
-        """Read the curve of a case."""
+    def of(cls, tree: xr.DataTree, case: ResultSlice, var: Any = "tce") -> _Truth:
+        """Read the curve of a case, or its rows, whose narrower parts rank them as they are."""
+        if _is_of_rows(var) and rows_of(tree, case) is not None:
+            drawn = curve_cells(tree, case, ROWS)
+            flat = (values.reshape(-1, len(drawn.score)) for values in (drawn.mass, drawn.rate))
+            return cls(drawn.score, *flat)
 
         def cells(group: str, name: str) -> Floats:
             held = access.variable(tree, group, name, case)
@@ -465,6 +472,12 @@ class _Truth:
         positive = rng.binomial(count, self.rate[draw])
         label = np.repeat(np.tile([1, 0], len(count)), np.ravel([positive, count - positive], "F"))
         return Scores(y_true=label, y_prob=np.repeat(self.score, count))
+
+
+def _is_of_rows(var: Any) -> bool:
+    """Whether it is a measure that is a mean over rows, not a variable of a fit."""
+    of_fit = isinstance(var, str) and var.partition(":")[0] not in measures()
+    return not of_fit and resolve(var).components == ROWS
 
 
 def _sizes(n: Iterable[int] | int) -> list[int]:

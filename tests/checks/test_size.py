@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6280,
     "quantities/ssme": 5616,
     "quantities/temperature": 5023,
-    "report": 3128,
+    "report": 3129,
     "results": 6594,
-    "workflow": 2843,
+    "workflow": 2856,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_459
+TEST_LINES = 52_488
 
 
 def lines(path: Path) -> int:

@@ -6,6 +6,7 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
+from bayescal.report.curves import uneven
 from bayescal.report.page import page
 from bayescal.report.render import View, for_each
 from bayescal.report.sensitivity import MOST_ROWS, _sentence, sensitivity
@@ -162,3 +163,16 @@ def test_refits_of_positive_and_unlabelled_rows_are_shown():
     assert isinstance(tree, xr.DataTree)
     assert np.isfinite(tree["posterior"]["tce"]).all()
     assert "0.55" in text(shown(tree))
+
+
+@pytest.mark.parametrize(("first", "said"), [((8, 1, 1), False), ((1, 8, 1), True)])
+def test_the_first_prior_says_whether_a_curve_is_smooth(
+    first: tuple[int, int, int], said: bool
+) -> None:
+    """One that is never calibrated needs a shape for every curve, and may say that it is rough."""
+    shapes = {"default": first, "never calibrated": (1, 8, 1)}
+    refits = {
+        name: make_result(("a",), draws=20, p_calibrated=0.1, shape=shape)
+        for name, shape in shapes.items()
+    }
+    assert bool(uneven(View(combine(refits), 0.9))) == said

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import toy_quantity_0_2 as toy
 from scipy.stats import binom
+from sklearn.metrics import average_precision_score
 
 import bayescal as bc
 from bayescal.core.errors import InputError
@@ -246,6 +247,20 @@ def test_rows_come_from_the_cells_of_a_draw() -> None:
         assert label[score == cell].mean() == pytest.approx(chance, abs=5 * 0.5 / 63)
     # Errors .2 and .16: of two places along them one each.
     assert sorted(truth.evenly(2, np.random.default_rng(1))) == [0, 1]
+
+
+def test_rows_of_a_plan_rank_as_those_of_the_pilot() -> None:
+    """Events have the highest scores, an average precision of 1; cells of ten rows would have .6.
+
+    The two rows that are added at random take a twentieth of it.
+    """
+    label = np.repeat([0, 1], [980, 20])
+    pilot = bc.Scores(y_true=label, y_prob=(np.arange(1000) + 0.5) / 1000)
+    tree = bc.fit(bc.ece, pilot, method="direct", draws=150, seed=1, priors=PRIORS["curve"])
+    truth, rng = _Truth.of(tree, access.cases(tree)[0], "auprc"), np.random.default_rng(0)
+    samples = [truth.rows(draw, 5000, rng) for draw in range(0, 600, 30)]
+    found = [average_precision_score(rows.y_true, rows.y_prob[0]) for rows in samples]
+    assert np.mean(found) == pytest.approx(1, abs=0.15)
 
 
 @pytest.mark.parametrize(
