@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2291,
+    "cli": 2292,
     "core": 9511,
     "curves": 2724,
     "inference": 1844,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5620,
     "quantities/temperature": 5014,
     "report": 3128,
-    "results": 6590,
+    "results": 6589,
     "workflow": 2806,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_980
+TEST_LINES = 51_998
 
 
 def lines(path: Path) -> int:
