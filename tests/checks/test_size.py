@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_998
+TEST_LINES = 52_005
 
 
 def lines(path: Path) -> int:
