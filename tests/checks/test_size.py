@@ -15,7 +15,7 @@ BUDGET = {
     "curves": 2724,
     "inference": 1844,
     "measures": 897,
-    "plots": 3314,
+    "plots": 3313,
     "quantities/agnostic": 3827,
     "quantities/credal": 6471,
     "quantities/ece": 3088,
