@@ -127,7 +127,7 @@ def _plan(file: Path, **given: Any) -> int:
 def _case(names_of: Callable[[str], Sequence[str]], names: tuple[str, ...]) -> dict[str, str]:
     """What each name is of: a classifier, a class or a group."""
     known = {name: names_of(dim) for name, dim in _DIMS.items()}
-    found = {}
+    found: dict[str, str] = {}
     for name in names:
         dims = [dim for dim, own in known.items() if name in own]
         if not dims:
@@ -308,7 +308,8 @@ def _judged(tree: DataTree, condition: Condition, required: float) -> Iterator[d
     )
     bounds = interval(tree, var, _PROB)
     for case in access.cases(tree):
-        chance = 1 - float(access.at(beyond, case))
+        # A share of draws: 1 - 0.07 is less than 0.93.
+        chance = round(1 - float(access.at(beyond, case)), 12)
         # As finely as draws tell it; that of about none or all as elsewhere.
         fine = 0.0001 <= chance <= 0.9999
         said = fixed(chance, 4) if fine else in_words(probability(chance))

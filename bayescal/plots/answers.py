@@ -141,7 +141,7 @@ def _panel(ax: Axes, one: Series, order: Sequence[str]) -> None:
     style.dress(ax, grid="y")
 
 
-def _draw_means(ax: Axes, x: Any, mean: Any, lower: Any, upper: Any, **look: float) -> None:
+def _draw_means(ax: Axes, x: Any, mean: Any, lower: Any, upper: Any, **look: Any) -> None:
     """Means in their intervals; one that stands alone has no area, its interval is a line."""
     ax.vlines(x, lower, upper, color=style.BLUE, lw=1.0, alpha=0.35)
     ax.fill_between(x, lower, upper, **style.BAND)

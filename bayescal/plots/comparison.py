@@ -348,8 +348,7 @@ def plot_ranks(tree: xr.DataTree, var: str | None = None, *, ax: Axes | None = N
     Returns
     -------
     matplotlib.figure.Figure
-        A row a classifier, a column a rank, a panel a class and group; the darker the more
-        probable.
+        A row a classifier, a column a rank, a panel a class and group; darker is more probable.
 
     Raises
     ------

@@ -458,10 +458,10 @@ class LabelPlan(Showing):
             "width_upper": high,
         }
         if self.limit is not None:
-            below, above = (upper < self.limit).mean(axis=1), (lower > self.limit).mean(axis=1)
-            chance = below + above
-            columns |= {"prob_below": below, "prob_above": above, "prob_excludes": chance}
-            columns["prob_se"] = np.sqrt(chance * (1 - chance) / number)
+            below, above = upper < self.limit, lower > self.limit
+            chance = (below | above).mean(axis=1)  # 0.7 + 0.1 is less than 0.8
+            columns |= {"prob_below": below.mean(axis=1), "prob_above": above.mean(axis=1)}
+            columns |= {"prob_excludes": chance, "prob_se": np.sqrt(chance * (1 - chance) / number)}
         return pd.DataFrame(columns)
 
     @property

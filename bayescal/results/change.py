@@ -361,8 +361,7 @@ def _differ(pair: Pair, errors: Mapping[str, Errors], better: str | None) -> tup
     known = ~np.isnan([*one[:2], *two[:2]]).any(axis=0)
     one, two = (Errors(own.low[known], own.high[known], own.mean) for own in (one, two))
     found = conservative(pair, one, two, np.nan)
-    larger = found.prob_first_larger
-    worse = 1 - larger - found.prob_equal if better == MORE else larger
+    worse = float((found.draws < 0).mean()) if better == MORE else found.prob_first_larger
     return found.mean, found.lower, found.upper, worse
 
 

@@ -10,12 +10,12 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2306,
+    "cli": 2307,
     "core": 9554,
     "curves": 2720,
     "inference": 1852,
     "measures": 900,
-    "plots": 3335,
+    "plots": 3334,
     "quantities/agnostic": 3830,
     "quantities/credal": 6475,
     "quantities/ece": 3086,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5616,
     "quantities/temperature": 5023,
     "report": 3129,
-    "results": 6594,
+    "results": 6593,
     "workflow": 2856,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_488
+TEST_LINES = 52_513
 
 
 def lines(path: Path) -> int:

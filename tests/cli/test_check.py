@@ -59,6 +59,15 @@ def test_a_draw_at_the_limit_keeps_to_it(kept: Path) -> None:
     assert found == pytest.approx(zero.values)
 
 
+def test_a_share_that_is_just_the_one_required_holds(kept: Path) -> None:
+    draws = np.sort(bc.load(kept)["posterior"]["tce"].sel(classifier="vit").to_numpy().ravel())
+    limit = draws[-len(draws) * 7 // 100 - 1]
+    assert (draws > limit).mean() == 0.07
+    given = ("--max", f"tce={float(limit)!r}", "--with-probability", "0.93", "--json")
+    row = json.loads(ran("check", kept, *given)[1])["results"][0]
+    assert (row["classifier"], row["holds"], row["probability"]) == ("vit", True, 0.93)
+
+
 def test_a_probability_of_all_draws_is_a_bound(kept: Path) -> None:
     _, printed, _ = ran("check", kept, "--max", "tce=1", "--min", "tce=1")
     words = " ".join(printed.split())

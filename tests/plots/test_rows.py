@@ -127,7 +127,7 @@ def test_priors_side_by_side(classes: tuple[str, ...]) -> None:
     assert {"bins", "few", "heavy"} <= set(said)
     assert len(figure.axes) == len(classes)
     if grid.attrs["robust"] == "false":
-        assert any("Decisions do not survive" in text for text in said)
+        assert any("Decisions are not robust" in text for text in said)
 
 
 def test_on_axes_of_the_users_labels_keep_their_size() -> None:

@@ -12,6 +12,8 @@ from scipy.stats import norm
 import bayescal as bc
 from bayescal.core.quantity import CALIBRATION_ERRORS, METRIC, MORE, CaseArrays, Variable
 from bayescal.results.assemble import assemble
+from bayescal.results.change import _differ
+from bayescal.results.compare import Errors, Pair
 from tests.several import result_of
 from tests.synthetic import make_result
 
@@ -82,6 +84,13 @@ def test_of_a_metric_of_which_more_is_better_less_is_worse() -> None:
     assert found.alarms == ["2025-02"]
     assert found.table["baseline_prob_worse"].tolist()[1:] == [1, 0]
     assert found.text == "In 2025-02 the AUC fell below that of 2025-01 (probability above 0.999)."
+
+
+def test_where_no_draw_is_worse_the_probability_is_0() -> None:
+    one, two = (Errors(low, low, low.mean()) for low in (np.arange(10.0), np.arange(10.0)))
+    one.low[:7] += 1  # larger in .7 of the draws, equal in .3
+    pair = Pair("one", "two", "auc", 0.9, None, None)
+    assert _differ(pair, {"one": one, "two": two}, MORE)[-1] == 0
 
 
 def test_groups_of_one_result_are_windows_paired_draw_by_draw() -> None:

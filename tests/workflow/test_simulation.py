@@ -345,6 +345,13 @@ def test_one_label_in_words() -> None:
     assert "0.080 with 1 label. Even 1 label excludes 0.065" in text
 
 
+def test_eight_intervals_of_ten_on_either_side_of_the_limit_are_enough() -> None:
+    ends = np.array([[0.1, 0.2]] * 7 + [[0.4, 0.5]] + [[0.2, 0.4]] * 2)
+    plan = LabelPlan("tce", 0.9, (100,), ends[None], 0.3)
+    assert plan.table.prob_excludes.tolist() == [0.8]
+    assert plan.enough == 100
+
+
 def test_the_numbers_of_the_table() -> None:
     table = LabelPlan("tce", 0.9, (100, 1000), ENDS, 0.05).table
     assert table.width.tolist() == pytest.approx([0.08, 0.01])
