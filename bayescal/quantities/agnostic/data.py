@@ -74,7 +74,7 @@ class Figures(NamedTuple):
     @classmethod
     def of_counts(cls, counts: Counts, score: Floats, rules: Sequence[DecisionRule]) -> Figures:
         """Figures of counted rows at these scores, those of a narrow cell tied."""
-        labels = np.column_stack(counts.sums[:2])
+        labels = np.column_stack([*counts.sums[:2]])
         implied = counts.unlabeled[:, np.newaxis] * np.column_stack([1 - score, score])
         weight = counts.weights[:2].T if counts.weighted else labels
         held = score[labels.any(axis=1)]
