@@ -17,7 +17,7 @@ BUDGET = {
     "measures": 900,
     "plots": 3334,
     "quantities/agnostic": 3830,
-    "quantities/credal": 6475,
+    "quantities/credal": 6477,
     "quantities/ece": 3086,
     "quantities/pu_ece": 6280,
     "quantities/ssme": 5616,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_513
+TEST_LINES = 52_523
 
 
 def lines(path: Path) -> int:

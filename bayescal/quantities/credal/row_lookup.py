@@ -21,7 +21,7 @@ from bayescal.curves.average import BOUNDARY_MEAN, BOUNDARY_SPREAD
 from bayescal.curves.cells import BoundaryScore, logit_rate, rate_logit, score_logit
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, SEGMENTS
 from bayescal.inference.direct import BinomialCells
-from bayescal.quantities.credal.data import CalibrationSplit, Problem, columns_of
+from bayescal.quantities.credal.data import CalibrationSplit, EmpiricalCDF, Problem, columns_of
 from bayescal.quantities.credal.estimator import merged_classes, predictor
 from bayescal.quantities.credal.models import LabelModel, add_pseudo_observations
 from bayescal.quantities.credal.posterior import cells_of, label_model
@@ -307,9 +307,11 @@ class Lookup:
         calibration, score = split.calibration, split.target.y_prob[0]
         problem = Problem.of(split, np.arange(0), cells_of(prior, split.effective_n))
         model = label_model(problem, prior)
-        ranks_of: list[Place] = [
-            lambda score, ranks=ranks: model.representative(ranks(score)) for ranks in problem.ranks
-        ]
+
+        def by_rank(ranks: EmpiricalCDF) -> Place:
+            return lambda score: model.representative(ranks(score))
+
+        ranks_of = [by_rank(ranks) for ranks in problem.ranks]
         nodes, are_grids = zip(*map(_nodes, ranks_of, columns_of(score).T), strict=True)
         both = np.array([0.0, 1.0])
         places = [np.append(own, of(both)) for of, own in zip(ranks_of, nodes, strict=True)]

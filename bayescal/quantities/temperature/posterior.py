@@ -505,7 +505,7 @@ def _theory(problem: Rows) -> dict[str, Bound]:
         for name, bound in found._asdict().items()
         if name.endswith("deviation")
     }
-    if not facts.weighted:
+    if np.isclose(facts.effective_n, facts.n_labeled, rtol=1e-12):
         return kept
     equal = "rows have equal weights, which these have not"
     return {

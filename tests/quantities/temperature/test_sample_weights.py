@@ -116,3 +116,13 @@ def test_weights_are_seen_that_sum_to_the_rows_of_every_class():
     # Equation of Kish: 80**2 / (40 * (1.75**2 + .25**2)).
     attrs = plan(data, bc.temperature.Priors()).attrs
     assert attrs["effective_n"] == pytest.approx(6400 / (40 * 3.125))
+
+
+def test_equal_weights_have_the_bounds_of_none():
+    data = {"y_true": np.arange(60) % 4, "y_prob": TRUTH.logits(60, 1), "from_logits": True}
+    one, same, other = (
+        bc.fit(bc.temperature, bc.Scores(**data, **more), method="direct", seed=1, draws=500)
+        for more in ({}, {"sample_weight": [2.5] * 60}, {"sample_weight": [0.5, 1.5] * 30})
+    )
+    assert float(same["bounds"]["deviation"]) == float(one["bounds"]["deviation"]) < np.inf
+    assert float(other["bounds"]["deviation"]) == np.inf
