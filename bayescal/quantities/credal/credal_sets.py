@@ -395,7 +395,7 @@ def _probabilities(prob: ArrayLike, shape: tuple[int, ...], of: str, name: str =
     values = to_doubles(prob, name)
     if values.shape != shape:
         raise InputError(
-            f"{name} must be of the same rows and classes as {of}; got shapes {values.shape} and "
+            f"{name} must be of the same rows and classes as {of}; got shape {values.shape} for "
             f"{shape}. Pass a value for each row and class."
         )
     if values.size and not (values.min() >= 0 and values.max() <= 1):
