@@ -162,8 +162,10 @@ class _Processes(AbstractContextManager["_Processes"]):
         context = multiprocessing.get_context("spawn")
         for _ in range(self.attempts):
             theirs, self._line = context.Pipe(duplex=False)
-            own = {"initializer": _end_with, "initargs": (theirs, self._folder.name)}
-            self._pool = ProcessPoolExecutor(self.room, mp_context=context, **own)
+            given = (theirs, self._folder.name)
+            self._pool = ProcessPoolExecutor(
+                self.room, mp_context=context, initializer=_end_with, initargs=given
+            )
             with suppress(BrokenProcessPool), ExitStack() as unless_it_began:
                 unless_it_began.callback(self._stop)
                 with _deaf():
