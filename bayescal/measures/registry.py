@@ -6,9 +6,10 @@ Another package adds a `Measure` by an entry point of the group ``bayescal.measu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from inspect import Parameter, signature
+from types import MappingProxyType
 from typing import Any, Final
 
 from bayescal.core.checks import check_known, check_number, listing
@@ -139,12 +140,12 @@ def range_of(name: str) -> str:
 
 
 @cache
-def measures() -> dict[str, Measure]:
+def measures() -> Mapping[str, Measure]:
     """All measures by name: the package's own, then those of entry points.
 
     Returns
     -------
-    dict of str to Measure
+    mapping of str to Measure
         Names, such as ``"e90"``, and what each is.
 
     Examples
@@ -156,7 +157,7 @@ def measures() -> dict[str, Measure]:
     from importlib.metadata import entry_points
 
     added = [point.load() for point in entry_points(group=ENTRY_POINTS)]
-    return {measure.name: measure for measure in (*OWN, *added)}
+    return MappingProxyType({measure.name: measure for measure in (*OWN, *added)})
 
 
 def resolve(spec: Any, **options: float) -> Measure:

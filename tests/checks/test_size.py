@@ -14,7 +14,7 @@ BUDGET = {
     "core": 9554,
     "curves": 2720,
     "inference": 1852,
-    "measures": 900,
+    "measures": 901,
     "plots": 3334,
     "quantities/agnostic": 3830,
     "quantities/credal": 6477,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_523
+TEST_LINES = 52_528
 
 
 def lines(path: Path) -> int:

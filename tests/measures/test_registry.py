@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from collections.abc import MutableMapping
 
 import numpy as np
 import pytest
@@ -66,6 +67,10 @@ def test_an_entry_point_adds_a_measure(tmp_path, monkeypatch):
     finally:
         measures.cache_clear()
         sys.modules.pop("other_package", None)
+
+
+def test_all_measures_are_for_reading():
+    assert not isinstance(measures(), MutableMapping)
 
 
 @pytest.mark.parametrize(
