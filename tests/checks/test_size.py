@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2293,
-    "core": 9511,
+    "core": 9519,
     "curves": 2724,
     "inference": 1844,
     "measures": 897,
-    "plots": 3313,
+    "plots": 3334,
     "quantities/agnostic": 3827,
     "quantities/credal": 6471,
     "quantities/ece": 3088,
     "quantities/pu_ece": 6302,
     "quantities/ssme": 5620,
     "quantities/temperature": 5014,
-    "report": 3141,
+    "report": 3142,
     "results": 6584,
-    "workflow": 2805,
+    "workflow": 2818,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 51_893
+TEST_LINES = 51_944
 
 
 def lines(path: Path) -> int:
