@@ -44,10 +44,7 @@ def cell[T](value: T) -> T | str:
 
 
 def shorten(name: str, width: int = NAME_LENGTH) -> str:
-    """Cut a name in its middle, since names of one family differ at their ends.
-
-    A width is in letters; wide characters, as of Chinese, take the place of two.
-    """
+    """Cut a name in its middle, as names of one family differ at their ends; 中 counts as two."""
     line = " ".join(name.split())
     return _cut(line, width, (width - 3) // 2)
 

@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2307,
-    "core": 9554,
+    "core": 9551,
     "curves": 2720,
     "inference": 1852,
     "measures": 901,
