@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from bayescal.core.checks import check_is
 from bayescal.core.text import count, counted, distinct, percent, probability
 from bayescal.plots import style
-from bayescal.results import access
+from bayescal.results import access, schema
 from bayescal.results.answers import ENOUGH, USEFUL, LabelPlan, decision_curve
 from bayescal.results.change import Change, Series, Window
 
@@ -174,7 +174,9 @@ def plot_label_plan(plan: LabelPlan, *, ax: Axes | None = None) -> Figure:
     """
     check_is(plan, LabelPlan, "plan", "Pass what bayescal.plan_labels returned.")
     panels = 1 if plan.limit is None else 2
-    figure, axes = style.panels(ax, panels, panels, 1.0 + 3.4 * panels, 3.3)
+    said = f"{schema.NOT_CONVERGED}: the fit that is planned from."
+    notes = [] if plan.converged else [style.Note(said, style.ON_COLOUR, style.RED)]
+    figure, axes = style.panels(ax, panels, panels, 1.0 + 3.4 * panels, 3.3, notes)
     entries = {
         f"mean width of the {percent(plan.prob)} interval": style.line(
             color=style.BLUE, lw=1.6, marker="o", ms=4

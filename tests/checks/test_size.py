@@ -15,7 +15,7 @@ BUDGET = {
     "curves": 2720,
     "inference": 1852,
     "measures": 901,
-    "plots": 3334,
+    "plots": 3336,
     "quantities/agnostic": 3830,
     "quantities/credal": 6477,
     "quantities/ece": 3086,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_528
+TEST_LINES = 52_542
 
 
 def lines(path: Path) -> int:

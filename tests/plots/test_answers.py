@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from matplotlib.collections import PolyCollection
+from matplotlib.text import Text
 
 import bayescal as bc
 from bayescal.plots import plot_change, plot_decision_curve
@@ -105,6 +106,19 @@ def test_widths_and_probabilities_are_those_of_the_table(limit: float | None, pa
     for ax, values in zip(axes, shown, strict=True):
         np.testing.assert_array_equal(ax.lines[0].get_xydata(), np.column_stack([plan.n, values]))
         assert [label.get_text() for label in ax.get_xticklabels()] == ["100", "1,000"]
+
+
+def test_a_plan_says_that_its_fit_did_not_converge() -> None:
+    fine, failed = (
+        bc.plots.plot_label_plan(
+            LabelPlan("tce", 0.9, (100, 1000), ENDS, None, converged=converged)
+        )
+        for converged in (True, False)
+    )
+    said = [{text.get_text() for text in one.findobj(Text)} for one in (fine, failed)]
+    assert {one for one in said[1] - said[0] if one} == {
+        "NOT CONVERGED: the fit that is planned from."
+    }
 
 
 def test_one_number_of_labels() -> None:
