@@ -22,6 +22,7 @@ from bayescal.core.checks import check_is, listing
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CURVE, ERROR, METRIC, ROW, Variable, from_json
 from bayescal.core.streams import stream
+from bayescal.core.text import counted
 from bayescal.results import schema
 
 
@@ -500,6 +501,7 @@ def along(tree: xr.DataTree, dim: str) -> list[tuple[ResultSlice, ...]]:
 
 
 _MOST_NAMES: Final = 4
+_MOST_SENTENCES: Final = 6
 
 
 class Warned(NamedTuple):
@@ -524,7 +526,7 @@ def in_words(found: Sequence[Warned], n_priors: int = 1) -> str:
         for coords in cases:
             own = {dim: name for dim, name in coords.items() if dim != schema.PRIOR_NAME}
             by_prior.setdefault(coords.get(schema.PRIOR_NAME, ""), []).append((own, text))
-    texts = {prior: " ".join(map(_sentence, gather(said))) for prior, said in by_prior.items()}
+    texts = {prior: _sentences(gather(said)) for prior, said in by_prior.items()}
     return under_priors(texts, n_priors)
 
 
@@ -538,6 +540,14 @@ def under_priors(texts: Mapping[str, str], n_priors: int) -> str:
         for text, names in priors.items()
     )
     return " ".join(found) or schema.OK
+
+
+def _sentences(found: Sequence[Warned]) -> str:
+    """The first ones, since numbers make one of each case, and how many more there are."""
+    shown = [_sentence(one) for one in found[:_MOST_SENTENCES]]
+    left = len(found) - len(shown)
+    more = [f"{counted(left, 'more warning')}: see the status of each case."] if left else []
+    return " ".join([*shown, *more])
 
 
 def _sentence(one: Warned) -> str:

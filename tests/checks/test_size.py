@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5616,
     "quantities/temperature": 5023,
     "report": 3129,
-    "results": 6593,
+    "results": 6603,
     "workflow": 2858,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_542
+TEST_LINES = 52_548
 
 
 def lines(path: Path) -> int:

@@ -303,6 +303,12 @@ def test_one_sentence_names_its_cases_once_and_not_all_of_many():
     assert in_words(gather(many)) == "a, b, c and 3 more: one."
 
 
+def test_of_many_sentences_the_first_are_said() -> None:
+    said = in_words(gather(({"classifier": name}, f"{name} fails.") for name in "abcdefgh"))
+    assert said.startswith("a: a fails. b: b fails.")
+    assert said.endswith("f: f fails. 2 more warnings: see the status of each case.")
+
+
 def test_priors_are_named_unless_it_is_all_of_them():
     grid = combine({"wide": warned(A), "tight": warned(A, B), "odd": warned()})
     assert (
