@@ -18,7 +18,7 @@ BUDGET = {
     "plots": 3336,
     "quantities/agnostic": 3830,
     "quantities/credal": 6477,
-    "quantities/ece": 3086,
+    "quantities/ece": 3089,
     "quantities/pu_ece": 6280,
     "quantities/ssme": 5616,
     "quantities/temperature": 5023,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_548
+TEST_LINES = 52_561
 
 
 def lines(path: Path) -> int:

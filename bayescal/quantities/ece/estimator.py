@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.bin_edges import effective_number
 from bayescal.core.binning import Binning, BinningFields, bin_scores
-from bayescal.core.checks import check_data, check_rows
+from bayescal.core.checks import check_choice, check_data, check_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.counts import Counts
 from bayescal.core.functionals import (
@@ -21,7 +21,7 @@ from bayescal.core.functionals import (
     maximum_calibration_error,
     squared_calibration_error,
 )
-from bayescal.core.scores import Scores, Task
+from bayescal.core.scores import MULTICLASS, Scores, Task
 
 type Value = np.float64 | NDArray[np.float64]
 
@@ -137,6 +137,7 @@ def estimate(
     >>> float(found.ece), found.label_rate.tolist()
     (0.25, [0.5, 1.0])
     """
+    check_choice(multiclass, MULTICLASS, "multiclass")
     if isinstance(data, BinCounts):
         return _of_bins(data)
     if isinstance(data, Task):

@@ -11,11 +11,11 @@ from scipy.special import betaln, digamma, logsumexp, xlog1py, xlogy
 
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.binning import Binning, BinningFields
-from bayescal.core.checks import check_data, check_is
+from bayescal.core.checks import check_choice, check_data, check_is
 from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import BaseModel, DirectDraws, Draws, Floats
-from bayescal.core.scores import Scores
+from bayescal.core.scores import MULTICLASS, Scores
 from bayescal.curves.average import Average
 from bayescal.curves.cells import Problem, pad, padded_size
 from bayescal.curves.priors import CurveAverage
@@ -315,6 +315,7 @@ def build_model(
     priors = Priors() if priors is None else priors
     check_is(priors, Priors, "priors", "Pass bayescal.ece.Priors().")
     check_data(data, (Scores, BinCounts, Counts), "ece", "Scores(y_true=..., y_prob=...)")
+    check_choice(multiclass, MULTICLASS, "multiclass")
     bins = Binning.of(binning, **fields)
     rows = in_table(data, bins if binning is not None or fields else None)
     found = problems(rows, priors, bins, multiclass)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescal.core.bin_counts import BinCounts, without
 from bayescal.core.binning import Binning
-from bayescal.core.checks import check_data, check_is, check_rows
+from bayescal.core.checks import check_choice, check_data, check_is, check_rows
 from bayescal.core.columns import Label
 from bayescal.core.count_table import CountTable
 from bayescal.core.counts import Counts
@@ -28,7 +28,7 @@ from bayescal.core.quantity import (
     named,
     undrawn,
 )
-from bayescal.core.scores import Scores, Task
+from bayescal.core.scores import MULTICLASS, Scores, Task
 from bayescal.curves.average import in_chains, weighing, with_evidence
 from bayescal.curves.cells import Problem, curve_scores
 from bayescal.curves.priors import SMOOTH, CurveAverage, SmoothCurve, without_lines
@@ -292,6 +292,7 @@ def plan(
     check_data(data, kinds, "ece", "Scores(y_true=..., y_prob=...)", Counts)
     rows: Data = in_table(data, binning)
     check_is(priors, Priors, "priors", "Pass bayescal.ece.Priors().")
+    check_choice(multiclass, MULTICLASS, "multiclass")
     bins = resolved(Binning.of(binning), rows)
     attrs = _attributes(rows, bins, multiclass) | weighing(priors.label_rate)
     if not isinstance(rows, BinCounts) and rows.groups:

@@ -1,7 +1,9 @@
 """The estimate against its formula, other libraries, and numbers worked out in fractions."""
 
 import json
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bayescal as bc
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.binning import bin_scores
 from bayescal.core.errors import InputError
@@ -159,6 +162,16 @@ def test_two_classes_are_one_problem_in_every_mode():
     scores = Scores.stack({"a": [0.1, 0.8], "b": [0.2, 0.7]}, y_true=[0, 1])
     for multiclass in ("top-label", "class-wise", "marginal"):
         assert estimate(scores, multiclass=multiclass).ece.shape == (2,)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [bc.ece.estimate, bc.ece.build_model, bc.ece.expected_if_calibrated, partial(bc.fit, bc.ece)],
+)
+def test_counts_too_check_how_classes_are_taken(call: Callable[..., object]) -> None:
+    counts = bc.Counts.from_arrays([0, 1, 1, 0], [0.1, 0.4, 0.8, 0.6])
+    with pytest.raises(bc.InputError, match=r"multiclass must be one of .*; got 'each'"):
+        call(counts, multiclass="each")
 
 
 def test_one_case_is_a_number():
