@@ -45,7 +45,16 @@ class _Kept(ExitStack):
 KEPT: Final = _Kept()
 
 
-class _There(click.Path):
+class _Path(click.Path):
+    """A path, not an empty word, as which a variable that is not set comes."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("a path must not be empty. Leave it out, or name a file.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class _There(_Path):
     """A path of something, missed before options are: with a wrong name these are of no use."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -91,7 +100,7 @@ def as_given(value: Any) -> Any:
 
 
 _COLUMN: Final = "COLUMN"
-PATH: Final = click.Path(path_type=Path)
+PATH: Final = _Path(path_type=Path)
 OUTPUT: Final = Option(
     flags=("-o", "--output"),
     type=Path,

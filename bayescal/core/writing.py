@@ -26,8 +26,10 @@ _STALE: Final = 3600
 
 
 def checked_path(path: str | os.PathLike[str], name: str = "path") -> Path:
-    """Check that the system can look a path up: no NUL, no name beyond its limit."""
+    """Check that the system can look a path up: not empty, no NUL, no name beyond its limit."""
     try:
+        if not os.fspath(path):
+            raise ValueError("it is empty")
         found = Path(path)
         os.stat(found)
     except (FileNotFoundError, NotADirectoryError, PermissionError):

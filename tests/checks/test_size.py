@@ -10,8 +10,8 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 111,
     "quantities": 223,
-    "cli": 2307,
-    "core": 9551,
+    "cli": 2316,
+    "core": 9553,
     "curves": 2720,
     "inference": 1852,
     "measures": 901,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_561
+TEST_LINES = 52_579
 
 
 def lines(path: Path) -> int:

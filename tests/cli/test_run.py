@@ -62,6 +62,19 @@ def test_a_file_that_is_not_there_is_missed_before_options_are(command, tmp_path
     assert (result.stdout, result.stderr) == ("", said)
 
 
+@pytest.mark.parametrize("option", ["--checkpoint", "--output", "FILE"])
+def test_an_empty_path_is_not_the_working_directory(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "s.csv").write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    arguments = [""] if option == "FILE" else ["s.csv", option, ""]
+    result = CliRunner().invoke(cli, ["ece", *arguments, "--label", "y", "--score", "p"])
+    assert result.exit_code == 2
+    assert "a path must not be empty" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["s.csv"]
+
+
 @pytest.mark.parametrize("command", ["ece", "report"])
 def test_an_output_that_cannot_be_written_is_found_first(tmp_path: Path, command: str) -> None:
     output = tmp_path / "no" / "such" / "folder" / "out.html"

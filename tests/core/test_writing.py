@@ -59,6 +59,11 @@ def test_a_path_that_the_system_cannot_hold(name: str, tmp_path: Path) -> None:
             check(tmp_path / name)
 
 
+def test_an_empty_path_is_not_the_working_directory() -> None:
+    with pytest.raises(InputError, match=r"store must be a path .*: it is empty"):
+        writing.checked_path("", "store")
+
+
 def test_a_path_is_named_as_its_argument_is() -> None:
     with pytest.raises(InputError, match="store must be a path"):
         writing.checked_path(3.5, "store")  # type: ignore[arg-type]  # what a user may pass
