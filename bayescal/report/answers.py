@@ -234,7 +234,7 @@ def answer_of(view: View, case: ResultSlice) -> CaseAnswer:
     var = view.main
     low, high = view.interval(var.name, case)
     return CaseAnswer(
-        name=case.label,
+        name=case.label if len(view.cases) > 1 else case.title,
         point=access.posterior_mean(view.tree, var.name, case),
         low=low,
         high=high,
@@ -253,7 +253,7 @@ def best_two(view: View) -> tuple[list[str], float, str] | None:
     """The classifiers most probably best, their probability, and the second."""
     if view.dims_of_cases != (schema.CLASSIFIER,) or not view.paired:
         return None
-    held = best(view.tree, view.main.name).prob_best
+    held = best(view.tree, view.main.name).prob_best.squeeze()
     chances = {str(one[schema.CLASSIFIER].item()): float(one) for one in held}
     first, second = sorted(chances, key=lambda name: -chances[name])[:2]
     return [first, *(name for name in leaders(chances) if name != first)], chances[first], second

@@ -340,7 +340,7 @@ def _of_result(tree: xr.DataTree, prob: float) -> Shown:
     drawn = (_of_errors if view.main.role == ERROR else _of_others)(view)
     seed = view.text("seed")
     parts = [
-        view.text("title") or view.text("quantity"),
+        ", ".join([view.text("title") or view.text("quantity"), *view.selected]),
         view.data,
         access.sampler_in_words(view.tree),
         f"seed {seed}" if seed else "",

@@ -304,8 +304,10 @@ class View:
 
     @property
     def data(self) -> str:
-        """Say what the data are."""
-        return labelled_rows(self.tree.attrs)
+        """Say what the data are: of a group that was selected, the rows that all were fitted to."""
+        said, held = labelled_rows(self.tree.attrs), self.cases[0].coords
+        one_group = schema.GROUP in held and schema.GROUP not in self.dims_of_cases
+        return f"{said} in all groups" if one_group else said
 
     @property
     def paired(self) -> bool:
@@ -333,6 +335,7 @@ class View:
             parts.append("by group")
         if self.is_grid:
             parts.append("under several priors")
+        parts += self.selected
         return f"{self.number}. {', '.join(parts)}"
 
     @property
@@ -343,8 +346,18 @@ class View:
     @property
     def dims_of_cases(self) -> tuple[str, ...]:
         """Dimensions along which the cases of this result differ."""
-        posterior = self.tree[schema.POSTERIOR].dataset
-        return tuple(dim for dim in schema.CASE_DIMS if dim in posterior.dims)
+        sizes = self.tree[schema.POSTERIOR].dataset.sizes
+        return tuple(dim for dim in schema.CASE_DIMS if sizes.get(dim, 1) > 1)
+
+    @property
+    def selected(self) -> list[str]:
+        """The class and the group, in words, where the result is of one."""
+        held, several = self.cases[0].coords, (schema.CLASSIFIER, schema.PRIOR_NAME)
+        return [
+            f"{dim} {name}"
+            for dim, name in held.items()
+            if dim not in (*several, *self.dims_of_cases)
+        ]
 
     @property
     def case_word(self) -> str:

@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6280,
     "quantities/ssme": 5616,
     "quantities/temperature": 5023,
-    "report": 3129,
+    "report": 3142,
     "results": 6603,
     "workflow": 2858,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_579
+TEST_LINES = 52_592
 
 
 def lines(path: Path) -> int:

@@ -169,6 +169,19 @@ def test_a_classifier_may_be_called_as_a_status_is() -> None:
     assert [row[0] for row in found.rows] == ["ok", "NOT CONVERGED"]
 
 
+@pytest.mark.parametrize("group", ["y", ["y"]])
+def test_what_was_selected_is_named(group: str | list[str]) -> None:
+    result = make_result(("a", "b"), groups=("x", "y"), draws=100).sel(group=group)
+    both, one = bc.show(result), bc.show(result.sel(classifier="b"))
+    assert both.columns[0] == one.columns[0] == "Classifier"
+    assert sorted(row[0] for row in both.rows) == ["a", "b"]
+    assert "b, group y" in words(str(one.lead[0]))
+    assert [row[0] for row in one.rows] == ["b, group y"]
+    for shown in (both, one):
+        assert shown.origin.startswith("Expected calibration error, group y · ")
+        assert "rows in all groups · " in shown.origin
+
+
 def test_strip_has_a_bar_a_row() -> None:
     many = make_panel_result([f"m{k}" for k in range(31)], draws=20)  # of which 30 are shown
     few = make_panel_result(("a", "b"), ("x", "y"))
