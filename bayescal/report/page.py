@@ -67,7 +67,7 @@ _WORSE: Final = ("P(worse)", f"than {_BEFORE}", "than the baseline")
 _ABOUT_ALARMS: Final = (
     "An alarm is a window whose calibration error is above the baseline's with probability {:g} or "
     "more. At 0.95, where nothing had changed, 4% of the windows at most had one, more at a lower "
-    "level; of series of 24 windows, which share their baseline, up to 39% had one somewhere."
+    "level; of series of 24 windows, which share their baseline, up to 36% had one somewhere."
 )
 
 
