@@ -262,7 +262,7 @@ def best_two(view: View) -> tuple[list[str], float, str] | None:
 def among(view: View) -> str:
     """Say what the cases of a result are."""
     held = view.tree[schema.POSTERIOR].sizes
-    words = [f"{held[dim]} {_PLURALS[dim]}" for dim in view.dims_of_cases if held[dim] > 1]
+    words = [f"{held[dim]} {_PLURALS[dim]}" for dim in view.dims_of_cases]
     return f"Of {words[0] if len(words) == 1 else f'{len(view.cases)} cases ({", ".join(words)})'}"
 
 

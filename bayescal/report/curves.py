@@ -112,8 +112,7 @@ def uneven(view: View) -> list[str]:
     found = [
         (case, shape)
         for case, shape in _found(view, cases)
-        for weights in [description_weights(view.tree, case)]
-        if shape.name in _UNEVEN and sum(weights.get(name, 0.0) for name in _UNEVEN) > LIKELY
+        if shape.name in _UNEVEN and _chance_of_uneven(view, case) > LIKELY
     ]
     sentences = [
         f"{case.label}: {shape.sentence}" if len(cases) > 1 else shape.sentence
@@ -122,6 +121,11 @@ def uneven(view: View) -> list[str]:
     left = len(found) - len(sentences)
     more = "one more case" if left == 1 else f"{left} more cases"
     return [*sentences, f"The same holds for {more}; see the table."] if left else sentences
+
+
+def _chance_of_uneven(view: View, case: ResultSlice) -> float:
+    weights = description_weights(view.tree, case)
+    return sum(weights.get(name, 0.0) for name in _UNEVEN)
 
 
 def _found(view: View, cases: Sequence[ResultSlice]) -> list[tuple[ResultSlice, CurveShape]]:

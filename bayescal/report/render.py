@@ -352,12 +352,9 @@ class View:
     @property
     def selected(self) -> list[str]:
         """The class and the group, in words, where the result is of one."""
-        held, several = self.cases[0].coords, (schema.CLASSIFIER, schema.PRIOR_NAME)
-        return [
-            f"{dim} {name}"
-            for dim, name in held.items()
-            if dim not in (*several, *self.dims_of_cases)
-        ]
+        elsewhere = (schema.CLASSIFIER, schema.PRIOR_NAME, *self.dims_of_cases)
+        held = self.cases[0].coords
+        return [f"{dim} {name}" for dim, name in held.items() if dim not in elsewhere]
 
     @property
     def case_word(self) -> str:

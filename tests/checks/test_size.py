@@ -22,7 +22,7 @@ BUDGET = {
     "quantities/pu_ece": 6280,
     "quantities/ssme": 5616,
     "quantities/temperature": 5023,
-    "report": 3142,
+    "report": 3143,
     "results": 6603,
     "workflow": 2858,
 }
