@@ -135,7 +135,7 @@ def plain_label(value: Any) -> Label | None:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bytes):
-        with suppress(UnicodeDecodeError):
+        with suppress(UnicodeDecodeError):  # no text: bytes as they are
             return value.decode()
         return None
     if isinstance(value, Decimal):
@@ -340,7 +340,7 @@ def read_words(batch: Any, names: Iterable[str]) -> Any:
     for name in names:
         place = batch.schema.get_field_index(name)
         for kind in (pa.int64(), pa.float64(), pa.bool_()):
-            with suppress(pa.ArrowInvalid):
+            with suppress(pa.ArrowInvalid):  # of another kind: the next one
                 batch = batch.set_column(place, name, batch.column(place).cast(kind))
                 break
     return batch

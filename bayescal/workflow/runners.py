@@ -166,6 +166,7 @@ class _Processes(AbstractContextManager["_Processes"]):
             self._pool = ProcessPoolExecutor(
                 self.room, mp_context=context, initializer=_end_with, initargs=given
             )
+            # One that ended at once is tried again.
             with suppress(BrokenProcessPool), ExitStack() as unless_it_began:
                 unless_it_began.callback(self._stop)
                 with _deaf():

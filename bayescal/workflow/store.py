@@ -270,7 +270,7 @@ class Checkpoint:
 def checkpoint_seed(directory: str | os.PathLike[str], new: int) -> int:
     """The seed of calls that are given none, so that the same call finds its cases again."""
     path = checked_path(directory, "checkpoint") / _CASES / "seed"
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError):  # there is none yet, or it is damaged
         return check_seed(int(path.read_bytes()))
     with writing_to(path):
         path.parent.mkdir(parents=True, exist_ok=True)

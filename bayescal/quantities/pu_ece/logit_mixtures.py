@@ -439,6 +439,6 @@ def _converged(rows: Floats, n_components: int, seed: int) -> Any | None:
         n_components, n_init=_TRIES, max_iter=_ITERATIONS, random_state=seed, reg_covar=1e-6
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)  # left out below
         mixture.fit(rows)
     return mixture if mixture.converged_ else None
