@@ -135,7 +135,7 @@ def plain_label(value: Any) -> Label | None:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bytes):
-        with suppress(UnicodeDecodeError):  # no text: bytes as they are
+        with suppress(UnicodeDecodeError):  # not text, so no label
             return value.decode()
         return None
     if isinstance(value, Decimal):
