@@ -78,6 +78,15 @@ def _effective(values: ArrayLike, name: str, n_bins: int) -> Floats:
     return numbers
 
 
+def _check_at_most(part: NDArray[Any], whole: NDArray[Any], name: str, of: str) -> None:
+    if (part > whole).any():
+        place = int((part > whole).argmax())
+        raise InputError(
+            f"{name} must not exceed {of}; got {part[place]:.6g} of {whole[place]:.6g} in bin "
+            f"{place}. Pass the rows where the event happened."
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BinCounts:
     """Rows summed up by bins of the score; two of the same bins add up.
@@ -147,12 +156,7 @@ class BinCounts:
         count = number(self.count, "count", len(edges) - 1)
         positives = number(self.positives, "positives", len(edges) - 1)
         sums = self._check_weights(count, positives)
-        if (positives > count).any():
-            place = int((positives > count).argmax())
-            raise InputError(
-                f"positives must not exceed count; got {positives[place]} of {count[place]} in bin "
-                f"{place}. Pass the rows where the event happened."
-            )
+        _check_at_most(positives, count, "positives", "count")
         fields = {
             "edges": edges,
             "count": count,
@@ -224,7 +228,10 @@ class BinCounts:
                 )
         own = self.positive_rows
         even = sums["rows"] * positives / np.where(count > 0, count, 1) if own is None else own
-        return sums | {"positive_rows": _effective(even, "positive_rows", len(count))}
+        of_event = _effective(even, "positive_rows", len(count))
+        # Sums of fractions may be off in their last digits.
+        _check_at_most(of_event, sums["rows"] * (1 + 1e-9), "positive_rows", "rows")
+        return sums | {"positive_rows": of_event}
 
     @property
     def sums(self) -> NDArray[Any]:

@@ -515,17 +515,22 @@ class Task:
         return int(np.count_nonzero(self.event))
 
 
+def predicted_class(scores: NDArray[np.floating]) -> NDArray[np.intp]:
+    """The first class of the largest score, (..., class) or of the positive class; of two it."""
+    if scores.ndim == 1:
+        return (scores >= 0.5).astype(np.intp)
+    if scores.shape[-1] == 2:
+        return (scores[..., 1] >= scores[..., 0]).astype(np.intp)
+    return scores.argmax(axis=-1)
+
+
 def top_label(
     y_prob: NDArray[np.floating], y_true: NDArray[np.int32]
 ) -> tuple[NDArray[np.floating], NDArray[np.int32]]:
     """Whether the predicted class is right, with its probability."""
-    if y_prob.ndim == 1:
-        predicted = (y_prob >= 0.5).astype(np.int32)
-        score = np.maximum(y_prob, complement(y_prob))
-    else:
-        predicted = y_prob.argmax(axis=1).astype(np.int32)
-        score = y_prob.max(axis=1)
-    return score, np.where(y_true < 0, -1, predicted == y_true).astype(np.int32)
+    alone = y_prob.ndim == 1
+    score = np.maximum(y_prob, complement(y_prob)) if alone else y_prob.max(axis=1)
+    return score, np.where(y_true < 0, -1, predicted_class(y_prob) == y_true).astype(np.int32)
 
 
 def binary_problems(

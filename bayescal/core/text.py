@@ -195,6 +195,11 @@ MISSING: Final = "–"
 UNRELIABLE: Final = "Unreliable: a fit did not converge. "
 
 
+def surely(delta: float) -> str:
+    """A probability 1 - delta, that never reads as 1."""
+    return f"{1 - delta:g}" if delta > 1e-5 else f"1 - {delta:g}"
+
+
 def capital(text: str) -> str:
     """Begin with a capital, leaving the rest as it is."""
     return f"{text[0].upper()}{text[1:]}"

@@ -102,6 +102,7 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     text = in_words(_UNION if conservative and not of_error else kind, prob)
     if conservative and (power := average_power(tree)):
         text += f" Components of the curve have weights by their evidence to the power {power}."
+    text = _unreliable(tree) + text
     return xr.DataArray(
         np.moveaxis(bounds, 0, -1),
         dims=(*rest, schema.CI_BOUND),
@@ -112,6 +113,11 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
         name=var,
         attrs={"ci_kind": kind, "ci_prob": prob, "ci_text": text},
     )
+
+
+def _unreliable(tree: xr.DataTree) -> str:
+    """Say so first where a fit did not converge."""
+    return "" if access.all_converged(tree, access.cases(tree)) else UNRELIABLE
 
 
 def may_be_calibrated(tree: xr.DataTree, var: str) -> bool:
@@ -410,5 +416,5 @@ def _share(
     found: xr.DataArray = (
         beyond(draws, value).astype(float).where(draws.notnull()).mean(schema.DRAW_DIMS)
     )
-    text = f"Posterior probability that {name} is {side} {value:g}."
+    text = f"{_unreliable(tree)}Posterior probability that {name} is {side} {value:g}."
     return found.rename(name).assign_attrs(text=text)

@@ -95,6 +95,10 @@ def test_a_mean_off_by_float32_rounding_is_taken_and_mended():
         ({"count": [4, np.nan]}, r"count must be whole numbers >= 0; got nan in bin 1"),
         ({"count": [4]}, r"count must have one value a bin, 2 in all; got shape \(1,\)"),
         ({"positives": [5, 5]}, "positives must not exceed count; got 5 of 4 in bin 0"),
+        (
+            {"mass": [4, 6], "rows": [4, 6], "positive_rows": [1, 7]},
+            "positive_rows must not exceed rows; got 7 of 6 in bin 1",
+        ),
         ({"mean_score": [0.25, 0.25]}, "mean_score must lie in its bin; got 0.25 in bin 1"),
         ({"mean_score": [np.nan, 0.75]}, "mean_score must lie in its bin; got nan in bin 0"),
         ({"mean_score": [0.1]}, r"mean_score must have one value a bin"),

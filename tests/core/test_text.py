@@ -20,9 +20,14 @@ from bayescal.core.text import (
     one_line,
     printable,
     shorten,
+    surely,
     table,
     undirected,
 )
+
+
+def test_no_probability_of_a_bound_reads_as_1() -> None:
+    assert [surely(delta) for delta in (0.05, 1e-4, 1e-9)] == ["0.95", "0.9999", "1 - 1e-09"]
 
 
 def read_back(text: str) -> str:

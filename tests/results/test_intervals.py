@@ -179,6 +179,13 @@ def test_they_are_shares_of_the_draws_case_by_case() -> None:
     assert below.attrs["text"] == "Posterior probability that tce is below 0.03."
 
 
+def test_numbers_of_a_fit_that_did_not_converge_say_so() -> None:
+    tree = make_result(("vit",), converged=False)
+    said = [interval(tree, "tce").attrs["ci_text"]]
+    said += [side(tree, "tce", 0.03).attrs["text"] for side in (bc.prob_below, bc.prob_above)]
+    assert all(text.startswith("Unreliable: a fit did not converge. ") for text in said)
+
+
 def test_without_a_name_it_is_the_main_variable() -> None:
     assert bc.prob_below(TREE, None, 0.03).identical(bc.prob_below(TREE, "tce", 0.03))
 

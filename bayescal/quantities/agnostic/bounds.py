@@ -12,6 +12,7 @@ from bayescal.core.checks import MOST_DRAWN, check_flag, check_number, check_who
 from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
+from bayescal.core.text import surely
 from bayescal.quantities.agnostic.estimator import checked_rows, interval_measure
 
 _VALIDATION = "rows are independent, and the classifier was not trained on them"
@@ -72,7 +73,7 @@ def bounds(n: int, delta: float = 0.1) -> Bounds:
     """
     rows = check_whole(n, "n")
     check_delta(delta)
-    sure = f"with probability {1 - delta:g} or more"
+    sure = f"with probability {surely(delta)} or more"
     return Bounds(
         Bound(one_sided(rows, delta), f"upper bound of c - c_emp {sure}", _VALIDATION),
         Bound(
@@ -179,7 +180,7 @@ def class_deviation(n: int, rademacher: float, delta: float = 0.1) -> Bound:
     return Bound(
         value,
         f"upper bound of |c - c_emp| of every classifier of the class with probability "
-        f"{1 - delta:g} or more",
+        f"{surely(delta)} or more",
         "rows are independent; the Rademacher complexity is at most the one given",
     )
 
@@ -255,7 +256,7 @@ def isotonic_deviation(n: int, delta: float = 0.1, rademacher: float | None = No
     complexity = single_score_rademacher(n) if rademacher is None else rademacher
     return Bound(
         2 * class_deviation(n, complexity, delta).value,
-        f"upper bound of {_TO_HULL} with probability {1 - 5 * delta:g} or more, as in Claim 7",
+        f"upper bound of {_TO_HULL} with probability {surely(5 * delta)} or more, as in Claim 7",
         _VALIDATION,
     )
 
@@ -296,7 +297,7 @@ def isotonic_uniform_deviation(n: int, delta: float = 0.1) -> Bound:
     check_delta(delta)
     return Bound(
         math.sqrt(2 * math.log(4 / delta) / check_whole(n, "n")),
-        f"upper bound of {_TO_HULL} with probability {1 - delta:g} or more",
+        f"upper bound of {_TO_HULL} with probability {surely(delta)} or more",
         _VALIDATION,
     )
 

@@ -23,6 +23,7 @@ from bayescal.core.columns import Whole, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import check_same_order, round_scores, to_probabilities
 from bayescal.core.quantity import Bound, Floats
+from bayescal.core.text import surely
 from bayescal.quantities.agnostic.bounds import check_delta, of_all, one_sided
 from bayescal.quantities.agnostic.estimator import (
     checked_labels,
@@ -408,7 +409,7 @@ def cost_bound(
     measure = c_emp + above + of_all(check_whole(n_unlabeled, "n_unlabeled"), half)
     return Bound(
         measure * rule.weight,
-        f"upper bound of |mean cost - estimated cost| with probability {1 - delta:g} or more",
+        f"upper bound of |mean cost - estimated cost| with probability {surely(delta)} or more",
         "labelled and unlabelled rows are independent, of one population, and the classifier was "
         "not trained on them",
     )

@@ -32,6 +32,7 @@ from bayescal.core.counts_sql import ALONE
 from bayescal.core.quantity import Bound, Floats
 from bayescal.core.scores import Scores, Task
 from bayescal.core.streams import stream
+from bayescal.core.text import surely
 from bayescal.measures.errors import (
     SIMULATIONS,
     IfCalibrated,
@@ -150,7 +151,7 @@ def bounds(
         Bound(
             _statistical(n, n_bins, by_mass, math.log(1 / delta)),
             "upper bound of |ECE - TCE of the binned classifier| with probability "
-            f"{1 - delta:g} or more",
+            f"{surely(delta)} or more",
             rows,
         ),
         Bound(optimal_n_bins(n), "number of bins of the optimal order, ceil(n^(1/3))", curve),

@@ -16,7 +16,7 @@ from bayescal.core.bin_edges import (
 from bayescal.core.checks import check_choice, check_number, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
-from bayescal.core.text import counted
+from bayescal.core.text import counted, surely
 from bayescal.quantities.pu_ece.estimator import effective_rows
 
 _SCAR = "positives are a random sample of all positives, independent of the unlabelled rows"
@@ -168,7 +168,7 @@ def bounds_or_infinite(
     curve = f"{sampled}; {_LIPSCHITZ.format(lipschitz)}"
     printed = f"{curve}; n_unlabeled >= 2 n_bins" if by_mass else curve
     theorem = _source("Theorem 1", strategy)
-    probably = f"with probability {1 - delta:g} or more"
+    probably = f"with probability {surely(delta)} or more"
     binned = "TCE of the binned classifier"
     return Bounds(
         Bound(total, f"upper bound of E |ECE - TCE| ({theorem})", printed),

@@ -12,6 +12,7 @@ from bayescal.core.checks import check_number, check_whole, checked_numbers, sho
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound, Floats
+from bayescal.core.text import surely
 
 _RANDOM = "labelled rows are drawn independently from the target population"
 
@@ -62,12 +63,12 @@ def bounds(n_labeled: int, n_classifiers: int = 1, delta: float = 0.1) -> Bounds
     return Bounds(
         Bound(
             _hoeffding(n_labeled, delta),
-            f"of |accuracy on the labels - accuracy|, with probability {1 - delta:g}",
+            f"of |accuracy on the labels - accuracy|, with probability {surely(delta)}",
             _RANDOM,
         ),
         Bound(
             _hoeffding(n_labeled, delta, n_classifiers),
-            f"of the same for every classifier at once, with probability {1 - delta:g}",
+            f"of the same for every classifier at once, with probability {surely(delta)}",
             _RANDOM,
         ),
     )

@@ -247,13 +247,6 @@ def unseen_names(code: NDArray[np.int32], names: tuple[Label, ...]) -> list[Labe
     return [names[place] for place in np.flatnonzero(np.bincount(code, minlength=len(names)) == 0)]
 
 
-def most_probable(probs: Floats) -> NDArray[np.intp]:
-    """The first class of the largest probability, of two the second, as everywhere, (..., obs)."""
-    if probs.shape[-1] == 2:
-        return (probs[..., 1] >= probs[..., 0]).astype(np.intp)
-    return probs.argmax(axis=-1)
-
-
 def check_draws(n_draws: int | None) -> None:
     """Refuse a number of draws of the labels that is none."""
     if n_draws is not None:

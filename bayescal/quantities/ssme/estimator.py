@@ -21,11 +21,10 @@ from bayescal.core.checks import (
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores
+from bayescal.core.scores import Scores, predicted_class
 from bayescal.quantities.ssme.data import (
     ScoreMatrix,
     draw_labels,
-    most_probable,
     score_matrix,
     weighted_matrix,
     with_known_labels,
@@ -364,7 +363,7 @@ def _mean_gap(matrix: ScoreMatrix, fit: Fit, widths: Floats, settings: KDESettin
     row_weight = np.where(matrix.labeled, settings.labeled_weight, 1.0)[:, np.newaxis]
     given_score = expect(kernel, fit.prob_label * row_weight, fit.class_prior, fit.prob_label)
     probs = matrix.probs[0]
-    rows, predicted = np.arange(len(probs)), most_probable(probs)
+    rows, predicted = np.arange(len(probs)), predicted_class(probs)
     return float(np.abs(given_score - probs)[rows, predicted].mean())
 
 

@@ -19,11 +19,10 @@ from bayescal.core.checks import (
 )
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores
+from bayescal.core.scores import Scores, predicted_class
 from bayescal.core.text import counted
 from bayescal.quantities.ssme.data import (
     ScoreMatrix,
-    most_probable,
     score_matrix,
     weighted_matrix,
     with_known_labels,
@@ -148,7 +147,7 @@ def majority_vote(
 
 def vote_shares(matrix: ScoreMatrix, votes: str = "most-probable") -> Floats:
     """Share of the accuracy-weighted votes for each class, (obs, class)."""
-    vote = most_probable(matrix.probs)
+    vote = predicted_class(matrix.probs)
     weight = (vote[:, matrix.labeled] == matrix.y[matrix.labeled]).mean(axis=1)
     if not weight.any():
         raise InputError(
@@ -291,7 +290,7 @@ def annotators(matrix: ScoreMatrix, *, max_iter: int = 100, tol: float = 1e-5) -
     """Fit the model of Dawid and Skene by EM, known labels held."""
     check_whole(max_iter, "max_iter", most=MOST_DRAWN)
     check_number(tol, "tol", "[0, inf)", "Pass 1e-5, say.")
-    voted = most_probable(matrix.probs)
+    voted = predicted_class(matrix.probs)
     votes = np.eye(matrix.n_classes)[voted]
     prob = with_known_labels(matrix, votes.mean(axis=0))
     prior, confusion = _maximize(votes, prob)

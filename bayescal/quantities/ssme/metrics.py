@@ -17,8 +17,9 @@ from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error, maximum_calibration_error
 from bayescal.core.intake import check_same_order, round_scores
 from bayescal.core.quantity import Floats
+from bayescal.core.scores import predicted_class
 from bayescal.core.sums import processors
-from bayescal.quantities.ssme.data import ScoreMatrix, check_draws, draw_labels, most_probable
+from bayescal.quantities.ssme.data import ScoreMatrix, check_draws, draw_labels
 
 
 class Convention(NamedTuple):
@@ -281,7 +282,7 @@ class Measurement(NamedTuple):
             np.ascontiguousarray(
                 np.concatenate([row_values(probs, name) for name in ROW_MEANS]).transpose(2, 1, 0)
             ),
-            most_probable(probs),
+            predicted_class(probs),
             [moments(one, membership(one, convention, weight)) for one in score],
             [[(k, rank(one[:, k])) for k in ranked] for one in probs],
             convention,
@@ -356,7 +357,7 @@ def row_values(probs: Floats, metric: str) -> Floats:
     """Accuracy, log loss or Brier score if the label is each class, (classifier, obs, class)."""
     n_classes = probs.shape[2]
     if metric == "accuracy":
-        return np.asarray(np.eye(n_classes)[most_probable(probs)])
+        return np.asarray(np.eye(n_classes)[predicted_class(probs)])
     if metric == "log_loss":
         # A probability of 0 given to what happened: as far as float64 can be from it.
         eps = np.finfo(np.float64).eps

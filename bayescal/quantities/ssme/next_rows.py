@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_choice, check_whole, listing
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.data import most_probable, score_matrix
+from bayescal.core.scores import Scores, predicted_class
+from bayescal.quantities.ssme.data import score_matrix
 from bayescal.quantities.ssme.metrics import Metrics
 from bayescal.results import access, schema
 
@@ -222,7 +222,7 @@ def all_wrong(result: DataTree, scores: Scores) -> AllWrong:
             f"scores must be those that were fitted: the same rows in order, of {listing(names)}; "
             "got other classifiers or labels. Pass what bayescal.fit got."
         )
-    predicted = np.eye(matrix.n_classes, dtype=bool)[most_probable(matrix.probs)].any(axis=0)
+    predicted = np.eye(matrix.n_classes, dtype=bool)[predicted_class(matrix.probs)].any(axis=0)
     wrong = np.where(predicted, 0.0, draws).sum(axis=2)
     happened = np.random.default_rng(_SEED).random(wrong.shape) < wrong
     return AllWrong(wrong.mean(axis=0), happened.mean(axis=1))

@@ -10,7 +10,8 @@ from scipy.special import logit, logsumexp
 from scipy.stats import norm, t
 
 from bayescal.core.quantity import Draws, Floats
-from bayescal.quantities.ssme.data import ScoreMatrix, most_probable
+from bayescal.core.scores import predicted_class
+from bayescal.quantities.ssme.data import ScoreMatrix
 from bayescal.quantities.ssme.priors import Tilt
 
 # Logarithms of smaller probabilities say more of a classifier's arithmetic than of the label.
@@ -51,11 +52,11 @@ class Agreement(NamedTuple):
 def rates_of_agreement(probs: Floats, weights: Floats) -> Agreement:
     """Compare how often classifiers agree with how often their probabilities say they should."""
     sure = float(pooled(probs, weights).max(axis=1).mean())
-    top = most_probable(probs)
+    top = predicted_class(probs)
     without_each = weights * ~np.eye(len(weights), dtype=bool)
     without_each /= without_each.sum(axis=1, keepdims=True)
     agree = sum(
-        weight * np.mean(own == most_probable(pooled(probs, others)))
+        weight * np.mean(own == predicted_class(pooled(probs, others)))
         for weight, own, others in zip(weights, top, without_each, strict=True)
     )
     # Shared errors raise it too: it centres a prior, no more. All rows of one class say nothing.
@@ -216,7 +217,7 @@ def _labeled_rows(matrix: ScoreMatrix, pool: Floats) -> list[str]:
     top = pool[matrix.labeled].max(axis=1)
     if not len(top):
         return []
-    right = most_probable(pool[matrix.labeled]) == matrix.y[matrix.labeled]
+    right = predicted_class(pool[matrix.labeled]) == matrix.y[matrix.labeled]
     distance = (right - top).sum() / np.sqrt((top * (1 - top)).sum())
     if abs(distance) < _FAR:
         return []

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 from bayescal.core.checks import check_is, check_number, check_whole
 from bayescal.core.quantity import Bound, Floats
+from bayescal.core.text import surely
 from bayescal.quantities.temperature.logits import ALPHA_MAX, ALPHA_MIN, check_alpha_bounds
 
 HALF_BRIER_LIPSCHITZ: Final = float(np.sqrt(2))
@@ -111,17 +112,17 @@ def bounds(
         size = np.log(width / (2 * gamma)) + (n_classes + 1) * np.log(8 * gamma * unit)
     excess = float(8 * np.sqrt(np.log(2 / delta) / n) + 4 * np.sqrt(size / n))
     of_class = _class_excess(n, n_classes, width, unit, p_min, delta)
-    surely = f"with probability {1 - delta:g}"
+    sure = f"with probability {surely(delta)}"
     each = "in each predicted class calibrated apart"
     shares = f"{_LOSS}; every class is predicted with at least the least observed share"
     apart = (
         "difference between the mean loss of the rows and that of the population, of any numbers"
     )
     return Bounds(
-        Bound(excess, f"loss above that of the best numbers, {surely}", _LOSS),
-        Bound(of_class, f"loss above that of the best number {each}, {surely}", shares),
-        Bound(excess / 2, f"{apart}, {surely}", _LOSS),
-        Bound(of_class / 2, f"{apart}, in each predicted class, {surely}", shares),
+        Bound(excess, f"loss above that of the best numbers, {sure}", _LOSS),
+        Bound(of_class, f"loss above that of the best number {each}, {sure}", shares),
+        Bound(excess / 2, f"{apart}, {sure}", _LOSS),
+        Bound(of_class / 2, f"{apart}, in each predicted class, {sure}", shares),
     )
 
 

@@ -25,6 +25,7 @@ from bayescal.core.columns import Label, column_names, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores
 from bayescal.core.quantity import Floats
+from bayescal.core.scores import predicted_class
 from bayescal.quantities.temperature.estimator import binned_error, top_class
 from bayescal.quantities.temperature.logits import (
     ALPHA_MAX,
@@ -38,7 +39,6 @@ from bayescal.quantities.temperature.logits import (
     least_loss,
     logit_of_top,
     places_of,
-    predicted_class,
     undetermined,
     warn_of,
     warn_of_zeros,

@@ -18,7 +18,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores
 from bayescal.core.plausibility import below_chance
 from bayescal.core.quantity import Floats, digest_of
-from bayescal.core.scores import Scores, check_one_classifier, check_ungrouped
+from bayescal.core.scores import Scores, check_one_classifier, check_ungrouped, predicted_class
 from bayescal.core.sums import Sums
 from bayescal.core.text import counted
 from bayescal.quantities.temperature.logits import (
@@ -33,7 +33,6 @@ from bayescal.quantities.temperature.logits import (
     least_loss,
     log_probabilities,
     logit_of_top,
-    predicted_class,
     tabulated,
 )
 from bayescal.quantities.temperature.vector_scaling import CentredRows

@@ -24,7 +24,7 @@ from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores, check_one_classifier, top_label
+from bayescal.core.scores import Scores, check_one_classifier, predicted_class, top_label
 from bayescal.core.sums import Several
 from bayescal.curves.cells import draw_masses
 from bayescal.quantities.temperature.data import Problem, Rows, only_problem
@@ -32,7 +32,6 @@ from bayescal.quantities.temperature.logits import (
     ClassWise,
     Integers,
     class_wise,
-    predicted_class,
     scores_of_0,
 )
 

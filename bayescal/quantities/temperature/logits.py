@@ -20,6 +20,7 @@ from bayescal.core.columns import to_floats
 from bayescal.core.errors import InputError, warn_caller
 from bayescal.core.intake import Column, probabilities
 from bayescal.core.quantity import Floats
+from bayescal.core.scores import predicted_class
 
 INPUTS: Final = ("logits", "probabilities")
 _ROUNDING: Final = 1e-6
@@ -82,15 +83,6 @@ def warn_of(text: str | None) -> None:
     """Warn where the package was called, if of anything."""
     if text:
         warn_caller(text, UserWarning)
-
-
-def predicted_class(scores: NDArray[np.floating]) -> NDArray[np.intp]:
-    """The first class of the largest score, (obs,); of two the second, as in the paper."""
-    if scores.ndim == 1:
-        return (scores >= 0.5).astype(np.intp)
-    if scores.shape[1] == 2:
-        return (scores[:, 1] >= scores[:, 0]).astype(np.intp)
-    return scores.argmax(axis=1)
 
 
 def finite_logits(logits: Floats) -> Floats:

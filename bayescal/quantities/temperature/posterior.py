@@ -27,7 +27,7 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
-from bayescal.core.scores import Scores
+from bayescal.core.scores import Scores, predicted_class
 from bayescal.core.sums import Several
 from bayescal.curves.average import in_chains
 from bayescal.quantities.temperature.bounds import bounds
@@ -52,7 +52,6 @@ from bayescal.quantities.temperature.logits import (
     as_logits,
     masked_logits,
     places_of,
-    predicted_class,
 )
 from bayescal.quantities.temperature.many_rows import CountedRows, problems_of
 from bayescal.quantities.temperature.model import (

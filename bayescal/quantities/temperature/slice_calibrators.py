@@ -26,6 +26,7 @@ from bayescal.core.columns import MISSING, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.intake import check_same_order
 from bayescal.core.quantity import Floats
+from bayescal.core.scores import predicted_class
 from bayescal.quantities.temperature.calibrators import (
     ClassWiseTemperatureScaling,
     LogitCalibrator,
@@ -38,7 +39,6 @@ from bayescal.quantities.temperature.logits import (
     class_wise,
     labeled_rows,
     log_probabilities,
-    predicted_class,
     warn_of,
 )
 

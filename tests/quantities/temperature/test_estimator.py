@@ -5,6 +5,7 @@ from sklearn.metrics import accuracy_score
 
 import bayescal as bc
 from bayescal.core.errors import InputError
+from bayescal.core.scores import predicted_class
 from bayescal.quantities.temperature.estimator import (
     CellSums,
     calibration_errors,
@@ -19,7 +20,7 @@ from bayescal.quantities.temperature.estimator import (
     smoothed_rows,
     top_class,
 )
-from bayescal.quantities.temperature.logits import log_probabilities, predicted_class
+from bayescal.quantities.temperature.logits import log_probabilities
 from tests.quantities.temperature.made import rows
 
 
