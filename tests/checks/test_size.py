@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2316,
-    "core": 9553,
+    "core": 9570,
     "curves": 2720,
     "inference": 1852,
     "measures": 901,
     "plots": 3336,
-    "quantities/agnostic": 3830,
+    "quantities/agnostic": 3832,
     "quantities/credal": 6477,
-    "quantities/ece": 3089,
+    "quantities/ece": 3090,
     "quantities/pu_ece": 6280,
-    "quantities/ssme": 5616,
-    "quantities/temperature": 5023,
+    "quantities/ssme": 5610,
+    "quantities/temperature": 5013,
     "report": 3143,
-    "results": 6603,
+    "results": 6609,
     "workflow": 2859,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_592
+TEST_LINES = 52_609
 
 
 def lines(path: Path) -> int:
