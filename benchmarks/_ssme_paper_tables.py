@@ -204,8 +204,8 @@ def _print_gains(cells: Cells, curve: Any) -> None:
 def _row(cell: Any, method: str, task: str, curve: Any) -> tuple[str, str]:
     """Gains and sizes of one method, a number a metric."""
     metrics = [m for m in METRICS if printed(task, COUNTS[0], "Labeled", m)]
-    places = [_effective(cell, method, metric, curve["tasks"][task]) for metric in metrics]
-    sizes = ["-" if k is None else str(curve["sizes"][k]) for k in places]
+    known = curve["tasks"][task]
+    sizes = [_effective(cell, method, m, curve["sizes"], known[m]) for m in metrics]
     return " ".join(number(_gain(cell, method, m), 1) for m in metrics), " ".join(sizes)
 
 
@@ -216,9 +216,9 @@ def _gain(cell: Any, method: str, metric: str) -> float:
     return float(np.mean(base) / np.mean([*own.values()])) if base else np.nan
 
 
-def _effective(cell: Any, method: str, metric: str, curve: Any) -> int | None:
-    """Place of the size whose error of labelled rows alone is nearest."""
-    here, known = errors(cell, method, metric), curve[metric]
+def _effective(cell: Any, method: str, metric: str, sizes: Any, known: Any) -> str:
+    """Size whose error of labelled rows alone, which is known, is nearest."""
+    here = errors(cell, method, metric)
     if not here.size or None in known:
-        return None
-    return effective_sample_size(float(here.mean()), range(len(known)), 100 * np.array(known))
+        return "-"
+    return str(effective_sample_size(float(here.mean()), sizes, 100 * np.array(known)))

@@ -2,6 +2,7 @@
 
 python benchmarks/agnostic_coverage.py                          # simulated classifiers
 python benchmarks/agnostic_coverage.py --adult adult.csv.gz     # real classifiers of few scores
+python benchmarks/agnostic_coverage.py --pairs                  # differences of equal classifiers
 python benchmarks/agnostic_coverage.py --render                 # the table of the figures on disk
 
 Posteriors are direct draws. Of simulated classifiers the truth is an integral; of real ones, all
@@ -21,7 +22,7 @@ import _cells
 import numpy as np
 import xarray as xr
 from _common import print_table
-from _results import print_provenance, read
+from _results import print_provenance, read, write
 
 import bayescal as bc
 from bayescal.quantities.agnostic.functionals import Roc
@@ -32,6 +33,9 @@ RULE = bc.DecisionRule(
     {"keep": (0, 0.25), "review": (0.25, 0.6), "remove": (0.6, 1)},
 )
 UNLABELED = 2000
+# Of pairs: rows with and without a label, and what is compared.
+PAIR_ROWS = (400, 1000)
+PAIRED = ("auc", "cost", "c")
 
 
 class Population(NamedTuple):
@@ -211,14 +215,55 @@ def render(name: str) -> None:
     print_table(title, ("classifier", "rows", *COLUMNS), lines)
 
 
+def pair(seed: int) -> dict[str, list[float]]:
+    """Whether 90% intervals hold a difference of 0, and their widths, as paired and as if apart.
+
+    Two classifiers see the feature with noise of their own: neither is better.
+    """
+    rng = np.random.default_rng([seed, 1])
+    x = rng.normal(size=sum(PAIR_ROWS))
+    label = (rng.random(len(x)) < 1 / (1 + np.exp(-2 * x))).astype(float)
+    label[PAIR_ROWS[0] :] = np.nan
+    score = {name: 1 / (1 + np.exp(-2 * (x + rng.normal(0, 0.5, len(x))))) for name in "ab"}
+    scores = bc.Scores.stack(score, y_true=label)
+    result = bc.fit(bc.agnostic, scores, decision=RULE, method="direct", seed=seed, draws=500)
+    found = {}
+    for var in PAIRED:
+        own = bc.difference(result, "a", "b", var)
+        draws = [result["posterior"][var].sel(classifier=name).values.ravel() for name in "ab"]
+        apart = np.quantile(draws[0] - rng.permutation(draws[1]), [0.05, 0.95])
+        found[var] = [own.lower <= 0 <= own.upper, own.upper - own.lower, apart[1] - apart[0]]
+    return found
+
+
+def pairs(replications: int, render_only: bool) -> None:
+    """Print means over pairs of equal classifiers."""
+    name = "agnostic_coverage_pairs"
+    if not render_only:
+        found = [pair(seed) for seed in range(replications)]
+        means = {var: np.mean([one[var] for one in found], axis=0).tolist() for var in PAIRED}
+        write(name, replications=replications, means=means)
+    content = read(name)
+    print_provenance(content)
+    print_table(
+        f"Differences of two equal classifiers, 90% intervals, {content['replications']} pairs",
+        ("of", "coverage", "width", "width apart"),
+        [(var, *values) for var, values in content["means"].items()],
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replications", type=int, default=100)
     parser.add_argument("--rows", type=int, nargs="+", default=[200, 1000])
     parser.add_argument("--adult", help="adult.csv.gz: real classifiers in place of simulated ones")
+    parser.add_argument("--pairs", action="store_true", help="differences of equal classifiers")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
+    if given.pairs:
+        pairs(given.replications, given.render)
+        return
     name = "agnostic_coverage" + "_adult" * bool(given.adult)
     if not given.render:
         settings = {"replications": given.replications, "source": _cells.source()}

@@ -70,6 +70,7 @@ RUNS = {
     "agnostic": [
         ("agnostic_coverage.py", 0.5),
         ("agnostic_coverage.py --adult {data}/adult.csv.gz", 0.5),
+        ("agnostic_coverage.py --pairs", 0.1),
         ("agnostic_paper.py", 0.1),
     ],
     "temperature": [

@@ -30,7 +30,9 @@ def main() -> None:
     parser.add_argument("--of", required=True, help="name of the figures that select the cells")
     _populations.add_options(parser, _populations.RATES)
     _cells.add_options(parser)
-    parser.add_argument("--spread", type=float, help="of the class prior, of pu_real_coverage.py")
+    parser.add_argument(
+        "--spread", type=float, default=pu_real_coverage.SPREAD, help="that of pu_real_coverage.py"
+    )
     parser.set_defaults(bank="report", seed=SEED, draws=1000)
     given = parser.parse_args()
 
@@ -39,21 +41,21 @@ def main() -> None:
         return [tuple(cell["key"]) for cell in cells if cell["coverage"] < SELECTED]
 
     where, settings = _populations.where(given), _cells.settings_of(given)
-    if given.spread is None:
-        parts: tuple[str, ...] = ("n",)
-        task = partial(real_coverage.run_cell, where=where, settings=settings)
+    if given.of.startswith("pu_"):
+        own = f"{given.bank}{pu_real_coverage.of_spread(given.spread)}"
+        if not given.render and not given.of.endswith(own):
+            parser.error(f"--of {given.of} was run with another --bank or --spread")
+        parts: tuple[str, ...] = ("nP", "nU")
+        run_cell = partial(pu_real_coverage.run_cell, spread=given.spread)
     else:
-        parts = ("nP", "nU")
-        task = partial(
-            pu_real_coverage.run_cell, where=where, settings=settings, spread=given.spread
-        )
+        parts, run_cell = ("n",), partial(real_coverage.run_cell)
     _cells.finish(
         given,
         f"{given.of}_again",
         "the calibration error, cells chosen by other samples",
         ("population", "classifier", *parts),
         keys,
-        task,
+        partial(run_cell, where=where, settings=settings),
     )
 
 

@@ -108,3 +108,19 @@ def test_the_series_with_a_false_alarm_are_those_of_the_benchmark(page: str) -> 
     most = max(cell["series_with_alarm"] for cell in result("change")["stable"])
     text = " ".join((ROOT / page).read_text(encoding="utf-8").replace('"', "").split())
     assert re.findall(r"up to (\d+) ?%[^.]* had one somewhere", text) == [f"{100 * most:.0f}"]
+
+
+@pytest.mark.parametrize(
+    ("words", "cells"),
+    [
+        ("of real classifiers: X on average over N cells, worst X", "real_difference_report"),
+        ("covered X on average over N cells of 60 samples, X", "weighted_coverage_ece"),
+    ],
+)
+def test_coverage_in_words_is_that_of_the_benchmark(words: str, cells: str) -> None:
+    text = " ".join((ROOT / "docs" / "ece.md").read_text(encoding="utf-8").replace("*", "").split())
+    (shown,) = re.findall(words.replace("X", r"(\.\d+)").replace("N", r"(\d+)"), text)
+    held = result(cells)
+    found = [one.get("weighted", one)["coverage"] for one in held.get("cells", held.get("rows"))]
+    wanted = [np.mean(found), len(found), min(found)]
+    assert list(map(float, shown)) == pytest.approx(wanted, abs=0.0051)
