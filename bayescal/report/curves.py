@@ -197,9 +197,9 @@ def differences(view: View) -> Markup | None:
         "informative than the overlap of two separate ones.",
         figures(wide=drawings),
         table("Differences", _difference_columns(view, _most_apart(every))),
-        "Bold: the interval excludes zero, so the difference is resolved. P(equal): both are "
-        "calibrated, or copies of each other. Correlation: that of the two errors over the shared "
-        f"rows.{more}",
+        "Bold: the interval, of this pair alone, excludes zero: the difference is resolved, though "
+        "of many pairs some are so by chance. P(equal): both are calibrated, or copies of each "
+        f"other. Correlation: that of the two errors over the shared rows.{more}",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 import xarray as xr
@@ -233,8 +233,7 @@ class _Window(NamedTuple):
     errors: Errors
     figures: dict[str, float | None]
     status: str
-    rng: np.random.Generator
-    """Random numbers that belong to the window."""
+    rng: np.random.Generator  # random numbers that belong to the window
 
 
 def _windows(results: object, asked: _Asked) -> dict[str, _Window]:
@@ -292,12 +291,13 @@ def _named(results: Any) -> Mapping[Any, Any]:
         )
     for name in results:
         if isinstance(name, bool) or not isinstance(name, str | int | np.integer):
+            remedy = "Name it by str(window), such as a date written as '2025-01'."
+            if isinstance(name, tuple):
+                remedy = "Pass the windows of one series: {window: fits[series, window], ...}."
             raise InputError(
-                f"a window must be named by a word or a whole number; got {name!r}. Pass the "
-                "windows of one series, as {window: fits[series, window], ...}."
+                f"a window must be named by a word or a whole number; got {name!r}. {remedy}"
             )
-    found: Mapping[Any, Any] = results
-    return found
+    return cast("Mapping[Any, Any]", results)
 
 
 def _window(name: str, tree: Any, asked: _Asked) -> _Window:

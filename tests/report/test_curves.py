@@ -163,6 +163,7 @@ def test_too_many_pairs_are_cut_and_the_rest_counted() -> None:
     body = str(differences(View(make_result(names, draws=10), 0.9)))
     assert body.count("<tr>") == MOST_PAIRS + 1
     assert "12 further pairs" in body
+    assert "of many pairs some are so by chance" in body
 
 
 def test_the_pairs_most_apart_are_found_without_the_difference_of_all(

@@ -1,5 +1,6 @@
 """Change over windows: against normal posteriors, whose differences are known."""
 
+from datetime import date
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -164,8 +165,11 @@ WRONG = {
         {**FAILED, "new": None}
     ),
     "'b' failed: no rows. Leave it out": lambda: bc.change(_WithFailure()),
-    "a window must be named by a word or a whole number": lambda: bc.change(
+    "a word or a whole number; got .* Pass the windows of one series": lambda: bc.change(
         {("north", "old"): window(0.1), ("north", "new"): window(0.1)}
+    ),
+    "got datetime.date\\(2025, 1, 1\\). Name it by str": lambda: bc.change(
+        {date(2025, 1, 1): None}
     ),
     "same classifier and class; they have 'a' \\(old\\), 'b' \\(new\\)": lambda: bc.change(
         {**FAILED, "new": window(0.1, classifier="b")}
