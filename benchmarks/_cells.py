@@ -10,15 +10,14 @@ import argparse
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from hashlib import sha256
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+import _results
 import numpy as np
 from _common import print_table
-from _results import RESULTS, print_provenance, read, write
+from _results import print_provenance, read, write
 from threadpoolctl import threadpool_limits
 
 import bayescal as bc
@@ -113,12 +112,8 @@ def run(
 
 
 def begun(name: str, settings: Cell) -> list[Cell]:
-    """Cells on disk, if they were run under the same settings."""
-    if not (RESULTS / f"{name}.json").exists():
-        return []
-    content = read(name)
-    same = all(content.get(key) == value for key, value in settings.items())
-    return list(content["cells"]) if same else []
+    """Cells on disk, if they were run by this source and under the same settings."""
+    return list(_results.begun(name, **settings).get("cells", []))
 
 
 def render(name: str, title: str, parts: Sequence[str], against: str | None) -> None:
@@ -218,17 +213,7 @@ def settings_of(given: argparse.Namespace) -> dict[str, Any]:
         "seed": given.seed,
         "method": given.method,
         "draws": given.draws,
-        "source": source(),
     }
-
-
-def source() -> str:
-    """Digest of the package's source: figures of another model are not gone on with."""
-    digest = sha256()
-    package = Path(bc.__file__).parent
-    for path in sorted(package.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:12]
 
 
 def finish(

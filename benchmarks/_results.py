@@ -8,11 +8,15 @@ import platform
 import subprocess
 import sys
 from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from _common import processor
+
+import bayescal as bc
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -33,6 +37,26 @@ def read(name: str) -> dict[str, Any]:
     return content
 
 
+def begun(name: str, **settings: Any) -> dict[str, Any]:
+    """Read figures that a run of this source, under the same settings, has begun; else none."""
+    if not (RESULTS / f"{name}.json").exists():
+        return {}
+    content = read(name)
+    same = content["provenance"].get("source") == source()
+    same &= all(content.get(key) == value for key, value in settings.items())
+    return content if same else {}
+
+
+@cache
+def source() -> str:
+    """Digest of the package's source: figures of another are not gone on with."""
+    digest = sha256()
+    package = Path(bc.__file__).parent
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
 def commit() -> str:
     """Give the commit of the source; "unknown" outside a clone."""
     git = ["git", "-C", Path(__file__).parent, "rev-parse", "--short", "HEAD"]
@@ -48,6 +72,7 @@ def provenance() -> dict[str, str]:
     return {
         "command": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *arguments]),
         "commit": commit(),
+        "source": source(),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": f"{processor()}, {os.cpu_count()} cores",
         "load": ", ".join(f"{value:.1f}" for value in os.getloadavg()),

@@ -266,7 +266,7 @@ def main() -> None:
         return
     name = "agnostic_coverage" + "_adult" * bool(given.adult)
     if not given.render:
-        settings = {"replications": given.replications, "source": _cells.source()}
+        settings = {"replications": given.replications}
         keys = [(one, n) for one in populations(given.adult) for n in given.rows]
         task = partial(run_cell, path=given.adult, replications=given.replications)
         _cells.run(name, settings, keys, task, given.jobs)

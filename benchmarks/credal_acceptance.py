@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from _common import print_table
-from _results import print_provenance, read, write
+from _results import begun, print_provenance, read, write
 from _ssme_tasks import adult, binary
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
@@ -226,7 +226,7 @@ def tables(data: Path) -> Iterable[tuple[str, str, Floats, NDArray[np.int64]]]:
 def run(data: Path, splits: int, sampled: Mapping[str, int]) -> None:
     """Measure, and write after every split; go on where a run of the same splits was stopped."""
     settings = {"splits": splits, "sampled": dict(sampled)}
-    figures = begun(settings)
+    figures = begun("credal_acceptance", **settings).get("figures", [])
     done = {tuple(row[:4]) for row in figures}
     for name, classifier, prob, label in tables(data):
         for n, seed in product(SIZES[name], range(splits)):
@@ -241,16 +241,6 @@ def run(data: Path, splits: int, sampled: Mapping[str, int]) -> None:
             figures.append([name, classifier, n, seed, probabilities, bounds])
             write("credal_acceptance", **settings, figures=figures)
             print(name, classifier, n, seed, flush=True)
-
-
-def begun(settings: Mapping[str, Any]) -> list[Any]:
-    """Figures on disk, if they are of the same splits."""
-    try:
-        content = read("credal_acceptance")
-    except FileNotFoundError:
-        return []
-    same = all(content[name] == value for name, value in settings.items())
-    return list(content["figures"]) if same else []
 
 
 def in_words(values: list[float]) -> str:

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import matplotlib as mpl
 import numpy as np
 from _common import print_table
-from _results import RESULTS, print_provenance, read, write
+from _results import begun, print_provenance, read, write
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from self_learning import STATIC, dress, in_words, load, parted, top_label_ece
@@ -189,8 +189,8 @@ def one_run(name: str, key: str, seed: int, data: Path) -> dict[str, Any]:
 
 
 def stored() -> list[dict[str, Any]]:
-    """Runs on disk."""
-    return read(NAME)["runs"] if (RESULTS / f"{NAME}.json").exists() else []
+    """Runs of this source on disk."""
+    return begun(NAME).get("runs", [])
 
 
 def measure(data: Path, seeds: int, names: list[str]) -> None:

@@ -6,8 +6,8 @@ python benchmarks/ssme.py --data DIR --groups                      # every group
 python benchmarks/ssme.py --data DIR --curve                       # labelled rows alone, 10 to 1000
 python benchmarks/ssme.py --render
 
-DIR is that of `_ssme_tasks.py`. A run can be stopped and taken up again: what is on disk is not
-computed anew, unless --redo says so. --first starts at another split, as choices are to be made on
+DIR is that of `_ssme_tasks.py`. A run can be stopped and taken up again: what is on disk of
+the same source is not computed anew, unless --redo says so. --first starts at another split, as choices are to be made on
 splits that are not reported.
 """
 
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from _labeled_errors import SIZES, labeled_errors
-from _results import RESULTS, read, write
+from _results import begun, write
 from _ssme_methods import (
     GROUPED,
     METHODS,
@@ -47,11 +47,8 @@ TASKS = tuple(tasks(Path()))
 
 
 def stored(name: str) -> dict[str, dict[str, Record]]:
-    """Records on disk, by method and split."""
-    if not (RESULTS / f"{name}.json").exists():
-        return {}
-    found: dict[str, dict[str, Record]] = read(name)["methods"]
-    return found
+    """Records of this source on disk, by method and split."""
+    return begun(name).get("methods", {})
 
 
 def store(name: str, task: str, n_labeled: int, seed: int, found: Mapping[str, Record]) -> None:
@@ -120,9 +117,7 @@ def run(
 
 def curve(made: Mapping[str, Callable[[], Task]], names: Sequence[str], redo: bool) -> None:
     """Mean absolute error of labelled rows alone, by their number."""
-    known: dict[str, Any] = {}
-    if (RESULTS / "ssme_curve.json").exists():
-        known = read("ssme_curve")["tasks"]
+    known = begun("ssme_curve").get("tasks", {})
     for name in (name for name in names if redo or name not in known):
         task = made[name]()
         truth = metrics(task.probs, np.eye(task.probs.shape[2])[task.labels])

@@ -5,7 +5,7 @@ python benchmarks/ssme_bank.py --data DIR --development --first 1000
 python benchmarks/ssme_bank.py --data DIR --check 2                 # the same splits by NUTS
 python benchmarks/ssme_bank.py --render
 
-DIR is that of `_ssme_tasks.py`. Posteriors are sampled by `_ssme_fast.py`; what is on disk is kept
+DIR is that of `_ssme_tasks.py`. Posteriors are sampled by `_ssme_fast.py`; figures are written
 after every split.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from _common import print_table
-from _results import RESULTS, print_provenance, read, write
+from _results import RESULTS, begun, print_provenance, read, write
 from _ssme_fast import draws_of
 from _ssme_methods import METRICS, of_draws, split_of
 from _ssme_tasks import Task, development, reported
@@ -105,8 +105,7 @@ def run(given: argparse.Namespace, name: str) -> None:
     made = (development if given.development else reported)(given.data)
     chosen = given.tasks or list(made)
     held = {task: made[task]() for task in chosen}
-    content = read(name) if (RESULTS / f"{name}.json").exists() else {"cells": {}}
-    cells = content["cells"]
+    cells = begun(name).get("cells", {})
     last = given.first + (given.check or given.splits)
     for seed in range(given.first, last):
         for task in held.values():

@@ -23,7 +23,7 @@ os.environ.setdefault(
 )
 
 import numpy as np
-from _results import RESULTS, read, write
+from _results import begun, write
 from _ssme_methods import (
     METRICS,
     Found,
@@ -151,9 +151,7 @@ def described(task: Task) -> dict[str, Any]:
 def run(task: Task, n_labeled: int, seed: int, methods: dict[str, Method]) -> None:
     """Every method on one split that is not on disk."""
     name = file_of(task.name, n_labeled)
-    known: dict[str, Any] = {}
-    if (RESULTS / f"{name}.json").exists():
-        known = read(name)["methods"]
+    known = begun(name).get("methods", {})
     missing = [method for method in methods if str(seed) not in known.get(method, {})]
     if not missing:
         return

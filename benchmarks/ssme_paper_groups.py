@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _results import RESULTS, print_provenance, read, write
+from _results import begun, print_provenance, read, write
 from _ssme_adult import adult, trained, training_rows
 from _ssme_methods import METRICS
 from _ssme_tables import markdown, number
@@ -178,7 +178,7 @@ def main() -> None:
     rows = np.setdiff1d(np.arange(len(source.label)), np.concatenate(sets))
     task = trained(source, sets, rows, NAME)
     divisions = {name: group[rows] for name, group in source.divisions.items()}
-    known = read(NAME)["splits"] if (RESULTS / f"{NAME}.json").exists() else {}
+    known = begun(NAME).get("splits", {})
     for seed in range(given.splits):
         if str(seed) not in known:
             known[str(seed)] = to_lists(measure(task, divisions, seed))

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from _results import RESULTS, print_provenance, read, write
+from _results import begun, print_provenance, read, write
 from _ssme_adult import Adult, adult, trained, training_rows
 from _ssme_methods import METRICS, values
 from _ssme_tables import markdown, number, with_error
@@ -213,8 +213,7 @@ def main() -> None:
     if given.data is None:
         parser.error("--data is needed to compute")
     source = adult(given.data)
-    known = (RESULTS / f"{NAME}.json").exists()
-    bends = read(NAME)["bends"] if known else {}
+    bends = begun(NAME).get("bends", {})
     for k in range(given.sets):
         for bend in given.bend:
             of_set = bends.setdefault(str(bend), {}).setdefault(str(k), {})

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from _results import RESULTS, print_provenance, read, write
+from _results import begun, print_provenance, read, write
 
 import bayescal as bc
 from bayescal.quantities.temperature.estimator import BINNING, top_class
@@ -137,7 +137,7 @@ def render():
 
 def keep(title, replications, lines):
     """Add a truth to those on disk."""
-    kept = read(NAME)["truths"] if (RESULTS / f"{NAME}.json").exists() else {}
+    kept = begun(NAME).get("truths", {})
     write(NAME, truths={**kept, title: {"replications": replications, "rows": lines}})
 
 

@@ -16,7 +16,7 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from _results import RESULTS, read, write
+from _results import begun, write
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
@@ -151,7 +151,7 @@ def show(title, runs):
 
 def keep(title, table):
     """Add a table to those on disk."""
-    kept = read(NAME)["tables"] if (RESULTS / f"{NAME}.json").exists() else {}
+    kept = begun(NAME).get("tables", {})
     write(NAME, columns=COLUMNS + HALVES, tables={**kept, title: table})
 
 

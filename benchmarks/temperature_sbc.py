@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from _common import print_table
-from _results import RESULTS, print_provenance, read, write
+from _results import begun, print_provenance, read, write
 from scipy.stats import chisquare
 
 import bayescal as bc
@@ -51,7 +51,7 @@ def run(name: str, replications: int, seed: int) -> None:
 
 
 def on_disk() -> dict[str, Any]:
-    return read(NAME)["priors"] if (RESULTS / f"{NAME}.json").exists() else {}
+    return begun(NAME).get("priors", {})
 
 
 def p_values(ranks: dict[str, list[int]]) -> dict[str, float]:
@@ -65,7 +65,7 @@ def p_values(ranks: dict[str, list[int]]) -> dict[str, float]:
 def render() -> None:
     print_provenance(read(NAME))
     rows = []
-    for name, found in on_disk().items():
+    for name, found in read(NAME)["priors"].items():
         each = p_values(found["ranks"])
         least = min(each, key=each.get)
         rows.append(

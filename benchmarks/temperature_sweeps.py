@@ -15,7 +15,7 @@ from typing import Any, Final
 import matplotlib as mpl
 import numpy as np
 from _common import STATIC, print_table
-from _results import RESULTS, print_provenance, read, write
+from _results import begun, print_provenance, read, write
 from matplotlib.figure import Figure
 from temperature_paper import COLUMNS, METHODS, Setting, digits
 
@@ -44,7 +44,7 @@ def settings_of(name: str) -> list[Setting]:
 
 def run(seeds: int) -> None:
     """Measure every setting; those on disk with as many seeds are kept."""
-    found = read(NAME)["settings"] if (RESULTS / f"{NAME}.json").exists() else {}
+    found = begun(NAME).get("settings", {})
     for setting in {each: None for name in SWEEPS for each in settings_of(name)}:
         if len(found.get(setting.words, {}).get("seeds", ())) == seeds:
             continue

@@ -1,5 +1,6 @@
 """Tables of the pages show the means and worst cells that the benchmarks wrote."""
 
+import importlib
 import json
 import re
 from pathlib import Path
@@ -124,3 +125,17 @@ def test_coverage_in_words_is_that_of_the_benchmark(words: str, cells: str) -> N
     found = [one.get("weighted", one)["coverage"] for one in held.get("cells", held.get("rows"))]
     wanted = [np.mean(found), len(found), min(found)]
     assert list(map(float, shown)) == pytest.approx(wanted, abs=0.0051)
+
+
+def test_figures_of_another_source_or_setting_are_not_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    results = importlib.import_module("_results")
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+    assert results.begun("runs", seeds=3) == {}
+    results.write("runs", seeds=3, runs=[0.5])
+    assert results.begun("runs", seeds=3)["runs"] == [0.5]
+    assert results.begun("runs", seeds=4) == {}
+    monkeypatch.setattr(results, "source", lambda: "another")
+    assert results.begun("runs", seeds=3) == {}
