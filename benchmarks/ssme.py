@@ -7,8 +7,8 @@ python benchmarks/ssme.py --data DIR --curve                       # labelled ro
 python benchmarks/ssme.py --render
 
 DIR is that of `_ssme_tasks.py`. A run can be stopped and taken up again: what is on disk of
-the same source is not computed anew, unless --redo says so. --first starts at another split, as choices are to be made on
-splits that are not reported.
+the same source is not computed anew, unless --redo says so. --first starts at another split, as
+choices are to be made on splits that are not reported.
 """
 
 from __future__ import annotations
