@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_630
+TEST_LINES = 52_645
 
 
 def lines(path: Path) -> int:
