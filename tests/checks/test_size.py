@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_609
+TEST_LINES = 52_616
 
 
 def lines(path: Path) -> int:
