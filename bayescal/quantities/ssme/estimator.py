@@ -25,7 +25,6 @@ from bayescal.core.scores import Scores, predicted_class
 from bayescal.quantities.ssme.data import (
     ScoreMatrix,
     draw_labels,
-    score_matrix,
     weighted_matrix,
     with_known_labels,
 )
@@ -350,7 +349,7 @@ def estimate_unbinned_ece(
     density of all scores gives P(y | p_j) exactly, by leaving the other coordinates out. The paper
     names this form and uses the binned one, which is biased upwards less.
     """
-    matrix, chosen = score_matrix(scores), settings_of(settings, NAMED)
+    matrix, chosen = weighted_matrix(scores), settings_of(settings, NAMED)
     fit, widths = fit_scores(matrix, chosen, class_prior, generator(seed))
     return np.array(
         [_mean_gap(matrix.select(m), fit, widths, chosen) for m in range(matrix.n_classifiers)]
@@ -360,11 +359,12 @@ def estimate_unbinned_ece(
 def _mean_gap(matrix: ScoreMatrix, fit: Fit, widths: Floats, settings: KDESettings) -> float:
     """Mean gap of a single classifier under the joint fit."""
     kernel = kernel_of(alr(matrix.probs, settings.reference), widths, settings.leave_one_out)
-    row_weight = np.where(matrix.labeled, settings.labeled_weight, 1.0)[:, np.newaxis]
-    given_score = expect(kernel, fit.prob_label * row_weight, fit.class_prior, fit.prob_label)
+    weight = matrix.row_weight * np.where(matrix.labeled, settings.labeled_weight, 1.0)
+    of_rows = fit.prob_label * weight[:, np.newaxis]
+    given_score = expect(kernel, of_rows, fit.class_prior, fit.prob_label)
     probs = matrix.probs[0]
-    rows, predicted = np.arange(len(probs)), predicted_class(probs)
-    return float(np.abs(given_score - probs)[rows, predicted].mean())
+    gap = np.abs(given_score - probs)[np.arange(len(probs)), predicted_class(probs)]
+    return float(np.average(gap, weights=matrix.weight))
 
 
 def fit_scores(

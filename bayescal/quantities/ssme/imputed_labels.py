@@ -148,7 +148,8 @@ def majority_vote(
 def vote_shares(matrix: ScoreMatrix, votes: str = "most-probable") -> Floats:
     """Share of the accuracy-weighted votes for each class, (obs, class)."""
     vote = predicted_class(matrix.probs)
-    weight = (vote[:, matrix.labeled] == matrix.y[matrix.labeled]).mean(axis=1)
+    # In whole numbers: rounded shares, .2 and .4 against .6, would break a tie.
+    weight = (vote[:, matrix.labeled] == matrix.y[matrix.labeled]).sum(axis=1)
     if not weight.any():
         raise InputError(
             "Majority-Vote weights classifiers by their accuracy on labelled rows; got 0 for all "

@@ -97,7 +97,7 @@ def model_of(problem: Problem, labels: LabelModel) -> pm.Model:
 
 def label_model(problem: Problem, priors: Priors) -> LabelModel:
     """Join a problem and its priors."""
-    power = priors.likelihood_power(round(problem.matrix.effective_labels))
+    power = priors.likelihood_power(problem.matrix.effective_labels)
     if isinstance(priors.label, Tilt):
         return TiltModel.of(problem, priors.label, power)
     return MixtureModel.of(problem, priors.label, power)

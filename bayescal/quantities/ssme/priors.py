@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Final, override
 
-from bayescal.core.checks import check_choice, check_is, check_number, check_whole
+from bayescal.core.checks import check_choice, check_is, check_number
 from bayescal.core.quantity import BasePriors
 
 __all__ = ["OPINION_POOLS", "GaussianMixture", "Priors", "StudentTMixture", "Tilt"]
@@ -50,7 +50,8 @@ class Tilt:
     own_curvature : float, above 0, default 0.1
         Scale of each classifier's own bend.
     group : float, above 0, default 0.2
-        Scale by which groups differ in intercept and log slope.
+        Scale of what groups add to the logits, and of the log of a factor of all other terms:
+        normal, with a standard deviation that is half-normal of this scale.
     opinion_pool : {"agreement", "mean"}, default "agreement"
         How probabilities are pooled: weighted by agreement with the other classifiers, or their
         plain mean. Agreement helps where one classifier is bad, and does little harm elsewhere.
@@ -105,7 +106,8 @@ class GaussianMixture:
     -----
     The literal semi-supervised mixture. Real scores are not normal given the class, and many
     unlabelled rows make it fit their shape rather than the labels: its intervals are narrow and
-    wrong. Components keep their class only through labels: every class needs one.
+    wrong. Components keep their class only through labels: every class needs one. Class shares are
+    uniform before, and the power of `Priors` is that of unlabelled rows too.
     """
 
     location: float = 2.0
@@ -198,20 +200,20 @@ class Priors(BasePriors):
         )
         return cls(label, discount=0.0, power=0.6)
 
-    def likelihood_power(self, n_labeled: int) -> float:
+    def likelihood_power(self, n_labeled: float) -> float:
         """Give the power that the likelihood of some labels is raised to.
 
         Parameters
         ----------
-        n_labeled : int
-            Their number.
+        n_labeled : float, at least 0
+            Their number; of weighted ones the effective number.
 
         Returns
         -------
         float
             ``power * n / (n + discount)``; `power` without labels, which have no likelihood.
         """
-        check_whole(n_labeled, "n_labeled", 0)
+        check_number(n_labeled, "n_labeled", "[0, inf)")
         return self.power * n_labeled / (n_labeled + self.discount) if n_labeled else self.power
 
     def alternatives(self) -> dict[str, Priors]:
@@ -256,7 +258,8 @@ class Priors(BasePriors):
         if self.discount:
             factor = "" if self.power == 1 else f"{power} * "
             power = f"{factor}n / (n + {self.discount:g}), n being the number of labels"
-        return f"{text} The labels' likelihood is raised to the power {power}."
+        what = "The labels' likelihood" if isinstance(self.label, Tilt) else "The rows' likelihood"
+        return f"{text} {what} is raised to the power {power}."
 
 
 def _tilt_words(tilt: Tilt) -> str:

@@ -145,6 +145,13 @@ def test_readings_differ_where_votes_are_split():
     np.testing.assert_allclose(drawn.accuracy, soft.accuracy, atol=0.006)  # standard error .001
 
 
+def test_a_tie_of_votes_is_of_the_first_class():
+    # Right on one, two and three of five: 1 / 5 + 2 / 5 is 3 / 5, though not in floating point.
+    score = [[0.9] + [0.1] * 4 + [0.9], [0.9] * 2 + [0.1] * 3 + [0.9], [0.9] * 3 + [0.1] * 3]
+    found = majority_vote(stacked(two_classes(score), [1] * 5 + [None]))
+    np.testing.assert_allclose(found.accuracy, [1 / 6, 2 / 6, 4 / 6])
+
+
 def test_votes_by_threshold_are_for_every_class_above_its_share():
     probs = np.array([[[0.5, 0.4, 0.1], [0.8, 0.1, 0.1]], [[0.2, 0.3, 0.5], [1 / 3, 1 / 3, 1 / 3]]])
     matrix = score_matrix(stacked(probs, [0, None]))

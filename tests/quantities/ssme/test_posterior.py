@@ -68,12 +68,12 @@ def test_equal_weights_change_nothing():
 
 def test_weighted_labels_count_as_their_effective_number():
     weight = np.random.default_rng(4).exponential(size=200)
-    case = weighted_case(weight, Priors(power=0.5, discount=0))
+    case = weighted_case(weight, Priors(power=0.5, discount=10))
     of_labels = weight[:20]
     n = of_labels.sum() ** 2 / (of_labels**2).sum()
     draws = {k: v[None] for k, v in case.model.prior_draws(5, np.random.default_rng(1)).items()}
-    plain = weighted_case(None, Priors(power=0.5, discount=0)).model.log_likelihood(draws)
-    expected = plain * of_labels * n / of_labels.sum()
+    plain = weighted_case(None, Priors(power=1, discount=0)).model.log_likelihood(draws)
+    expected = plain * 0.5 * n / (n + 10) * of_labels * n / of_labels.sum()
     np.testing.assert_allclose(case.model.log_likelihood(draws), expected, rtol=1e-12)
     found = case.arrays(draws, None, np.random.default_rng(2))
     said = found.bounds_attrs["labeled_accuracy"]["assumption"]

@@ -41,7 +41,7 @@ def test_json_holds_every_number(label):
         (Tilt(), ["weighted by agreement", "around 0 of scale 0.1, or, with", "power 0.25 * n /"]),
         (Tilt(wide_scale=0.3), ["of scale 0.3 (of one classifier around 0, of scale 0.6)"]),
         (Tilt(opinion_pool="mean", wide_weight=0), ["in plain mean", "of scale 0.1; weights"]),
-        (GaussianMixture(3.0, 0.5), ["independent normals", "deviation 3", "log widths of 0.5"]),
+        (GaussianMixture(3.0, 0.5), ["independent normals", "deviation 3", "0.5. The rows' like"]),
         (StudentTMixture(degrees=7), ["7 degrees of freedom"]),
     ],
 )
