@@ -224,7 +224,7 @@ class ParametricCalibrator(LogitCalibrator, ABC):
     def take(self, point: Floats) -> None:
         """Take parameters."""
 
-    def centred(self, logits: Floats) -> tuple[Floats, Floats]:
+    def centred(self, logits: Floats, weight: Floats | None) -> tuple[Floats, Floats]:
         """Logits to find parameters of, and the matrix that turns these into those of the whole."""
         return logits, np.eye(len(self.domain(logits)[0]))
 
@@ -246,7 +246,7 @@ class ParametricCalibrator(LogitCalibrator, ABC):
 
     @override
     def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> str:
-        found, whole = self.centred(logits)
+        found, whole = self.centred(logits, weight)
         self.take(self.least_loss(found, label, weight) @ whole)
         return ""
 
@@ -415,9 +415,10 @@ class VectorScaling(ParametricCalibrator):
         return np.append(one, 0 * one), ends, np.append(np.abs(logits).max(axis=0), one)
 
     @override
-    def centred(self, logits: Floats) -> tuple[Floats, Floats]:
+    def centred(self, logits: Floats, weight: Floats | None) -> tuple[Floats, Floats]:
         # Numbers and shifts of logits far from 0 move together, and optimisers stop early.
-        middle, whole = logits.mean(axis=0), np.eye(2 * logits.shape[1])
+        middle = np.average(logits, axis=0, weights=weight)
+        whole = np.eye(2 * logits.shape[1])
         whole[: len(middle), len(middle) :] = -np.diag(middle)
         return logits - middle, whole
 

@@ -352,7 +352,7 @@ class _Near(NamedTuple):
 
 def _parametric(base: ParametricCalibrator, parts: Sequence[Part], gamma: float) -> Near:
     logits, label, weight = map(np.concatenate, zip(*parts, strict=True))
-    logits, whole = base.centred(logits)
+    logits, whole = base.centred(logits, weight)
     ends = np.cumsum([len(part.label) for part in parts])[:-1]
     parts = [Part(own, *part[1:]) for own, part in zip(np.split(logits, ends), parts, strict=True)]
     n_slices, start = len(parts), base.least_loss(logits, label, weight)

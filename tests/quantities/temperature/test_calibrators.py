@@ -57,6 +57,15 @@ def test_whole_weights_are_repeated_rows(calibrator):
     assert np.abs(found - plain).max() > 1e-3
 
 
+def test_whole_weights_are_repeated_rows_where_a_score_parts_the_classes():
+    logits = np.array([-1.4, -1.2, -0.9, -0.4, -0.2, 0.3, 1.1, 1.2, 1.4, 1.7])
+    label, weight = (logits > 1.15).astype(int), np.array([18, 24, 37, 6, 29, 24, 15, 3, 23, 6])
+    weighted = VectorScaling().fit(logits, label, sample_weight=weight)
+    repeated = VectorScaling().fit(logits.repeat(weight), label.repeat(weight))
+    found = weighted.predict_proba(logits), repeated.predict_proba(logits)
+    np.testing.assert_allclose(*found, atol=1e-6)
+
+
 def test_weighted_vector_scaling_has_the_least_weighted_log_loss():
     logits, label = rows(300, 3)
     weight = np.random.default_rng(0).uniform(0.1, 10, 300)
