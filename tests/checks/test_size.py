@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3090,
     "quantities/pu_ece": 6280,
     "quantities/ssme": 5614,
-    "quantities/temperature": 5013,
+    "quantities/temperature": 5014,
     "report": 3143,
     "results": 6609,
     "workflow": 2859,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_652
+TEST_LINES = 52_661
 
 
 def lines(path: Path) -> int:
