@@ -236,14 +236,19 @@ def part_edges(
 
     `of_labels` are scores between 0 and 1. Edges are halfway between two of these, so that a rare
     event is not the highest of its part, at the lowest and highest, and around rows of 0 and 1.
-    A part whose rows are all of one score ends there, as no threshold parts them.
+    A part whose rows are all of one score ends there, as no threshold parts them. The score of each
+    of a few events among very many rows is a part: a hundredth of the others would rank with it.
     """
-    ends, inner = [], [np.array(_beside(closed))]
-    for scores, n in of_labels:
-        if n:
+    labels = [(scores, n) for scores, n in of_labels if n]
+    ends = [scores(np.array([1, n])) for scores, n in labels]
+    inner, most = [np.array(_beside(closed))], max((n for _, n in labels), default=0)
+    for scores, n in labels:
+        if 2 * n <= PARTS and PARTS * n < most:
+            own = scores(np.arange(1, n + 1))
+            inner += [own, np.nextafter(own, own.dtype.type(closed == "left"))]
+        else:
             ranks = np.unique(np.maximum(quantile_ranks(n, PARTS), 1))[: n - 1]
             inner.append((scores(ranks).astype(np.float64) + scores(ranks + 1)) / 2)
-            ends.append(scores(np.array([1, n])))
     inner += [np.array([np.min(ends), np.max(ends)])] if ends else []
     found = refine(edges, _around(np.sort(np.concatenate(inner))), closed)
     values = np.unique(score)

@@ -11,7 +11,7 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2316,
-    "core": 9570,
+    "core": 9575,
     "curves": 2720,
     "inference": 1852,
     "measures": 901,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_661
+TEST_LINES = 52_682
 
 
 def lines(path: Path) -> int:

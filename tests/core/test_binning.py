@@ -1,10 +1,13 @@
 """Rows in bins: rules read row by row, other libraries' conventions, and weights."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 import bayescal as bc
 from bayescal.core import binning
@@ -13,6 +16,7 @@ from bayescal.core.bin_edges import bin_edges, weight_units
 from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores
 from bayescal.core.scores import Scores, Task
+from bayescal.measures.scores import auc, auprc
 from bayescal.quantities import ece
 
 
@@ -494,6 +498,23 @@ def test_parts_of_cells_hold_few_rows_of_either_label(closed: str, events: int) 
     tied = TiedRows(value, np.bincount(inverse), np.bincount(inverse, task.event).astype(int))
     np.testing.assert_array_equal(tied.parts(cells).edges, parts.edges)
     np.testing.assert_array_equal(tied.parts(cells).positives, parts.positives)
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("events", [1, 3, 50])
+def test_few_events_rank_among_very_many_rows_as_they_do(closed: str, dtype: Any, events: int):
+    rng, n = np.random.default_rng(3), 6000
+    score, event = rng.random(n).astype(dtype), np.zeros(n, np.uint8)
+    event[np.argsort(-score)[5 :: n // events][:events]] = 1
+    task = Task({}, score, event)
+    cells = binning.fine_counts(task, [0.0, 0.3, 1.0], 20, closed)
+    parts = binning.part_counts(task, cells)
+    held = parts.count > 0
+    rate, mass = parts.positives[held] / parts.count[held], parts.share[held]
+    of_parts = rate, parts.mean_score[held], mass
+    assert auc(*of_parts) == pytest.approx(roc_auc_score(event, score), abs=1e-12)
+    assert auprc(*of_parts) == pytest.approx(average_precision_score(event, score), abs=1e-12)
 
 
 @pytest.mark.parametrize("closed", ["right", "left"])
