@@ -155,8 +155,8 @@ class BinCounts:
         number = _whole if self.mass is None else _effective
         count = number(self.count, "count", len(edges) - 1)
         positives = number(self.positives, "positives", len(edges) - 1)
-        sums = self._check_weights(count, positives)
         _check_at_most(positives, count, "positives", "count")
+        sums = self._check_weights(count, positives)
         fields = {
             "edges": edges,
             "count": count,
