@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6477,
     "quantities/ece": 3090,
     "quantities/pu_ece": 6280,
-    "quantities/ssme": 5614,
+    "quantities/ssme": 5615,
     "quantities/temperature": 5014,
     "report": 3143,
     "results": 6609,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_682
+TEST_LINES = 52_691
 
 
 def lines(path: Path) -> int:

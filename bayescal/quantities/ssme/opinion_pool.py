@@ -26,10 +26,10 @@ def lifted(probs: Floats) -> Floats:
     return np.asarray(above_0 / above_0.sum(axis=-1, keepdims=True))
 
 
-def agreement_weights(probs: Floats) -> Floats:
-    """Weigh classifiers by ``exp(-mean KL(mean of the others || own))`` over rows, (classifier)."""
-    if len(probs) == 1:
-        return np.ones(1)
+def agreement_weights(probs: Floats, opinion_pool: str = "agreement") -> Floats:
+    """Weigh classifiers by ``exp(-mean KL(mean of the others || own))`` over rows, or alike."""
+    if len(probs) == 1 or opinion_pool == "mean":
+        return np.full(len(probs), 1 / len(probs))
     others = (probs.sum(axis=0) - probs) / (len(probs) - 1)
     divergence = (others * np.log(others / probs)).sum(axis=2).mean(axis=1)
     weight = np.exp(divergence.min() - divergence)
@@ -190,10 +190,12 @@ _CAUTIOUS = "probably underconfident, share errors, or hardly ever predict a rar
 _FAR = 3.0
 
 
-def pool_warnings(matrix: ScoreMatrix, labeling: str = "random") -> list[str]:
+def pool_warnings(
+    matrix: ScoreMatrix, labeling: str = "random", opinion_pool: str = "agreement"
+) -> list[str]:
     """Compare agreement with confidence, and rows labelled at random with the opinion pool."""
     probs = lifted(matrix.probs)
-    weights = agreement_weights(probs)
+    weights = agreement_weights(probs, opinion_pool)
     found = _agreement(probs, weights)
     # On a row that is labelled for its rare class a pool that is right is mostly wrong.
     return found + (_labeled_rows(matrix, pooled(probs, weights)) if labeling == "random" else [])

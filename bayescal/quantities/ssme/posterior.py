@@ -171,7 +171,8 @@ class SSMECase:
     def warnings(self) -> Sequence[str]:
         """What is missing in the labels, and what contradicts the classifiers."""
         matrix = self.problem.matrix
-        return [*data_warnings(matrix), *pool_warnings(matrix, self.problem.labeling)]
+        pool = getattr(self.priors.label, "opinion_pool", "agreement")  # a mixture has none
+        return [*data_warnings(matrix), *pool_warnings(matrix, self.problem.labeling, pool)]
 
     def fingerprint(self) -> str:
         """Hash of scores, labels, groups and options."""

@@ -287,15 +287,13 @@ def features_of(probs: Floats, prior: Tilt) -> tuple[Features, LogSlope]:
     # Own log probabilities keep what they share with the opinion pool's: weights that move together
     # steepen or flatten the pool, most where the better classifiers do.
     above_0 = lifted(probs)
-    n, _, n_classes = above_0.shape
-    equal = prior.opinion_pool == "mean"
-    weights = np.full(n, 1 / n) if equal else agreement_weights(above_0)
+    weights = agreement_weights(above_0, prior.opinion_pool)
     pool = pooled(above_0, weights)
     log_pool = _centred(np.log(pool))
     logs = _centred(np.log(above_0))
     own = logs - logs.mean(axis=1, keepdims=True)
     own /= np.maximum(own.std(axis=(1, 2), keepdims=True), _LEAST_SPREAD)
-    bend = _residual(pool - 1 / n_classes, log_pool)
+    bend = _residual(pool - 1 / pool.shape[1], log_pool)
     bend /= max(float(bend.std()), _LEAST_SPREAD)
     own_bend = np.stack([_own_bend(p, log, log_pool) for p, log in zip(above_0, logs, strict=True)])
     found = Features(log_pool, np.moveaxis(own, 0, -1), bend, np.moveaxis(own_bend, 0, -1))

@@ -414,6 +414,15 @@ def test_agreement_that_probabilities_do_not_explain_is_warned_of():
     assert "agree" not in warned(made, probs=made.matrix.probs[:1], classifiers=("a",))
 
 
+def test_warnings_are_of_the_pool_that_the_model_has():
+    # In plain mean each of three contradicts the other two; by agreement two alike are the pool.
+    y_prob = {"a": [0.8, 0.2] * 5, "b": [0.7, 0.3] * 5, "c": [0.001, 0.999] * 5}
+    scores = bc.Scores.stack(y_prob, y_true=[0, 1, *[None] * 8])
+    for pool, said in (("mean", "less often (0% of the rows)"), ("agreement", "more often (99%")):
+        (found,) = plan(scores, Priors(label=Tilt(opinion_pool=pool))).cases
+        assert said in " ".join(found.warnings)
+
+
 def test_labels_that_contradict_the_classifiers_are_warned_of():
     made = calibrated()
     y = made.matrix.y
