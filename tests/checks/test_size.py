@@ -12,12 +12,12 @@ BUDGET = {
     "quantities": 223,
     "cli": 2316,
     "core": 9570,
-    "curves": 2720,
+    "curves": 2715,
     "inference": 1852,
     "measures": 901,
     "plots": 3336,
     "quantities/agnostic": 3832,
-    "quantities/credal": 6477,
+    "quantities/credal": 6478,
     "quantities/ece": 3090,
     "quantities/pu_ece": 6280,
     "quantities/ssme": 5610,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_609
+TEST_LINES = 52_641
 
 
 def lines(path: Path) -> int:
