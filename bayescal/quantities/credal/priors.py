@@ -201,8 +201,8 @@ class IncrementIsotonic(_RatePrior):
     Parameters
     ----------
     bins : int, 2 to 200, or "optimal", default 20
-        Number of bins. A score is in that of its rank (see `MonotoneCurve`), on an edge in the upper
-        one. ``"optimal"`` is the cube root of the number of calibration rows, rounded up.
+        Number of bins. A score is in that of its rank (see `MonotoneCurve`), or in the upper of
+        two. ``"optimal"`` is the cube root of that of calibration rows, rounded up.
     concentration : float, above 0, default 0.3
         Of each of the ``bins + 1`` steps from 0 to 1. Below 1 a few steps do most of the rise: the
         fewer, the smaller its sum over all steps. 0.03 with 50 bins expects a few jumps.
