@@ -102,25 +102,23 @@ class BinnedMass:
     Notes
     -----
     A bin's rate and confidence are means over its cells weighted by their masses, all from one
-    draw. A bin without rows has mass 0; its rate is the mean over its cells, unweighted, which
-    rests on the prior and the neighbouring cells. A mean is linear, so that a bin's gap is the mean
-    of its cells' gaps.
+    draw. The rate of a bin without mass is the mean over its cells, unweighted, which rests on the
+    prior and the neighbouring cells. A mean is linear, so that a bin's gap is the mean of its
+    cells' gaps.
     """
 
     problem: Problem
     mass: Floats  # (..., cell)
 
     @cached_property
-    def _of_bins(self) -> tuple[Floats, Floats, Floats]:
-        """Masses of the bins, sums of their cells' weights, and confidences."""
-        support = self.problem.support()
-        total = self._weight @ support
-        scores = self._weight @ (self.problem.cells.mean_score[:, None] * support)
-        return np.where(self.problem.bins.count > 0, total, 0.0), total, scores / total
-
-    @cached_property
-    def _weight(self) -> Floats:
-        return self.mass + self.problem.in_empty_bin()
+    def _of_bins(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Masses of the bins, weights of their cells, sums of these, and confidences."""
+        support, member = self.problem.support(), self.problem.membership()
+        mass = self.mass @ member
+        weight = self.mass + (mass == 0) @ member.T
+        total = weight @ support
+        scores = weight @ (self.problem.cells.mean_score[:, None] * support)
+        return mass, weight, total, scores / total
 
     def at(self, rates: Floats) -> BinnedMass:
         """Masses from shares of rows: those of weighted rows depend on the rates."""
@@ -131,9 +129,9 @@ class BinnedMass:
 
     def errors(self, rates: Floats) -> dict[str, Floats]:
         """Calibration errors, label rates and gaps at label rates of the cells."""
-        mass, total, confidence = self._of_bins
+        mass, weight, total, confidence = self._of_bins
         of_cells = rates - self.problem.cells.mean_score
-        gap = (self._weight * of_cells) @ self.problem.support() / total
+        gap = (weight * of_cells) @ self.problem.support() / total
         return {
             "ece": expected_calibration_error(mass, gap, 0.0),
             "tce": np.vecdot(self.mass, np.abs(of_cells, out=of_cells)),
@@ -187,10 +185,6 @@ class Problem:
         else:
             source = held[np.searchsorted(held, every, side="left")]
         return np.asarray(table[:, source])
-
-    def in_empty_bin(self) -> Floats:
-        """Cells whose whole bin has no rows, so that masses cannot weigh them, (cell,)."""
-        return np.asarray(self.membership() @ (self.bins.count == 0))
 
 
 def pad[Scalar: np.generic](values: NDArray[Scalar], *shape: int) -> NDArray[Scalar]:

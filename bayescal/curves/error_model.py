@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 
 from bayescal.core.functionals import (
     bin_mean,
@@ -29,8 +30,8 @@ def add_errors(problem: Problem, rate: Any, mass: Any, size: int) -> None:
     score = pm.Data("mean_score", pad(problem.cells.mean_score, size), dims="cell")
     member = pm.Data("membership", pad(problem.membership(), size, n_bins), dims=("cell", "bin"))
     support = pm.Data("support", pad(problem.support(), size, n_bins), dims=("cell", "bin"))
-    weight = mass + pad(problem.in_empty_bin(), size)
     bin_mass = mass @ member
+    weight = mass + member @ pt.eq(bin_mass, 0)
     label_rate = bin_mean(weight, rate, support)
     confidence = bin_mean(weight, score, support)
     pm.Deterministic("label_rate", label_rate, dims="bin")

@@ -12,23 +12,23 @@ BUDGET = {
     "quantities": 223,
     "cli": 2316,
     "core": 9575,
-    "curves": 2720,
+    "curves": 2715,
     "inference": 1852,
     "measures": 901,
     "plots": 3336,
     "quantities/agnostic": 3832,
-    "quantities/credal": 6477,
+    "quantities/credal": 6478,
     "quantities/ece": 3090,
     "quantities/pu_ece": 6280,
     "quantities/ssme": 5615,
-    "quantities/temperature": 5014,
+    "quantities/temperature": 5013,
     "report": 3143,
     "results": 6609,
     "workflow": 2859,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_691
+TEST_LINES = 52_714
 
 
 def lines(path: Path) -> int:

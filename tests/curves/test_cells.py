@@ -105,11 +105,21 @@ def test_cells_that_are_the_bins_are_their_own():
     np.testing.assert_array_equal(made.membership(), np.eye(7))
 
 
-def test_cells_of_a_bin_without_rows():
+@pytest.mark.parametrize(
+    ("mass", "rate", "ece"),
+    [
+        # The bin without rows has no mass: the plain mean of its cells' rates.
+        ([1.0, 0, 0, 0], 0.3, 0.1),
+        # It has some, as positives alone give it: .5 |.2 - .1| + .5 |.28 - .62|.
+        ([0.5, 0, 0.3, 0.2], 0.28, 0.22),
+    ],
+)
+def test_a_bin_counts_by_the_mass_of_its_cells(mass, rate, ece):
     cells = BinCounts([0, 0.2, 0.4, 0.6, 1], [3, 0, 0, 0], [1, 0, 0, 0], [0.1, 0.3, 0.5, 0.8])
     made = Problem({}, cells, cells.merge([0, 0.4, 1]))
-    # The second cell has no rows, but its bin has.
-    assert made.in_empty_bin().tolist() == [0, 0, 1, 1]
+    found = error_draws(made, np.array([0.2, 0.9, 0.2, 0.4]), np.array(mass))
+    assert found["label_rate"] == pytest.approx([0.2, rate])
+    assert found["ece"] == pytest.approx(ece)
 
 
 def test_too_many_bins_are_refused_before_a_fit_that_would_not_end() -> None:

@@ -78,7 +78,7 @@ class VennAbersCalibrator(Calibrated):
     some probability (see `bayescal.quantities.credal.estimator`).
 
     The scale of weights does not matter, as they are no counts of repeats: a held-out row of weight
-    w counts as ``w * w.sum() / (w**2).sum()`` rows, with sums over rows of near scores, as in
+    w counts as about ``w * w.sum() / (w**2).sum()`` rows, with sums over near scores, as in
     `bayescal.credal`. The row to predict counts as one. The theorem is of equal weights.
 
     Examples

@@ -76,9 +76,9 @@ class CalibrationSplit(Showing):
     training set. Neither can be seen from the scores. With weights calibration rows need not be:
     they stand for the population by their weights.
 
-    A row of weight w counts as ``w sum(w) / sum(w**2)`` rows, with sums over the tenth of the rows,
-    or the 50, whose scores are nearest, as in `bayescal.ece`: equal weights change nothing. A
-    target row, which Venn-Abers predictors add to them, counts as one.
+    Rows count by weight: those of the tenth, or the 50, nearest in score as ``sum(w)**2 /
+    sum(w**2)`` together; where weights differ by label as many as give the logit of the label rate
+    its variance, as in `bayescal.ece`. A target row, added by Venn-Abers predictors, counts as one.
 
     Examples
     --------

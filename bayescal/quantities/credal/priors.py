@@ -201,7 +201,8 @@ class IncrementIsotonic(_RatePrior):
     Parameters
     ----------
     bins : int, 2 to 200, or "optimal", default 20
-        Number of bins. ``"optimal"`` is the cube root of that of calibration rows, rounded up.
+        Number of bins. A score is in that of its rank (see `MonotoneCurve`), or in the upper of
+        two. ``"optimal"`` is the cube root of that of calibration rows, rounded up.
     concentration : float, above 0, default 0.3
         Of each of the ``bins + 1`` steps from 0 to 1. Below 1 a few steps do most of the rise: the
         fewer, the smaller its sum over all steps. 0.03 with 50 bins expects a few jumps.
@@ -242,7 +243,7 @@ class ImpreciseDirichlet(_RatePrior):
     All priors Beta(s t, s (1 - t)), 0 < t < 1, stand side by side (Walley, 1996). With k of n
     labels the lower probability is that under Beta(k, n - k + s), the upper one that under
     Beta(k + s, n - k); the probability itself is drawn with t = 1/2. Bins are independent of each
-    other: nothing rises.
+    other: nothing rises. A score is in the bin of its rank, as for `IncrementIsotonic`.
     """
 
     s: float = 1.0

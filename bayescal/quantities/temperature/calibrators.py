@@ -417,8 +417,7 @@ class VectorScaling(ParametricCalibrator):
     @override
     def centred(self, logits: Floats, weight: Floats | None) -> tuple[Floats, Floats]:
         # Numbers and shifts of logits far from 0 move together, and optimisers stop early.
-        middle = np.average(logits, axis=0, weights=weight)
-        whole = np.eye(2 * logits.shape[1])
+        middle, whole = np.average(logits, axis=0, weights=weight), np.eye(2 * logits.shape[1])
         whole[: len(middle), len(middle) :] = -np.diag(middle)
         return logits - middle, whole
 

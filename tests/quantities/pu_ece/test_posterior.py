@@ -56,6 +56,19 @@ def test_the_optimal_number_of_bins_is_that_of_the_mean_class_prior(strategy, ra
     assert made.attrs["n_bins"] == made.cases[0].problem.unlabeled.bins.n_bins == 7
 
 
+def test_a_bin_that_holds_positives_only_counts_in_the_error() -> None:
+    pu = bc.PUScores(positive=[0.1, 0.5, 0.52, 0.9], unlabeled=[0.1, 0.2, 0.3, 0.8, 0.9])
+    priors = bc.pu_ece.Priors(0.4, bc.pu_ece.MixtureBins())
+    case = plan(pu, priors, binning=bc.Binning(n_bins=3, strategy="uniform")).cases[0]
+    r, t = np.array([0.2, 0.5, 0.3]), np.array([0.5, 0.2, 0.3])
+    names = ("positive_mass", "negative_mass", "class_prior_normal")
+    found = case.quantities(dict(zip(names, (r, t, np.zeros(())), strict=True)))
+    # |P(Y = 1, bin) - E[f; bin]|, of the scores' means .2 and .85, and the middle of the other.
+    gaps = 0.4 * r - (0.4 * r + 0.6 * t) * [0.2, 0.5, 0.85]
+    assert found["ece"] == pytest.approx(np.abs(gaps).sum())
+    assert found["mce"] == pytest.approx((np.abs(gaps) / (0.4 * r + 0.6 * t)).max())
+
+
 # A known class prior leaves few effective draws, of which the result warns; here bins matter.
 @pytest.mark.filterwarnings("ignore:Under 0:bayescal.ConvergenceWarning")
 def test_priors_may_differ_in_their_optimal_number_of_bins() -> None:
