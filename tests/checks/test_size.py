@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_714
+TEST_LINES = 52_713
 
 
 def lines(path: Path) -> int:

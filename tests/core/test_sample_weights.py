@@ -118,7 +118,6 @@ def test_weights_of_a_task_must_fit():
 @pytest.mark.parametrize(
     "use",
     [
-        lambda scores: bc.ssme.estimate_unbinned_ece(scores),
         lambda scores: bc.fit("agnostic", scores, method="direct"),
         lambda scores: bc.CalibrationSplit(calibration=scores.without_weight(), target=scores),
     ],
