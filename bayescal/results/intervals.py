@@ -102,7 +102,7 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     text = in_words(_UNION if conservative and not of_error else kind, prob)
     if conservative and (power := average_power(tree)):
         text += f" Components of the curve have weights by their evidence to the power {power}."
-    text = _unreliable(tree) + text
+    text = _unreliable(tree, access.cases(tree)) + text
     return xr.DataArray(
         np.moveaxis(bounds, 0, -1),
         dims=(*rest, schema.CI_BOUND),
@@ -115,9 +115,9 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     )
 
 
-def _unreliable(tree: xr.DataTree) -> str:
-    """Say so first where a fit did not converge."""
-    return "" if access.all_converged(tree, access.cases(tree)) else UNRELIABLE
+def _unreliable(tree: xr.DataTree, cases: Sequence[ResultSlice]) -> str:
+    """What comes first where a fit of these cases did not converge."""
+    return "" if access.all_converged(tree, cases) else UNRELIABLE
 
 
 def may_be_calibrated(tree: xr.DataTree, var: str) -> bool:
@@ -264,9 +264,8 @@ def _mean_over(
     name = cases[0].classifier + ("" if cases[0].group is None else f", group {cases[0].group}")
     n, every = len(cases), len(_every_class(tree))
     of = f"the {n}" if n >= every else f"{n} of the {every}"
-    head = "" if access.all_converged(tree, cases) else UNRELIABLE
     text = (
-        f"{head}Mean {one.title} of {of} classes of {name}: {mean:.4f} "
+        f"{_unreliable(tree, cases)}Mean {one.title} of {of} classes of {name}: {mean:.4f} "
         f"({percent(prob)} interval {lower:.4f} to {upper:.4f})."
     )
     points = [access.point(tree, chosen, case) for case in cases]
@@ -416,5 +415,6 @@ def _share(
     found: xr.DataArray = (
         beyond(draws, value).astype(float).where(draws.notnull()).mean(schema.DRAW_DIMS)
     )
-    text = f"{_unreliable(tree)}Posterior probability that {name} is {side} {value:g}."
+    head = _unreliable(tree, access.cases(tree))
+    text = f"{head}Posterior probability that {name} is {side} {value:g}."
     return found.rename(name).assign_attrs(text=text)
