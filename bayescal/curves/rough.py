@@ -338,10 +338,10 @@ def rough_inputs(
     }
 
 
-def rough_logit(data: dict[str, Any], wider: Any = 1.0) -> Any:
+def rough_logit(data: dict[str, Any], whitened: Callable[..., Any] | None = None) -> Any:
     """Add ``z`` and ``roughness`` to the model in context; return the cells' logits, (interior,).
 
-    The whitening is this much wider than its root, (interior,).
+    `whitened` is `whitened_normal`, or takes another kind of root.
 
     Notes
     -----
@@ -360,6 +360,6 @@ def rough_logit(data: dict[str, Any], wider: Any = 1.0) -> Any:
     ratio = spread / data["likely_spread"]
     narrower = (1 + data["precision"]) / (1 + data["precision"] * ratio**2)
     centre = data["centre"] * ratio * narrower
-    scale = wider * pm.math.sqrt(narrower)
-    z = whitened_normal("z", centre, data["root"], dims="interior", scale=scale)
+    add = whitened or whitened_normal
+    z = add("z", centre, data["root"], dims="interior", scale=pm.math.sqrt(narrower))
     return data["offset"] + product(data["vectors"], spread * z)

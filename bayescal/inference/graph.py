@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pymc as pm
@@ -232,6 +232,68 @@ class _Whitening(_OfVectors):
         return pt.log(scale).sum() + pt.log(pt.abs(root.diagonal())).sum()
 
 
+class _Blended(_Whitening):
+    """As `_Whitening`, by a root between two: these, and the share of the second."""
+
+    name = "blended"
+
+    def forward(self, value: Any, *inputs: Any) -> Any:
+        mean, scale, low, high, share = inputs[-5:]
+        return super().forward(value, mean, scale, low + share * (high - low))
+
+    def backward(self, value: Any, *inputs: Any) -> Any:
+        mean, scale, low, high, share = inputs[-5:]
+        near, far = (product(root, value, upper=True) for root in (low, high))
+        return mean + scale * (near + share * (far - near))
+
+    def log_jac_det(self, value: Any, *inputs: Any) -> Any:
+        _, scale, low, high, share = inputs[-5:]
+        diagonal = low.diagonal() + share * (high - low).diagonal()
+        return pt.log(scale).sum() + pt.log(pt.abs(diagonal)).sum()
+
+
+class Knots(NamedTuple):
+    """Where numbers lie between knots, (knot,), of which the first so many count."""
+
+    knots: Any
+    intervals: Any
+
+    def place(self, value: Any) -> tuple[Any, Any]:
+        """Knot to the left, and the share of the way from it to the next, from 0 to 1."""
+        left = pt.minimum((self.knots[1:] < value).sum(), self.intervals - 1).astype("int64")
+        width = self.knots[left + 1] - self.knots[left]
+        return left, pt.clip((value - self.knots[left]) / width, 0, 1)
+
+
+class _Stretching(_OfVectors):
+    """A rising function of one number: rational quadratic between knots, linear beyond."""
+
+    name = "stretched"
+
+    def forward(self, value: Any, *inputs: Any) -> Any:
+        # Near enough for where chains begin.
+        standard, knots, _, intervals = inputs[-4:]
+        left, part = Knots(knots, intervals[0]).place(value[0])
+        return pt.stack([standard[left] + part * (standard[left + 1] - standard[left])])
+
+    def backward(self, value: Any, *inputs: Any) -> Any:
+        return pt.stack([self._at(value[0], *inputs[-4:])[0]])
+
+    def log_jac_det(self, value: Any, *inputs: Any) -> Any:
+        return pt.log(self._at(value[0], *inputs[-4:])[1])
+
+    def _at(self, value: Any, standard: Any, knots: Any, slopes: Any, intervals: Any) -> Any:
+        """Function and derivative."""
+        left, t = Knots(standard, intervals[0]).place(value)
+        low, high, rise = slopes[left], slopes[left + 1], knots[left + 1] - knots[left]
+        width, both = standard[left + 1] - standard[left], t * (1 - t)
+        mean = rise / width
+        below = mean + (low + high - 2 * mean) * both
+        inside = knots[left] + rise * (mean * t**2 + low * both) / below
+        slope = mean**2 * (high * t**2 + 2 * mean * both + low * (1 - t) ** 2) / below**2
+        return inside + slope * (value - standard[left] - t * width), slope
+
+
 class _BlockWhitening(_OfVectors):
     """``value = mean + root @ standard``, block by block."""
 
@@ -276,6 +338,43 @@ def whitened_normal(
         signature="(p),(p),(p,p)->(p)",
         default_transform=_Whitening(),
         dims=dims,
+    )
+
+
+def blended_normal(
+    name: str, mean: Any, roots: tuple[Any, Any, Any], dims: str | None = None, scale: Any = None
+) -> Any:
+    """Add variables as `whitened_normal` does, by a root between two: these, and a share."""
+    return pm.CustomDist(
+        name,
+        mean,
+        mean * 0 + 1 if scale is None else scale,
+        *roots,
+        logp=_log_density,
+        random=_draw,
+        signature="(p),(p),(p,p),(p,p),()->(p)",
+        default_transform=_Blended(),
+        dims=dims,
+    )
+
+
+def stretched_normal(name: str, standard: Any, knots: Any, slopes: Any, intervals: Any) -> Any:
+    """Add a Normal(0, 1) variable, (1,), sampled through a rising function of a standard value.
+
+    The function has values `knots` and slopes at `standard`, (knot,), and the first so many
+    `intervals` between these.
+    """
+    return pm.CustomDist(
+        name,
+        pt.zeros(1),
+        standard,
+        knots,
+        slopes,
+        pt.stack([intervals]),
+        logp=_log_density,
+        random=_draw,
+        signature="(p),(k),(k),(k),(e)->(p)",
+        default_transform=_Stretching(),
     )
 
 

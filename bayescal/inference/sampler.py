@@ -37,6 +37,8 @@ with on_demand("arviz"):
 type Arrays = Mapping[str, NDArray[Any]]
 
 # What ArviZ knows of nutpie's sample statistics.
+# Points at which variables are computed at once.
+_TOGETHER = 250
 _STATS = {
     "diverging": "diverging",
     "energy": "energy",
@@ -163,10 +165,16 @@ class CompiledModel:
 
     def _variables_at(self, points: NDArray[Any], data: list[NDArray[Any]]) -> dict[str, Any]:
         """Values of the variables at every unconstrained point."""
-        values = self.outputs(*self._split(points.reshape(-1, self.size)), *data)
+        flat = points.reshape(-1, self.size)
+        # What a point selects of the data is there for each point at once.
+        parts = (
+            self.outputs(*self._split(flat[at : at + _TOGETHER]), *data)
+            for at in range(0, len(flat), _TOGETHER)
+        )
+        every = (np.concatenate(values) for values in zip(*parts, strict=True))
         return {
             name: value.reshape(*points.shape[:-1], *value.shape[1:])
-            for name, value in zip(self.names, values, strict=True)
+            for name, value in zip(self.names, every, strict=True)
         }
 
 

@@ -13,13 +13,13 @@ BUDGET = {
     "cli": 2316,
     "core": 9575,
     "curves": 2715,
-    "inference": 1852,
+    "inference": 1959,
     "measures": 901,
     "plots": 3336,
     "quantities/agnostic": 3832,
     "quantities/credal": 6478,
     "quantities/ece": 3090,
-    "quantities/pu_ece": 6280,
+    "quantities/pu_ece": 6259,
     "quantities/ssme": 5615,
     "quantities/temperature": 5013,
     "report": 3143,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_713
+TEST_LINES = 52_750
 
 
 def lines(path: Path) -> int:

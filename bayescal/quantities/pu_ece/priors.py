@@ -314,14 +314,17 @@ class Cubic:
 
     value: Floats  # (knot,)
     slope: Floats  # (knot,)
+    first: float = -LAST
+    last: float = LAST
 
     @cached_property
     def _cubic(self) -> CubicHermiteSpline:
-        return CubicHermiteSpline(KNOTS, self.value, self.slope)
+        knots = np.linspace(self.first, self.last, len(self.value))
+        return CubicHermiteSpline(knots, self.value, self.slope)
 
     def at(self, normal: Floats | float, derivative: int = 0) -> Floats:
         """Values, or those of a derivative, (...)."""
-        return np.asarray(self._cubic(np.clip(normal, -LAST, LAST), derivative))
+        return np.asarray(self._cubic(np.clip(normal, self.first, self.last), derivative))
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,10 +22,9 @@ from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
     NOTHING,
     CurveAndClassPrior,
     Tabulated,
-    Whitening,
     WithSizes,
 )
-from bayescal.quantities.pu_ece.models.moving_gaussian import NEGLIGIBLE, MovingGaussian
+from bayescal.quantities.pu_ece.models.moving_gaussian import NEGLIGIBLE, MovingGaussian, Quantiles
 from bayescal.quantities.pu_ece.priors import KNOTS, LAST, Cubic
 
 CLASS_PRIOR_POWER: Final = 0.2
@@ -185,13 +184,19 @@ class AlongClassPrior:
         log_density = self.evidence[name] + beside(self.knots)
         all_sizes = self._with_sizes[name].evidence
         sizes = self._limited(all_sizes - found.evidence, log_density)
-        along = beside(KNOTS) - beside(self._likeliest(log_density)) + sizes(KNOTS)
+        # Knots as near to each other as the data tell class priors apart.
+        grid = np.linspace(self.knots[0], self.knots[-1], len(KNOTS))
+        along = beside(grid) - beside(self._likeliest(log_density)) + sizes(grid)
         value = np.clip(along, -_MOST, _MOST)
-        return Cubic(value, PchipInterpolator(KNOTS, value).derivative()(KNOTS))
+        slope = PchipInterpolator(grid, value).derivative()(grid)
+        return Cubic(value, slope, *grid[[0, -1]].tolist())
 
-    def whitening(self, name: str) -> Whitening:
+    def whitening(self, name: str) -> MovingGaussian:
         """Find where NUTS has a component."""
-        return Whitening.along(self.knots, self._log_density(name), self._in_nuts[name][1].curve)
+        quantiles, density = self._smooth.quantiles, self._log_density(name)
+        if not self.known:
+            quantiles = Quantiles.of(self.knots, density)
+        return MovingGaussian(quantiles, self._in_nuts[name][1].curve)
 
     def _log_density(self, name: str) -> Floats:
         """Log posterior density of the class prior's normal under a component, (knot,)."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import PchipInterpolator
 from scipy.special import logsumexp
 
 from bayescal.core.functionals import log_binomial_coefficient, sigmoid
@@ -31,7 +30,7 @@ from bayescal.inference.direct import (
 )
 from bayescal.quantities.pu_ece.models.case_control import LOWEST, CaseControlCells, SampleSizes
 from bayescal.quantities.pu_ece.models.moving_gaussian import FIRST, NEGLIGIBLE, MovingGaussian
-from bayescal.quantities.pu_ece.priors import INTERVALS, KNOTS, STEP, Cubic, PriorMap
+from bayescal.quantities.pu_ece.priors import INTERVALS, KNOTS, Cubic, PriorMap
 from bayescal.quantities.pu_ece.priors import LAST as LAST_NORMAL
 
 
@@ -94,8 +93,6 @@ _FEW_STEPS, _SHARE = 3, 0.7
 # Where label rates come near 1 three are too few: the evidence would be up to 15 nats too small.
 # They end where none moves the curve by more than a tenth of a standard deviation.
 _SIZES_STEPS, _CLOSE = 8, 0.1
-# The class prior has longer tails than a Gaussian, where few positives bound it.
-_WIDER = 1.3
 # Of many cells they leave an error of a quarter of a unit.
 _EVIDENCE_DRAWS = 200
 # Under an uncertain class prior the sizes leave NUTS a narrow bent ridge. Of so much more variance
@@ -344,64 +341,6 @@ class _Placed:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Whitening:
-    """Where NUTS finds a component: the class prior's normal, and the curve along it.
-
-    Notes
-    -----
-    Where the class prior rises, high label rates come near 1: the path of the curve's mean bends,
-    and its spread changes. Its mean, and the logs of its standard deviations over those of one
-    root, are functions of the normal on a grid.
-    """
-
-    normal: Gaussian  # of the class prior's normal, (1,)
-    grid: Floats  # (knot,), evenly spaced
-    centre: Floats  # (knot, basis)
-    log_scale: Floats  # (knot, basis)
-    root: Floats  # (basis, basis)
-
-    @classmethod
-    def along(cls, normal: Floats, log_density: Floats, curve: Gaussian) -> Whitening:
-        """Pass through the curve's Gaussians where the normal has a log density, (knot,) each."""
-        grid = np.linspace(normal[0], normal[-1], len(KNOTS))
-        density = PchipInterpolator(normal, log_density)(grid)
-        weight = np.exp(density - logsumexp(density))
-        mean = weight @ grid
-        spread = _WIDER * np.sqrt(weight @ (grid - mean) ** 2)
-        middle = np.argmin(np.abs(normal - mean))
-        scale = np.log(np.linalg.norm(curve.root, axis=-1))
-        centre, log_scale = (
-            PchipInterpolator(normal, values)(grid)
-            for values in (curve.mean, scale - scale[middle])
-        )
-        own = Gaussian(mean.reshape(1), spread.reshape(1, 1))
-        return cls(own, grid, centre, log_scale, curve.root[middle])
-
-    @property
-    def middle(self) -> Gaussian:
-        """The curve's Gaussian about where the normal is likeliest."""
-        near = np.argmin(np.abs(self.grid - self.normal.mean))
-        return Gaussian(self.centre[near], self.root)
-
-    def inputs(self, size: int) -> dict[str, NDArray[Any]]:
-        """Arrays of the model, padded to so many coefficients."""
-        found = {
-            "normal_mean": self.normal.mean,
-            "normal_root": self.normal.root,
-            "first": self.grid[0],
-            "step": self.grid[1] - self.grid[0],
-            "root": np.eye(size),
-        }
-        found["root"][: len(self.root), : len(self.root)] = self.root
-        for name in ("centre", "log_scale"):
-            values = getattr(self, name)
-            slope = PchipInterpolator(self.grid, values).derivative()(self.grid)
-            for key, table in ((name, values), (f"{name}_slope", slope)):
-                found[key] = pad(table, len(self.grid), size)
-        return found
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Member(BaseModel):
     """A component of the interior cells and the class prior, as NUTS samples them.
 
@@ -409,7 +348,7 @@ class _Member(BaseModel):
     """
 
     joint: CurveAndClassPrior
-    whitening: Callable[[], Whitening]  # only NUTS needs it
+    whitening: Callable[[], MovingGaussian]  # only NUTS needs it
     component: Smooth | Rough
     # The whitening follows the roughness only about: smaller steps, and longer trajectories.
     target_accept: ClassVar[float] = 0.95
@@ -451,6 +390,7 @@ class _Member(BaseModel):
             "prior_slope": self.joint.prior.slope,
             "along": self.joint.along.value,
             "along_slope": self.joint.along.slope,
+            "along_ends": np.array([self.joint.along.first, self.joint.along.last]),
         }
 
 
@@ -474,11 +414,11 @@ class SmoothMember(_Member):
 
     def add_to_model(self) -> Any:
         """``positive ~ Binomial(total, odds rate / class_prior)``, and the sizes."""
-        from bayescal.inference.graph import add_data, product, whitened_normal
+        from bayescal.inference.graph import add_data, blended_normal, product
 
         data = add_data(self.inputs(), _SMOOTH_DIMS)
-        normal, centre, scale = _add_class_prior("smooth_normal", data)
-        coef = whitened_normal("coef", centre, data["root"], "basis", scale)
+        normal, centre, roots = _add_class_prior("smooth_normal", data)
+        coef = blended_normal("coef", centre, roots, "basis")
         logit = data["offset"] + product(data["design"], coef)
         return _observe(data, logit, normal)
 
@@ -496,29 +436,31 @@ class RoughMember(_Member):
         """Counts, directions, and the Gaussian that whitens."""
         likely, whitening = self.component.likely_roughness(), self.whitening()
         rough = rough_inputs(self.component, likely, whitening.middle, self.size)
+        # There is one for each knot.
+        del rough["root"]
         return {**self.counts(), **rough, **whitening.inputs(self.size)}
 
     def add_to_model(self) -> Any:
         """``positive ~ Binomial(total, odds rate / class_prior)``, and the sizes."""
-        from bayescal.inference.graph import add_data
+        from bayescal.inference.graph import add_data, blended_normal
 
         data = add_data(self.inputs(), {**DIMS, **_dims("interior")})
-        normal, centre, scale = _add_class_prior("rough_normal", data)
-        logit = rough_logit({**data, "centre": centre}, scale)
+        normal, centre, roots = _add_class_prior("rough_normal", data)
+        logit = rough_logit({**data, "centre": centre, "root": roots}, blended_normal)
         return _observe(data, logit, normal)
 
 
-def _add_class_prior(name: str, data: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """Add the class prior's normal; return it, and centre and scale of the curve's whitening."""
-    import pytensor.tensor as pt
+def _add_class_prior(name: str, data: dict[str, Any]) -> tuple[Any, Any, tuple[Any, Any, Any]]:
+    """Add the class prior's normal; return it, and centre and roots of the curve's whitening."""
+    from bayescal.inference.graph import Knots, stretched_normal
 
-    from bayescal.inference.graph import whitened_normal
-
-    normal = whitened_normal(name, data["normal_mean"], data["normal_root"])[0]
-    grid = data["first"], data["step"]
-    centre = cubic_in_graph(normal, data["centre"], data["centre_slope"], *grid)
-    log_scale = cubic_in_graph(normal, data["log_scale"], data["log_scale_slope"], *grid)
-    return normal, centre, pt.exp(log_scale)
+    known = (data[key] for key in ("standard", "knots", "rise", "intervals"))
+    normal = stretched_normal(name, *known)[0]
+    left, part = Knots(data["knots"], data["intervals"]).place(normal)
+    width = data["knots"][left + 1] - data["knots"][left]
+    centre = _cubic(part, left, data["centre"], width * data["centre_slope"])
+    share = part * part * (3 - 2 * part)
+    return normal, centre, (data["roots"][left], data["roots"][left + 1], share)
 
 
 def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
@@ -531,7 +473,8 @@ def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
     import pytensor.tensor as pt
 
     logit_prior = cubic_in_graph(normal, data["prior_logit"], data["prior_slope"])
-    along = cubic_in_graph(normal, data["along"], data["along_slope"])
+    ends = data["along_ends"]
+    along = cubic_in_graph(normal, data["along"], data["along_slope"], ends[0], ends[1])
     pm.Deterministic("class_prior", pm.math.sigmoid(logit_prior))
     log_prior, total = -pt.softplus(-logit_prior), data["total"]
     odds = pt.exp(data["log_ratio"] - log_prior) * pt.sigmoid(pt.maximum(logit, LOWEST))
@@ -567,12 +510,13 @@ def _draw_counts(count: Any, odds: Any, *_: Any, rng: np.random.Generator, size:
 
 
 def _dims(coefficients: str) -> dict[str, Any]:
-    table = ("knot", coefficients)
     return {
         **dict.fromkeys(("total", "positive", "log_coefficient"), "interior"),
         **dict.fromkeys(("prior_logit", "prior_slope", "along", "along_slope"), "knot"),
-        **dict.fromkeys(("centre", "centre_slope", "log_scale", "log_scale_slope"), table),
-        "root": (coefficients, f"{coefficients}_"),
+        **dict.fromkeys(("standard", "knots", "rise"), "place"),
+        **dict.fromkeys(("centre", "centre_slope"), ("place", coefficients)),
+        "roots": ("place", coefficients, f"{coefficients}_"),
+        "along_ends": "end",
     }
 
 
@@ -584,14 +528,19 @@ _SMOOTH_DIMS: dict[str, Any] = {
 
 
 def cubic_in_graph(
-    normal: Any, value: Any, slope: Any, first: Any = -LAST_NORMAL, step: Any = STEP
+    normal: Any, value: Any, slope: Any, first: Any = -LAST_NORMAL, last: Any = LAST_NORMAL
 ) -> Any:
-    """Compute a `Cubic`, or a table of cubics (knot, ...) on another grid, in a PyTensor graph."""
+    """Compute a `Cubic` in a PyTensor graph."""
     import pytensor.tensor as pt
 
+    step = (last - first) / INTERVALS
     place = pt.clip((normal - first) / step, 0, INTERVALS)
     left = pt.clip(pt.floor(place), 0, INTERVALS - 1).astype("int64")
-    t = place - left
-    low = (1 + 2 * t) * value[left] + t * step * slope[left]
-    high = (3 - 2 * t) * value[left + 1] - (1 - t) * step * slope[left + 1]
-    return (1 - t) ** 2 * low + t**2 * high
+    return _cubic(place - left, left, value, step * slope)
+
+
+def _cubic(part: Any, left: Any, value: Any, slope: Any) -> Any:
+    """Between two knots, at a share of the way; slopes are by that share."""
+    low = (1 + 2 * part) * value[left] + part * slope[left]
+    high = (3 - 2 * part) * value[left + 1] - (1 - part) * slope[left + 1]
+    return (1 - part) ** 2 * low + part**2 * high

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from scipy.linalg import block_diag
 from scipy.special import ndtri
 
 from bayescal.core.quantity import Floats
+from bayescal.curves.cells import pad
 from bayescal.inference.direct import Gaussian, around
 
 _MOST = 24
@@ -152,6 +153,27 @@ class MovingGaussian:
         """The Gaussian at a known class prior, with its normal last."""
         mean, root = self.gaussians.mean[0], block_diag(self.gaussians.root[0], 1.0)
         return Gaussian(np.append(mean, 0.0), root)
+
+    @property
+    def middle(self) -> Gaussian:
+        """The Gaussian at the knot nearest to the middle of the class prior."""
+        return self.gaussians[int(np.abs(self.quantiles.standard).argmin())]
+
+    def inputs(self, size: int) -> dict[str, NDArray[Any]]:
+        """Arrays of a model, padded to so many coefficients and to the most knots."""
+        knots, basis = self.gaussians.mean.shape
+        roots = np.tile(np.eye(size), (_MOST, 1, 1))
+        roots[:knots, :basis, :basis] = self.gaussians.root
+        centre, more = self.gaussians.mean, (0, _MOST - knots)
+        # Nothing lies beyond the last knot, however often it is repeated.
+        names = zip(("standard", "knots", "rise"), self.quantiles, strict=True)
+        return {
+            **{name: np.pad(values, more, "edge") for name, values in names},
+            "intervals": np.asarray(float(knots - 1)),
+            "centre": pad(centre, _MOST, size),
+            "centre_slope": pad(np.gradient(centre, self.quantiles.normal, axis=0), _MOST, size),
+            "roots": roots,
+        }
 
     @cached_property
     def _mean(self) -> CubicHermiteSpline:

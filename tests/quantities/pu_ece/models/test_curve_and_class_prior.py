@@ -9,7 +9,8 @@ from scipy.special import logsumexp, softmax
 import bayescal as bc
 from bayescal.curves.cells import Problem
 from bayescal.curves.priors import CurveAverage
-from bayescal.inference.direct import Weighted
+from bayescal.inference.direct import Gaussian, Weighted
+from bayescal.inference.sampler import compile_model
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import FLAT, _narrowed
@@ -109,11 +110,12 @@ def test_a_known_class_prior_has_one_gaussian() -> None:
     np.testing.assert_allclose(log_volume, np.linalg.slogdet(root[1])[1])
 
 
-def conditional(found, normal):
-    """The curve's Gaussian at one class prior by the whitening, as NUTS does it."""
-    at = [np.interp(normal, found.grid, one) for one in (*found.centre.T, *found.log_scale.T)]
-    centre, log_scale = np.split(np.array(at), 2)
-    return centre, np.exp(log_scale)[:, None] * found.root
+def conditional(found, standard):
+    """The class prior's normal and the curve's Gaussian there by the whitening, as in NUTS."""
+    size = found.gaussians.mean.shape[-1]
+    points = np.vstack([np.zeros(size), np.eye(size)])
+    coef = found.placed(np.column_stack([points, np.full(size + 1, standard)]))[0]
+    return coef[0, -1], coef[0, :-1], (coef[1:, :-1] - coef[0, :-1]).T
 
 
 def cells_at(joint, normal):
@@ -131,8 +133,7 @@ def test_a_class_prior_that_is_about_known_leaves_a_gaussian_that_knows_the_size
     assert joint.sized
     assert model.members["smooth"].joint.sizes is joint.sizes
     found = model.along.whitening("smooth")
-    normal = found.normal.mean.item()
-    mean, root = conditional(found, normal)
+    normal, mean, root = conditional(found, 0.0)
     coef = mean + rng.standard_normal((4000, len(mean))) @ root.T
     cells = cells_at(joint, normal)
     share = cells.share(joint.regression.logit(coef))
@@ -144,36 +145,73 @@ def test_a_class_prior_that_is_about_known_leaves_a_gaussian_that_knows_the_size
     assert abs(off.mean()) < allowed
 
 
+def log_density(joint, whitening, value):
+    """What NUTS has at standard values, but for a constant; and where these are."""
+    coef, log_volume = whitening.placed(value)
+    # It has what counts beside cells and sizes in `along`.
+    likelihood = replace(joint, beside=FLAT).log_likelihood(coef) + joint.along.at(coef[:, -1])
+    return likelihood - np.square(coef).sum(axis=1) / 2 + log_volume, coef
+
+
 def share_of_effective(joint, whitening) -> float:
     """Of draws of a whitening, weighed by the density that NUTS has."""
-    rng, log_weight = np.random.default_rng(8), []
-    for value in rng.standard_normal(2000):
-        at = whitening.normal.mean + whitening.normal.root[0] * value
-        mean, root = conditional(whitening, at.item())
-        own = rng.standard_normal(len(mean))
-        coef = np.append(mean + root @ own, at)
-        log_proposal = -(own @ own + value**2) / 2 - np.linalg.slogdet(root)[1]
-        likelihood = joint.log_likelihood(coef[None])[0] + joint.along.at(at.item())
-        log_weight.append(likelihood - coef @ coef / 2 - log_proposal)
-    return Weighted(np.zeros(2000), np.array(log_weight)).smoothed().ess / 2000
+    size = whitening.gaussians.mean.shape[-1] + 1
+    value = np.random.default_rng(8).standard_normal((2000, size))
+    density = log_density(joint, whitening, value)[0]
+    log_weight = density + np.square(value).sum(axis=1) / 2
+    return Weighted(value, log_weight).smoothed().ess / 2000
 
 
-@pytest.mark.parametrize("name", ["over", "near"])
-def test_the_whitening_follows_the_curve_along_a_wide_class_prior(name) -> None:
-    model = average(name, (500, 5000))
+@pytest.mark.parametrize(
+    ("name", "size"), [("over", (500, 5000)), ("near", (500, 5000)), ("over", (500_000, 500_000))]
+)
+def test_the_whitening_follows_the_curve_along_a_wide_class_prior(name, size) -> None:
+    model = average(name, size)
     joint, found = model.members["smooth"].joint, model.along.whitening("smooth")
-    # NUTS has what counts beside cells and sizes in `along`.
-    joint = replace(joint, beside=FLAT)
-    middle = found.middle.mean
-    still = replace(found, centre=0 * found.centre + middle, log_scale=0 * found.log_scale)
-    rise = np.gradient(found.centre, found.grid, axis=0)[len(found.grid) // 2]
-    line = middle + np.outer(found.grid - found.normal.mean, rise)
+    normal, middle = found.quantiles.normal, found.middle
+    near = np.abs(found.quantiles.standard).argmin()
+    rise = np.gradient(found.gaussians.mean, normal, axis=0)[near]
+    line = middle.mean + np.outer(normal - normal[near], rise)
+    roots = np.tile(middle.root, (len(normal), 1, 1))
+    # One root, with the standard deviations that the curve has at each class prior.
+    spread = np.linalg.norm(found.gaussians.root, axis=-1)
+    scaled = roots * (spread / spread[near])[..., None]
+    others = (line, roots), (0 * line + middle.mean, roots)
     curved, straight, none = (
-        share_of_effective(joint, one) for one in (found, replace(still, centre=line), still)
+        share_of_effective(joint, replace(found, gaussians=Gaussian(*one)))
+        for one in ((found.gaussians.mean, found.gaussians.root), *others)
     )
     # Of 2000 draws each share is within a fifth of itself.
     assert curved > 0.1
     assert curved > 4 * max(straight, none)
+    one_root = Gaussian(found.gaussians.mean, scaled)
+    if size[0] == 500_000:
+        # NUTS had an effective draw in forty.
+        assert curved > 4 * share_of_effective(joint, replace(found, gaussians=one_root))
+
+
+@pytest.mark.mcmc
+@pytest.mark.parametrize("class_prior", [WIDE, 0.4])
+def test_nuts_is_where_the_whitening_is_and_has_its_density(class_prior) -> None:
+    """The graph's quantiles, cubics, roots and volumes against NumPy's, knots fewer than room."""
+    model = average("over", (300, 2000), class_prior)
+    member, found = model.members["smooth"], model.along.whitening("smooth")
+    assert len(found.quantiles.normal) < 24
+    compiled = compile_model(model.build("smooth"))
+    size = found.gaussians.mean.shape[-1]
+    value = 1.5 * np.random.default_rng(1).standard_normal((600, size + 1))
+    names = [len(np.empty(shape).ravel()) for shape in compiled.shapes]
+    at = np.split(value, [size], axis=1)
+    point = np.hstack([np.pad(at[0], ((0, 0), (0, n - size))) if n > 1 else at[1] for n in names])
+    data = compiled._checked(member.inputs())
+    drawn = compiled._variables_at(point[None], data)
+    expected, coef = log_density(member.joint, found, value)
+    np.testing.assert_allclose(drawn["coef"][0, :, :size], coef[:, :-1], atol=1e-9)
+    np.testing.assert_allclose(drawn["smooth_normal"][0, :, 0], coef[:, -1], atol=1e-9)
+    prepared = compiled.density.prepare(*data)
+    in_nuts = [compiled.density.function(*compiled._split(p), *prepared)[0] for p in point]
+    off = np.array(in_nuts) - expected
+    assert np.ptp(off) < 1e-6
 
 
 @pytest.mark.parametrize("seed", [2, 3])
@@ -183,8 +221,8 @@ def test_what_chains_leave_out_of_the_sizes_moves_the_class_prior_little(seed) -
     model = plan(data, bc.pu_ece.Priors(bc.Beta(2, 8))).cases[0].model
     joint, found = model.members["smooth"].joint, model.along.whitening("smooth")
     rng, mean_weight = np.random.default_rng(9), []
-    for at in np.array([0, 0.75, 1.5]) * found.normal.root.item() + found.normal.mean.item():
-        mean, root = conditional(found, at)
+    for standard in (0.0, 0.75, 1.5):
+        at, mean, root = conditional(found, standard)
         own = rng.standard_normal((2000, len(mean)))
         coef = np.column_stack([mean + own @ root.T, np.full(2000, at)])
         in_nuts = replace(joint, beside=FLAT).log_likelihood(coef) + joint.along.at(at)
@@ -204,8 +242,7 @@ def test_what_chains_leave_out_of_the_sizes_leaves_the_curve_in_place(name, b0, 
         plan(data, bc.pu_ece.Priors(bc.Beta(50, 50)), binning=bc.Binning(n_bins=6)).cases[0].model
     )
     joint, found = model.members["smooth"].joint, model.along.whitening("smooth")
-    at = found.normal.mean.item()
-    mean, root = conditional(found, at)
+    at, mean, root = conditional(found, 0.0)
     own = np.random.default_rng(3).standard_normal((4000, len(mean)))
     coef = mean + own @ root.T
     share = cells_at(joint, at).share(joint.regression.logit(coef))
