@@ -371,8 +371,9 @@ def autoeval(
     With values f of n labelled rows, values g expected from the scores, and N unlabelled rows, the
     estimate is ``mean_n(f - lambda g) + lambda mean_N(g)``. The lambda of least variance is
     ``cov_n(f, g) / ((1 + n / N) var(g))``, the variance over all rows, cut to [0, 1] ([1]_ example
-    6.1). The interval adds the variances of both means. It is approximate: of few labels it is too
-    short, and of no width where all labelled rows are right and lambda is 0.
+    6.1). The interval adds the variances of both means. Divisors are those of the authors' program:
+    n + N - 1 in var(g), else the number of rows. The interval is approximate: of few labels it is
+    too short, and of no width where all labelled rows are right and lambda is 0.
 
     References
     ----------
