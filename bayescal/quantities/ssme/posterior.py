@@ -206,6 +206,8 @@ class SSMECase:
             log_likelihood={"label": self.model.log_likelihood(draws)},
             log_prior=self.model.log_prior(draws),
             observed_data={"label": self.problem.labels},
+            # What a label of a row adds to a metric depends on them.
+            constant_data=self._squeezed({"score": self.problem.matrix.probs} if labels else {}),
             point_estimate=self._squeezed(point_estimate(self.problem, self.ece)),
             reference_estimates=self._squeezed(reference_estimates(self.problem, self.ece)),
             bounds=bound_values(theory),
@@ -285,7 +287,7 @@ class SSMECase:
         if self.problem.matrix.n_classifiers > 1:
             return dict(values)
         by_group = bool(self.problem.matrix.groups)
-        place = {"weight": -1, "own_bend": -1} | dict.fromkeys(
+        place = {"score": 0, "weight": -1, "own_bend": -1} | dict.fromkeys(
             Metrics._fields, -2 if by_group else -1
         )
         return {
