@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6478,
     "quantities/ece": 3090,
     "quantities/pu_ece": 6280,
-    "quantities/ssme": 5694,
+    "quantities/ssme": 5695,
     "quantities/temperature": 5013,
     "report": 3143,
     "results": 6609,

@@ -115,8 +115,8 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
     priors, n = access.json_attribute(result, "priors"), int(result.attrs["n_labeled"]) + k
     power = float(priors["power"]) * n / (n + float(priors["discount"]))
     own = None
-    if access.has_variable(result, schema.CONSTANT_DATA, "score"):
-        score = access.variable(result, schema.CONSTANT_DATA, "score")
+    if access.has_variable(result, schema.CONSTANT_DATA, "class_score"):
+        score = access.variable(result, schema.CONSTANT_DATA, "class_score")
         probs = score.transpose(..., "obs", "label_class").values.reshape(-1, *prob.shape[1:])
         own = own_shares(probs, prob.mean(axis=0), metric)
     return greedy_rows(prob[..., 1:], draws, power, int(k), own)
