@@ -396,9 +396,10 @@ def autoeval(
     matrix = score_matrix(scores)
     n, n_rest = matrix.n_labeled, matrix.n_obs - matrix.n_labeled
     if n < 2 or n_rest < 1:
+        remedy = "Label more rows" if n < 2 else "With all labels known, take their mean"
         raise InputError(
             "AutoEval needs two labelled rows and one unlabelled row or more; got "
-            f"{n} and {n_rest}. With all labels known, take their mean."
+            f"{n} and {n_rest}. {remedy}."
         )
     guessed = guessed_values(matrix, metric, guess)
     f = observed_values(matrix, metric)
