@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 import bayescal as bc
 from bayescal.quantities.ssme.data import Problem, score_matrix
 from bayescal.quantities.ssme.metrics import metrics
-from bayescal.quantities.ssme.next_rows import NextLabels, greedy_rows
+from bayescal.quantities.ssme.next_rows import NextLabels, greedy_rows, own_shares
 from bayescal.quantities.ssme.posterior import evaluate
 from bayescal.quantities.ssme.tilt import TiltModel
 
@@ -46,10 +46,11 @@ def labeled(task: Task, rows: NDArray[np.intp], known: NDArray[np.intp]) -> bc.S
 
 
 class Fit(NamedTuple):
-    """Draws of the metrics, and of the labels' probabilities."""
+    """Draws of the metrics, and of the labels' probabilities; the scores."""
 
     metrics: dict[str, Any]
     prob: Any
+    probs: Any
 
 
 def fit(scores: bc.Scores, seed: int) -> Fit:
@@ -60,13 +61,15 @@ def fit(scores: bc.Scores, seed: int) -> Fit:
     draws = draws_of(model, rng)
     found, labels = evaluate(problem, model, draws, rng, ece=None, keep_labels=True)
     prob = np.concatenate(labels["prob_label"]).astype(np.float64)
-    return Fit({name: np.concatenate(found[name]) for name in NAMES}, prob)
+    metrics = {name: np.concatenate(found[name]) for name in NAMES}
+    return Fit(metrics, prob, problem.matrix.probs)
 
 
 def choose(base: Fit) -> NextLabels:
     """What `next_labels` does with a result."""
     power = bc.ssme.Priors().likelihood_power(FIRST + MORE)
-    return greedy_rows(base.prob[..., 1:], base.metrics["accuracy"], power, MORE)
+    own = own_shares(base.probs, base.prob.mean(axis=0), "accuracy")
+    return greedy_rows(base.prob[..., 1:], base.metrics["accuracy"], power, MORE, own)
 
 
 def figures(own: Fit, truth: Any) -> dict[str, list[float]]:

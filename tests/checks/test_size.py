@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6478,
     "quantities/ece": 3090,
     "quantities/pu_ece": 6259,
-    "quantities/ssme": 5615,
+    "quantities/ssme": 5696,
     "quantities/temperature": 5013,
     "report": 3143,
     "results": 6609,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_750
+TEST_LINES = 52_889
 
 
 def lines(path: Path) -> int:

@@ -70,6 +70,7 @@ VARIABLES: tuple[Variable, ...] = (
         dims=("assumption", "summary", "classifier", "group"),
     ),
     *undrawn("probability", dims=("assumption",)),
+    *undrawn("class_score", dims=("classifier", "obs", "label_class")),
     *undrawn("class_prior", dims=("label_class",)),
     *undrawn("label", dims=("label_row",)),
 )

@@ -371,8 +371,9 @@ def autoeval(
     With values f of n labelled rows, values g expected from the scores, and N unlabelled rows, the
     estimate is ``mean_n(f - lambda g) + lambda mean_N(g)``. The lambda of least variance is
     ``cov_n(f, g) / ((1 + n / N) var(g))``, the variance over all rows, cut to [0, 1] ([1]_ example
-    6.1). The interval adds the variances of both means. It is approximate: of few labels it is too
-    short, and of no width where all labelled rows are right and lambda is 0.
+    6.1). The interval adds the variances of both means. Divisors are those of the authors' program:
+    n + N - 1 in var(g), else the number of rows. The interval is approximate: of few labels it is
+    too short, and of no width where all labelled rows are right and lambda is 0.
 
     References
     ----------
@@ -395,9 +396,10 @@ def autoeval(
     matrix = score_matrix(scores)
     n, n_rest = matrix.n_labeled, matrix.n_obs - matrix.n_labeled
     if n < 2 or n_rest < 1:
+        remedy = "Label more rows" if n < 2 else "With all labels known, take their mean"
         raise InputError(
             "AutoEval needs two labelled rows and one unlabelled row or more; got "
-            f"{n} and {n_rest}. With all labels known, take their mean."
+            f"{n} and {n_rest}. {remedy}."
         )
     guessed = guessed_values(matrix, metric, guess)
     f = observed_values(matrix, metric)

@@ -135,7 +135,11 @@ def weighted_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
     if scores.is_binary:
         probs = np.stack([1 - prob, prob], axis=-1)
     else:
-        probs = prob / prob.sum(axis=-1, keepdims=True)
+        total = prob.sum(axis=-1, keepdims=True)
+        # Sums off by the rounding of scores stay: quotients of equal scores would differ.
+        rounding = max(prob.shape[-1] * 1e-12, 2 * float(np.finfo(prob.dtype).eps))
+        off = np.abs(total - 1) > rounding
+        probs = prob / np.where(off, total, 1)
     doubles = probs.astype(np.float64, copy=False)
     divided = scores.group, scores.groups, scores.sample_weight
     return ScoreMatrix(doubles, scores.y_true, scores.classifiers, scores.classes, *divided)

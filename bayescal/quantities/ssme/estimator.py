@@ -415,7 +415,7 @@ class Fit(NamedTuple):
     """What EM ends with."""
 
     prob_label: Floats  # (obs, class): of a labelled row its label
-    class_prior: Floats  # of the last epoch
+    class_prior: Floats  # of these probabilities; a drawn one is that of the last epoch
     n_iter: int
     converged: bool  # whether the last epoch changed no probability by more than the tolerance
 
@@ -453,15 +453,16 @@ def fit_mixture(
     prior = np.average(q, axis=0, weights=in_prior) if class_prior is None else class_prior
     for epoch in range(1, settings.max_epochs + 1):
         # The first epoch's prior is that of the labels started from, whichever way it is updated.
-        if class_prior is None and epoch > 1:
-            counted = draw_labels(q, 1, rng)[0] if drawn else q
-            prior = np.average(counted, axis=0, weights=in_prior)
+        if class_prior is None and drawn and epoch > 1:
+            prior = np.average(draw_labels(q, 1, rng)[0], axis=0, weights=in_prior)
         counted_as = row_weight if epoch > 1 or settings.weighted_start else alike
         raw = expect(kernel, in_densities * counted_as[:, np.newaxis], prior, q)
         updated = raw.copy()
         updated[labeled] = known
         change = float(np.abs(updated - q).max())
         q = updated
+        if class_prior is None and not drawn:
+            prior = np.average(q, axis=0, weights=in_prior)
         in_densities = q if settings.clamp_densities else raw
         if change <= settings.tolerance:
             return Fit(q, prior, epoch, True)

@@ -233,12 +233,13 @@ def fit_normals(
     """Alternate between the normals of the classes, and label probabilities."""
     q = start.copy()
     q[labeled] = known
+    prior = q.mean(axis=0) if class_prior is None else class_prior
     for epoch in range(1, max_epochs + 1):
-        prior = q.mean(axis=0) if class_prior is None else class_prior
         updated = label_probs(points, normals_of(points, q, diagonal=diagonal), prior)
         updated[labeled] = known
         change = float(np.abs(updated - q).max())
         q = updated
+        prior = q.mean(axis=0) if class_prior is None else class_prior
         if change <= tolerance:
             return Fit(q, prior, epoch, True)
     return Fit(q, prior, max_epochs, False)

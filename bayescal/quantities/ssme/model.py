@@ -59,8 +59,8 @@ def build_model(
     ``exp(eta_k)``, up to a constant: an exponential tilt [1]_. Of randomly labelled rows that
     leaves the probability of the label given the scores, ``softmax(eta)``. With one label a class
     forced, each of those K labels is a draw of the scores given its class, and its likelihood is
-    divided by the class's mean probability over all rows (256 of them, which changes nothing that
-    can be seen): the potential ``one_per_class``.
+    divided by the class's mean probability over all rows (256 of them, of every class alike many
+    by the pool, and weighted accordingly): the potential ``one_per_class``.
 
     References
     ----------

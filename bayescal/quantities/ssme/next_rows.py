@@ -12,7 +12,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, predicted_class
 from bayescal.quantities.ssme.data import score_matrix
-from bayescal.quantities.ssme.metrics import Metrics
+from bayescal.quantities.ssme.metrics import ROW_MEANS, Metrics, row_values
 from bayescal.results import access, schema
 
 if TYPE_CHECKING:
@@ -67,9 +67,12 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
     -----
     Estimand: the expected posterior variance of the metric once the labels are known. With p_i the
     probability of a label in each draw and m the metric, labelling row i is expected to take
-    ``Cov(m, p_i)' (diag P_i - P_i P_i')^-1 Cov(m, p_i)`` off the variance of m, P_i being the mean
-    of p_i (the law of total variance, to first order). Rows are taken one by one, covariances being
-    updated as of a linear model. The likelihood's power discounts the label.
+    ``C' (diag P_i - P_i P_i')^-1 C`` off the variance of m, P_i being the mean of p_i (the law of
+    total variance, to first order). C is the covariance of m and the label: ``Cov(m, p_i) + N d``,
+    N the mean over draws of the label's variance in a draw, and d what the row's label itself adds
+    to m. Rows are taken one by one, covariances being updated as of a linear model. The
+    likelihood's power discounts what a label tells of other rows. Results of earlier versions,
+    which do not hold the scores, leave d out.
 
     Rows chosen so are not a random sample: fit them with ``labeling="random"``, which is right as
     the choice depends on scores and known labels only. The metrics of the labelled rows alone are
@@ -111,38 +114,93 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
     # With k labels more.
     priors, n = access.json_attribute(result, "priors"), int(result.attrs["n_labeled"]) + k
     power = float(priors["power"]) * n / (n + float(priors["discount"]))
-    return greedy_rows(prob[..., 1:], draws, power, int(k))
+    own = None
+    if access.has_variable(result, schema.CONSTANT_DATA, "class_score"):
+        score = access.variable(result, schema.CONSTANT_DATA, "class_score")
+        probs = score.transpose(..., "obs", "label_class").values.reshape(-1, *prob.shape[1:])
+        own = own_shares(probs, prob.mean(axis=0), metric)
+    return greedy_rows(prob[..., 1:], draws, power, int(k), own)
 
 
-def greedy_rows(prob: Floats, metric: Floats, power: float, k: int) -> NextLabels:
-    """Take row after row; `prob` is (draw, obs, class but one), `metric` (draw, classifier)."""
+def own_shares(probs: Floats, mean: Floats, metric: str) -> Floats:
+    """What a row's label adds to a metric, against the first class: (obs, class but one, m).
+
+    `probs` are those of m classifiers, (m, obs, class); `mean` are the labels' probabilities.
+    """
+    found = np.zeros(probs.shape)
+    if metric in ROW_MEANS:
+        found = row_values(probs, metric) / len(mean)
+    elif metric in ("auc", "auprc"):
+        # Of two classes that of the second, else the mean of one class against the rest.
+        ranked = range(1 if mean.shape[1] == 2 else 0, mean.shape[1])
+        for k in ranked:
+            slopes = [_ranking_slope(one, mean[:, k], metric) for one in probs[..., k]]
+            found[..., k] = np.array(slopes) / len(ranked)
+    # Calibration errors are under the probabilities of labels, known or not.
+    return np.asarray((found[..., 1:] - found[..., :1]).transpose(1, 2, 0))
+
+
+def _ranking_slope(score: Floats, q: Floats, metric: str) -> Floats:
+    """Derivative of AUC or AUPRC by the probability that each row is positive, (obs,)."""
+    # Both are quotients of sums, taken in expectation over labels, in which a row meets itself as
+    # a positive only.
+    _, place = np.unique(score, return_inverse=True)
+    rows, positive = np.bincount(place), np.bincount(place, q)
+    p, n, both = q.sum(), (1 - q).sum(), (q * (1 - q)).sum()
+    if metric == "auc":
+        below = ((rows - positive).cumsum() - (rows - positive) / 2)[place]
+        above = (p - positive.cumsum() + positive / 2)[place]
+        top, whole = q @ below - both / 2, p * n - both
+        slope = below - above + q - 0.5, n - p - 1 + 2 * q
+    else:
+        rows = rows[::-1].cumsum()[::-1]
+        hits = 1 + positive[::-1].cumsum()[::-1][place] - q
+        top, whole = q @ (hits / rows[place]), p
+        slope = (hits - q) / rows[place] + (positive / rows).cumsum()[place], np.ones(len(q))
+    if whole < _LEAST_VARIANCE:
+        return np.zeros(len(q))
+    return np.asarray((slope[0] - top / whole * slope[1]) / whole)
+
+
+def greedy_rows(
+    prob: Floats, metric: Floats, power: float, k: int, own: Floats | None = None
+) -> NextLabels:
+    """Take row after row; `prob` is (draw, obs, class but one), `metric` (draw, classifier).
+
+    `own` is what each label itself adds to the metric, (obs, class but one, classifier).
+    """
     kept = np.isfinite(metric).all(axis=1)
     prob, metric = prob[kept], metric[kept]
     n_draws, n_obs, n_free = prob.shape
+    own = np.zeros((n_obs, n_free, metric.shape[1])) if own is None else own
     mean = prob.mean(axis=0)
     # Of a label given what is known now: the variance between draws, and within them.
     total = mean[:, :, None] * (np.eye(n_free) - mean[:, None, :])
     centred = (prob - mean).reshape(n_draws, -1)
     noise = total - _own_blocks(centred, n_obs)
+    # Of the metric's variance, what the label of a row adds within draws.
+    within = (own * (noise @ own)).sum(axis=1)
     metric = metric - metric.mean(axis=0)
-    before = (metric**2).mean(axis=0)
+    before, known = (metric**2).mean(axis=0), 0.0
     rows: list[int] = []
     widths: list[float] = []
     open_rows = (np.diagonal(total, axis1=1, axis2=2) > _LEAST_VARIANCE).any(axis=1)
     for _ in range(min(k, int(open_rows.sum()))):
         spread = _own_blocks(centred, n_obs) + noise / power
-        cross = (centred.T @ metric / n_draws).reshape(n_obs, n_free, -1)
+        cross = (centred.T @ metric / n_draws).reshape(n_obs, n_free, -1) + noise @ own / power
         solved = np.linalg.pinv(spread, hermitian=True) @ cross
-        gain = (cross * solved).sum(axis=1) / np.maximum(before, _LEAST_VARIANCE)
+        # The power discounts what is learned of other rows, not that this label is known.
+        gain = (cross * solved).sum(axis=1) - (1 / power - 1) * within
+        gain /= np.maximum(before, _LEAST_VARIANCE)
         best = int(np.argmax(np.where(open_rows, gain.mean(axis=1), -np.inf)))
         open_rows[best] = False
-        own = centred[:, best * n_free : (best + 1) * n_free]
-        centred, metric = _given(own, spread[best], centred), _given(own, spread[best], metric)
+        row = centred[:, best * n_free : (best + 1) * n_free]
+        metric, known = metric - row @ own[best], known + within[best]
+        centred, metric = _given(row, spread[best], centred), _given(row, spread[best], metric)
         rows.append(best)
         # The width of a metric that is certain already stays as it is.
-        share = np.divide(
-            (metric**2).mean(axis=0), before, out=np.ones_like(before), where=before > 0
-        )
+        left = np.maximum((metric**2).mean(axis=0) - known, 0)
+        share = np.divide(left, before, out=np.ones_like(before), where=before > 0)
         widths.append(float(np.sqrt(share).mean()))
     return NextLabels(np.array(rows, dtype=np.intp), np.array(widths))
 

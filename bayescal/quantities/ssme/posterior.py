@@ -195,6 +195,8 @@ class SSMECase:
         )
         shown = {name: draws[name] for name in self.model.shown}
         theory = self._theory()
+        # What the label of a row adds to a metric depends on them.
+        scores = {"class_score": self.problem.matrix.probs} if labels else {}
         before = self.model.prior_draws(PRIOR_DRAWS, rng)
         prior = self._metrics({name: value[None] for name, value in before.items()}, rng)
         return CaseArrays(
@@ -206,6 +208,7 @@ class SSMECase:
             log_likelihood={"label": self.model.log_likelihood(draws)},
             log_prior=self.model.log_prior(draws),
             observed_data={"label": self.problem.labels},
+            constant_data=self._squeezed(scores),
             point_estimate=self._squeezed(point_estimate(self.problem, self.ece)),
             reference_estimates=self._squeezed(reference_estimates(self.problem, self.ece)),
             bounds=bound_values(theory),
@@ -285,7 +288,7 @@ class SSMECase:
         if self.problem.matrix.n_classifiers > 1:
             return dict(values)
         by_group = bool(self.problem.matrix.groups)
-        place = {"weight": -1, "own_bend": -1} | dict.fromkeys(
+        place = {"class_score": 0, "weight": -1, "own_bend": -1} | dict.fromkeys(
             Metrics._fields, -2 if by_group else -1
         )
         return {

@@ -28,7 +28,6 @@ from bayescal.quantities.ssme.priors import Tilt
 LABELS = 32
 # Rows on which the mean probability of each class is taken, where one label a class was forced.
 ROWS = 256
-_SEED = 20
 # Coefficients that are a scale of the prior times units of a Student-t, and their dims. Log slopes
 # of the classes are deviations from the common one.
 _SCALED: Mapping[str, tuple[str, ...]] = {
@@ -104,9 +103,8 @@ class TiltModel(BaseModel):
             "slope_table": self.log_slope.table(),
         }
         if forced:
-            # Random rows, over which the classes' mean probabilities are taken.
-            chosen = np.random.default_rng(_SEED).permutation(self.problem.matrix.n_obs)[:ROWS]
-            weight = self.problem.weight[chosen]
+            # Over these the classes' mean probabilities are taken.
+            chosen, weight = _some_of_each_class(self.features.log_pool, self.problem.weight)
             log_weight = np.full(ROWS, -1e6)
             log_weight[: len(chosen)] = np.log(weight / weight.sum())
             found |= self._features_at("row", chosen, ROWS)
@@ -237,6 +235,19 @@ class TiltModel(BaseModel):
             eta *= np.exp(draws["group_slope"])[..., group]
             eta += np.moveaxis(draws["group_intercept"][..., group, :], -1, 0)
         return np.moveaxis(eta, 0, -1)
+
+
+def _some_of_each_class(log_pool: Floats, weight: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """Choose rows that stand for all, those of a rare class as often as others; their weights."""
+    if len(weight) <= ROWS:
+        return np.arange(len(weight)), weight
+    # Of random rows none may be of a rare class, whose mean would follow from its intercept alone.
+    pool = softmax(log_pool, axis=1)
+    often = weight * (pool / np.average(pool, axis=0, weights=weight)).mean(axis=1)
+    order = np.lexsort((pool.max(axis=1), pool.argmax(axis=1)))
+    share = np.cumsum(often[order]) / often.sum()
+    chosen = order[np.searchsorted(share, (np.arange(ROWS) + 0.5) / ROWS)]
+    return chosen, weight[chosen] / often[chosen]
 
 
 def _factor(prior: Tilt, name: str) -> float:

@@ -303,9 +303,15 @@ def test_scores_that_expect_a_constant_leave_the_labelled_rows_alone():
     assert found.estimate[0] == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize("y_true", [[0, None, None], [0, 1, 1]])
-def test_too_few_rows_are_refused(y_true):
-    with pytest.raises(InputError, match="AutoEval needs two labelled rows and one unlabelled"):
+@pytest.mark.parametrize(
+    ("y_true", "remedy"),
+    [
+        ([0, None, None], r"1 and 2\. Label more rows"),
+        ([0, 1, 1], r"3 and 0\. With all labels known"),
+    ],
+)
+def test_too_few_rows_are_refused(y_true, remedy):
+    with pytest.raises(InputError, match=f"one unlabelled row or more; got {remedy}"):
         autoeval(stacked(np.full((1, 3, 2), 0.5), y_true))
 
 

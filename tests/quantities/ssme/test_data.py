@@ -6,6 +6,7 @@ import numpy as np
 import pymc as pm
 import pytest
 from scipy.special import log_softmax, softmax
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 import bayescal as bc
 from bayescal.core.errors import InputError
@@ -37,6 +38,21 @@ def relabeled(made, y):
     full = np.full(made.matrix.n_obs, -1, dtype=np.int32)
     full[: len(y)] = y
     return replace(made.matrix, y=full)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_equal_scores_of_several_classes_stay_equal(dtype):
+    """Shares of three votes: rounded to 12 decimals, thirds do not sum to 1."""
+    rng = np.random.default_rng(1)
+    shares = (rng.multinomial(3, [0.2, 0.3, 0.5], 60) / 3).astype(dtype)
+    y = rng.integers(3, size=60)
+    scores = bc.Scores(y_true=y, y_prob=shares)
+    assert len(np.unique(weighted_matrix(scores).probs)) == 4
+    found = bc.ssme.baselines.labeled(scores)
+    each = [(y == k, shares[:, k]) for k in range(3)]
+    assert found.auc[0] == pytest.approx(np.mean([roc_auc_score(*one) for one in each]))
+    precision = np.mean([average_precision_score(*one) for one in each])
+    assert found.auprc[0] == pytest.approx(precision)
 
 
 @pytest.mark.parametrize(("known", "bare"), [([0, 2, 0], "1"), ([], "0, 1, 2")])

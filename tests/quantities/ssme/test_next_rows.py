@@ -1,10 +1,18 @@
 """Rows to label next, and rows on which all are wrong."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.quantities.ssme.next_rows import all_wrong, greedy_rows, label_draws, next_labels
+from bayescal.quantities.ssme.next_rows import (
+    all_wrong,
+    greedy_rows,
+    label_draws,
+    next_labels,
+    own_shares,
+)
 from tests.quantities.ssme.made import binary, result_of
 
 
@@ -51,6 +59,88 @@ def test_two_rows_take_off_what_both_labels_tell_a_linear_model(k):
     cross = both[:-1, -1]
     left = both[-1, -1] - cross @ np.linalg.solve(both[:-1, :-1], cross)
     assert found.width[1] == pytest.approx(np.sqrt(left / metric.var()), rel=1e-8)
+
+
+def every_label(k, n_obs=5, n_draws=20):
+    """Draws of probabilities in quarters, each with all labels that it allows, alike often."""
+    rng = np.random.default_rng(3)
+    shared = rng.integers(0, k, (n_draws, 1, 1))
+    of_quarter = np.where(
+        rng.random((n_draws, n_obs, 4)) < 0.4, shared, rng.integers(0, k, (n_draws, n_obs, 4))
+    )
+    quarter = np.array(list(product(range(4), repeat=n_obs)))
+    label = np.concatenate([one[np.arange(n_obs), quarter] for one in of_quarter])
+    prob = np.eye(k)[of_quarter].mean(axis=2)
+    return np.repeat(prob, len(quarter), axis=0), label
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_label_takes_its_own_share_off_the_accuracy(k):
+    prob, label = every_label(k)
+    probs = np.random.default_rng(4).dirichlet(np.ones(k), (2, 5))
+    metric = np.stack([(label == own).mean(axis=1) for own in probs.argmax(axis=2)], axis=1)
+    left = []
+    for row in range(5):
+        given = [metric[label[:, row] == c] for c in range(k)]
+        left.append(sum(len(one) * one.var(axis=0) for one in given) / len(metric))
+    left = np.array(left) / metric.var(axis=0)
+    own = own_shares(probs, prob.mean(axis=0), "accuracy")
+    found = greedy_rows(prob[..., 1:], metric, 1.0, 5, own)
+    assert found.rows[0] == left.mean(axis=1).argmin()
+    assert found.width[0] == pytest.approx(np.sqrt(left).mean(axis=1)[found.rows[0]], rel=1e-9)
+    # Once every label is known, so is the accuracy, whatever is learned of other rows.
+    for power in (1.0, 0.3):
+        last = greedy_rows(prob[..., 1:], metric, power, 5, own).width[-1]
+        assert last == pytest.approx(0, abs=1e-6)
+
+
+def expected_quotient(metric, score, q):
+    """AUC or AUPRC as the quotient of its sums' means over all labels."""
+    n_obs, top, whole = len(q), 0.0, 0.0
+    higher = (score[:, None] > score) + 0.5 * (score[:, None] == score)
+    at_or_above = score >= score[:, None]
+    for label in product([0, 1], repeat=n_obs):
+        y = np.array(label)
+        prob = np.where(y, q, 1 - q).prod()
+        if metric == "auc":
+            top += prob * (y @ higher @ (1 - y))
+            whole += prob * y.sum() * (1 - y).sum()
+        else:
+            top += prob * (y * (at_or_above @ y) / at_or_above.sum(axis=1)).sum()
+            whole += prob * y.sum()
+    return top / whole
+
+
+@pytest.mark.parametrize("metric", ["auc", "auprc"])
+@pytest.mark.parametrize("k", [2, 3])
+def test_own_shares_in_rankings_are_derivatives(metric, k):
+    rng = np.random.default_rng(5)
+    probs = rng.integers(1, 4, (2, 5, k)) / 8.0  # with ties
+    mean, small = rng.dirichlet(np.ones(k), 5), 1e-5
+    found = own_shares(probs, mean, metric)
+    classes = range(1, 2) if k == 2 else range(k)
+    for m, row, c in product(range(2), range(5), range(1, k)):
+        moved = []
+        for step in (-small, small):
+            q = mean.copy()
+            q[row, [0, c]] += [-step, step]
+            each = [expected_quotient(metric, probs[m, :, j], q[:, j]) for j in classes]
+            moved.append(np.mean(each))
+        expected = (moved[1] - moved[0]) / (2 * small)
+        assert found[row, c - 1, m] == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("m", [1, 3])
+def test_a_result_holds_the_scores_that_a_labels_own_share_depends_on(m):
+    tree, made = result_of(n=30, n_labeled=10, m=m)
+    prob = label_draws(tree)
+    metric = tree["posterior"]["accuracy"].values.reshape(len(prob), -1)
+    own = own_shares(made.matrix.probs, prob.mean(axis=0), "accuracy")
+    found, without = next_labels(tree, 5), tree.copy()
+    power = 0.75 * 15 / 25
+    np.testing.assert_allclose(found.width, greedy_rows(prob[..., 1:], metric, power, 5, own).width)
+    del without["constant_data"]
+    assert next_labels(without, 5).width[-1] > found.width[-1]
 
 
 def test_widths_fall_and_no_row_comes_twice():

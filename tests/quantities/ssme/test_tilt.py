@@ -14,8 +14,10 @@ from pytensor.graph.replace import vectorize_graph
 from scipy.special import softmax
 from scipy.stats import f, kstest, multivariate_t, t
 
+import bayescal as bc
 from bayescal.inference.sampler import compile_model
 from bayescal.quantities.ssme import tilt
+from bayescal.quantities.ssme.data import Problem, score_matrix
 from bayescal.quantities.ssme.model import model_of
 from bayescal.quantities.ssme.opinion_pool import agreement_weights, lifted
 from bayescal.quantities.ssme.priors import Tilt
@@ -110,6 +112,31 @@ def test_rows_stand_for_several_in_the_mean_of_forced_labels():
     means = [np.average(own.label_probs(draws)[0], axis=0, weights=w) for w in (weight, None)]
     expected = -0.6 * (np.log(means[0]).sum() - np.log(means[1]).sum())
     assert found[0] - found[1] == pytest.approx(expected, rel=1e-8)
+
+
+def test_some_rows_have_the_mean_of_all_of_rare_classes_too():
+    """Twenty classes, the rarest in 8 of 2,000 rows: of 256 random rows none is of it."""
+    rng = np.random.default_rng(2)
+    share = np.maximum(rng.dirichlet(np.ones(20)), 0.004)
+    y = rng.choice(20, 2000, p=share / share.sum())
+    probs = softmax(np.log(share) + 4 * np.eye(20)[y] + rng.normal(size=(2, 2000, 20)), axis=2)
+    first = np.unique(y, return_index=True)[1]
+    known = [int(k) if i in first else None for i, k in enumerate(y)]
+    scores = bc.Scores.stack({"a": probs[0], "b": probs[1]}, y_true=known)
+    own = model(Problem.of(score_matrix(scores), "one-per-class"))
+    draws = prior_of(own, 40)
+    inputs = own.inputs()
+    log_pool, bend = inputs["row_log_pool"], inputs["row_bend"]
+    logs, own_bend = inputs["row_own_logs"], inputs["row_own_bend"]
+    away = []
+    for s in range(40):
+        eta = draws["intercept"][s] + draws["slope"][s] * log_pool + draws["bend"][s] * bend
+        eta = eta + logs @ draws["weight"][s] + own_bend @ draws["own_bend"][s]
+        found = np.exp(inputs["row_log_weight"]) @ softmax(eta, axis=1)
+        every = own.label_probs({name: v[s] for name, v in draws.items()}).mean(axis=0)
+        away.append(np.log(found).sum() - np.log(every).sum())
+    # Up to a constant, in nats, over most of the prior; with random rows it is 15.
+    assert np.ptp(np.quantile(away, [0.1, 0.9])) < 0.5
 
 
 @pytest.mark.mcmc
