@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "bayescal"
 # Lines of .py and .pyi. What a change adds to one folder it takes from there or says why not.
 BUDGET = {
-    "": 111,
+    "": 121,
     "quantities": 223,
     "cli": 2316,
     "core": 9575,
