@@ -52,9 +52,15 @@ def check_file(path: Path) -> None:
             f"{path} must be a CSV or Parquet file, or a directory of Parquet files; it is a "
             "directory without any. Name the file."
         )
+    if path.exists() and not path.is_file():
+        raise InputError(
+            f"{path} must be a file, which can be read twice; it is a pipe or a device. Save its "
+            "rows to a file; a command reads standard input as -."
+        )
     if not path.is_file():
         folder = path.parent
-        others = sorted(p.name for p in folder.iterdir()) if folder.is_dir() else []
+        # Not links to nothing, the path itself among them.
+        others = sorted(p.name for p in folder.iterdir() if p.exists()) if folder.is_dir() else []
         near = get_close_matches(path.name, others, n=1)
         raise InputError(
             f"there is no file {path}." + (f" Did you mean {near[0]!r}?" if near else "")
