@@ -306,8 +306,8 @@ def collect(
 
 def check_classifiers(names: Collection[str]) -> None:
     """Check that every classifier has a name that files can hold."""
-    if "" in names:
-        raise InputError("a classifier must have a name; got ''. Name it, or its column.")
+    for blank in (name for name in names if not name.strip()):
+        raise InputError(f"a classifier must have a name; got {blank!r}. Name it, or its column.")
     check_writable_names(names, "classifier")
 
 
