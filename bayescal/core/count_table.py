@@ -120,6 +120,9 @@ class CountTable(Mapping[str, "Counts"], Showing):
         """Number of classifiers."""
         return len(self._parts)
 
+    # Those of a mapping would leave groups and pairs out.
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
     @property
     def n_obs(self) -> int:
         """Number of rows of the classifier with the most; rows of weight 0 do not count."""

@@ -50,6 +50,12 @@ def test_a_table_holds_what_arrays_give():
     assert repr(table) == "<CountTable: classifiers 'a', 'b'; groups 'x', 'y', 'z'; n_obs 400>"
 
 
+def test_a_table_without_its_groups_is_another_one():
+    table = bc.Counts.from_scores(scores())
+    assert {table: 1}[table] == 1
+    assert table != bc.CountTable(dict(table))
+
+
 def test_words_that_spell_the_labels_are_the_same_labels():
     words = bc.Counts.from_arrays(["0", "1"], [0.1, 0.9], pos_label="1")
     assert list(bc.CountTable({"a": COUNTS, "b": words})) == ["a", "b"]

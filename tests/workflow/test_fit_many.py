@@ -1,5 +1,6 @@
 """Many fits in this process: the same draws in any order, what is kept, what is fitted again."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import made
@@ -33,6 +34,11 @@ def test_draws_depend_on_seed_and_key_alone(fits) -> None:
     assert len(seeds) == 4
     again = made.fit(1, seed=21)
     assert not again["north", 0].posterior.identical(fits["north", 0].posterior)
+
+
+def test_other_fits_of_the_same_keys_are_others(fits) -> None:
+    assert {fits: 1}[fits] == 1
+    assert fits != replace(fits, contents=dict.fromkeys(fits.contents, fits.contents["north", 0]))
 
 
 def test_what_can_be_no_key_is_not_in_it(fits) -> None:
