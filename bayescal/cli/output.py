@@ -12,6 +12,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -101,21 +102,22 @@ def print_table(
     words: Sequence[int] = (0,),
     spare: Sequence[str] = (),
     verbose: bool = False,
+    whole: bool = False,
 ) -> None:
     """Write a table to stdout that is no wider than the terminal.
 
     `words` are the columns of words, to the left; `spare` those that are left out, in this order,
-    until the rest fits. With `verbose`, or if too few can be left out, each number has a line.
+    until the rest fits, names cut unless they can be `whole`. With `verbose`, or if too few can be
+    left out, each number has a line.
     """
     every = table(columns, rows, words)
-    kept, left_out = every, list[Column]()
-    found = fitted(kept, width())
-    for head in () if verbose else spare:
-        if found is not None:
+    heads = () if verbose else tuple(spare)
+    left_out, found = list[Column](), None
+    for cut, n in product((False, True) if whole else (True,), range(len(heads) + 1)):
+        left_out = [one for head in heads[:n] for one in every if one.head == head]
+        kept = [one for one in every if one.head not in heads[:n]]
+        if (found := fitted(kept, width(), cut=cut)) is not None:
             break
-        left_out += [one for one in kept if one.head == head]
-        kept = [one for one in kept if one.head != head]
-        found = fitted(kept, width())
     for line in found or one_by_one(every, width()):
         click.echo(line.rstrip())
     if found is not None:
