@@ -304,11 +304,12 @@ def collect(
     return found if weight is None else _weighted(found, weight, label.name)
 
 
-def check_classifiers(names: Collection[str]) -> None:
-    """Check that every classifier has a name that files can hold."""
+def check_classifiers(names: Collection[str], groups: Iterable[str] = ()) -> None:
+    """Check that every classifier has a name, and that files can hold it and those of groups."""
     for blank in (name for name in names if not name.strip()):
         raise InputError(f"a classifier must have a name; got {blank!r}. Name it, or its column.")
     check_writable_names(names, "classifier")
+    check_writable_names(groups, "group")
 
 
 def check_order(column: Column, classes: Sequence[Label]) -> None:

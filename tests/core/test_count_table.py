@@ -81,6 +81,8 @@ PLAIN, PAIRED = (bc.Counts.from_scores(scores(group=None), pairs=pairs) for pair
         (lambda: bc.CountTable(COUNTS), "parts must be Mapping; got Counts"),
         (lambda: bc.CountTable({"a": [1, 2]}), r"parts\['a'\] must be Counts; got list"),
         (lambda: bc.CountTable({1: COUNTS}), "a classifier must be str"),
+        (lambda: bc.CountTable({" ": COUNTS}), "a classifier must have a name; got ' '"),
+        (lambda: bc.CountTable({"a": {"x\0": COUNTS}}), "the name of a group must be text"),
         (lambda: bc.CountTable({"a": {1: COUNTS}}), r"a group of parts\['a'\] must be str"),
         (lambda: bc.CountTable({"a": {"x": COUNTS}, "b": COUNTS}), "all have groups, or none"),
         (lambda: bc.CountTable({"a": {}}), "parts must hold counts; got none"),
