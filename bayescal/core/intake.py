@@ -39,12 +39,12 @@ from bayescal.core.errors import InputError
 
 
 def same_label(first: object, second: object) -> bool:
-    """Whether two labels are one, also when one was read as text: ``"1"`` is 1, ``"true"`` True."""
+    """Whether two labels are one, also when one is text: ``"1"`` is 1 and True, ``"true"`` True."""
     if isinstance(first, str) == isinstance(second, str):
         return first == second
     word, other = (first, second) if isinstance(first, str) else (second, first)
     if isinstance(other, bool):
-        return str(word).casefold() == str(other).casefold()
+        return str(word).casefold() in (str(other).casefold(), str(int(other)))
     return word == str(other)
 
 
