@@ -22,6 +22,7 @@ from bayescal.cli.options import SAMPLING
 from bayescal.core.command import Estimates, Given, Option, Row
 from bayescal.core.errors import InputError
 from bayescal.core.text import (
+    NAME_LENGTH,
     Column,
     cell,
     counted,
@@ -107,15 +108,16 @@ def print_table(
     """Write a table to stdout that is no wider than the terminal.
 
     `words` are the columns of words, to the left; `spare` those that are left out, in this order,
-    until the rest fits, names cut unless they can be `whole`. With `verbose`, or if too few can be
-    left out, each number has a line.
+    until the rest fits, with names cut, of those that should be `whole` the long ones first. With
+    `verbose`, or if too few can be left out, each number has a line.
     """
     every = table(columns, rows, words)
+    short = [one.cut(NAME_LENGTH) if one.words else one for one in every]
     heads = () if verbose else tuple(spare)
     left_out, found = list[Column](), None
     for cut, n in product((False, True) if whole else (True,), range(len(heads) + 1)):
         left_out = [one for head in heads[:n] for one in every if one.head == head]
-        kept = [one for one in every if one.head not in heads[:n]]
+        kept = [one for one in (every if cut else short) if one.head not in heads[:n]]
         if (found := fitted(kept, width(), cut=cut)) is not None:
             break
     for line in found or one_by_one(every, width()):
