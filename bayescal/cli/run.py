@@ -243,7 +243,8 @@ def _print_result(
 
     prob, verbose = given["prob"], given["verbose"]
     table = result_table(tree, prob)
-    columns, rows, words = table.columns, table.rows, (0, len(table.columns) - 1)
+    columns, rows = table.columns, table.rows
+    words: Sequence[int] = (0, len(columns) - 1)
     apart = [(access.name_over_priors(case), str(case.prior)) for case in access.cases(tree)]
     grid = access.is_prior_grid(tree)
     if grid and any(name for name, _ in apart):
