@@ -248,8 +248,11 @@ def _print_result(
     apart = [(access.name_over_priors(case), str(case.prior)) for case in access.cases(tree)]
     grid = access.is_prior_grid(tree)
     if grid and any(name for name, _ in apart):
-        # Joined, they would be cut in the middle. Means over classes come last.
-        apart += [(row[0], "") for row in rows[len(apart) :]]
+        # Joined, they would be cut in the middle. Means over classes come last, under each prior.
+        for label, *_ in rows[len(apart) :]:
+            name, _, mean = label.rpartition(" / ")
+            own = max((one for _, one in apart if name.endswith(one)), key=len)
+            apart.append((name.removesuffix(own) + mean, own))
         columns, words = ("", "prior", *columns[1:]), (0, 1, len(columns))
         rows = [(*names, *row[1:]) for names, row in zip(apart, rows, strict=True)]
     print_table(columns, rows, words=words, spare=table.spare, verbose=verbose, whole=grid)
