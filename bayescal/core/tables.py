@@ -53,18 +53,12 @@ def check_file(path: Path) -> None:
             "directory without any. Name the file."
         )
     if path.exists() and not path.is_file():
-        raise InputError(
-            f"{path} must be a file, which can be read twice; it is a pipe or a device. Save its "
-            "rows to a file; a command reads standard input as -."
-        )
+        raise InputError(f"{path} must be a file; it is a pipe or a device. Save its rows to one.")
     if not path.is_file():
-        folder = path.parent
-        # Not links to nothing, the path itself among them.
-        others = sorted(p.name for p in folder.iterdir() if p.exists()) if folder.is_dir() else []
+        others = sorted(p.name for p in path.parent.glob("*") if p.exists())  # no broken links
         near = get_close_matches(path.name, others, n=1)
-        raise InputError(
-            f"there is no file {path}." + (f" Did you mean {near[0]!r}?" if near else "")
-        )
+        remedy = f" Did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"there is no file {path}.{remedy}")
     if path.stat().st_size == 0:
         raise InputError(f"{path.name} must have a header and rows; it is empty (0 bytes).")
 

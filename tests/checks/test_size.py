@@ -10,8 +10,8 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 121,
     "quantities": 223,
-    "cli": 2316,
-    "core": 9575,
+    "cli": 2335,
+    "core": 9580,
     "curves": 2715,
     "inference": 1852,
     "measures": 901,
@@ -22,13 +22,13 @@ BUDGET = {
     "quantities/pu_ece": 6280,
     "quantities/ssme": 5615,
     "quantities/temperature": 5013,
-    "report": 3143,
-    "results": 6609,
-    "workflow": 2859,
+    "report": 3145,
+    "results": 6619,
+    "workflow": 2862,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_713
+TEST_LINES = 52_820
 
 
 def lines(path: Path) -> int:
