@@ -112,7 +112,9 @@ def print_table(
     `verbose`, or if too few can be left out, each number has a line.
     """
     every = table(columns, rows, words)
-    short = [one.cut(NAME_LENGTH) if one.words else one for one in every] if whole else every
+    short = every
+    if whole and fitted(every, width(), cut=False) is None:
+        short = [one.cut(NAME_LENGTH) if one.words else one for one in every]
     heads = () if verbose else tuple(spare)
     left_out, found = list[Column](), None
     for cut, n in product((False, True) if whole else (True,), range(len(heads) + 1)):

@@ -118,8 +118,8 @@ def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
         changes = _changes(fits, found, given)
         series = series_of(_rows(fits, found), found.order, changes)
         measured, failures = [], dict[str, str]()
-        for key, why in fits.failures.items():
-            failures[_name(key)] = as_options(why.message, _OPTIONS)
+        for key, failure in fits.failures.items():
+            failures[_name(key)] = as_options(failure.message, _OPTIONS)
         for spec in given[MEASURE.name]:
             lost: dict[tuple[str, str], str] = {}
             measured.append(_changes(fits, found, given, spec, lost))

@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 121,
     "quantities": 223,
-    "cli": 2335,
+    "cli": 2337,
     "core": 9580,
     "curves": 2715,
     "inference": 1852,
