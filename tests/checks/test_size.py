@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_820
+TEST_LINES = 52_827
 
 
 def lines(path: Path) -> int:
