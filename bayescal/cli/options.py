@@ -30,6 +30,8 @@ class _Kept(ExitStack):
         """The copy, which can be made once."""
         if self.path is not None:
             raise InputError(f"{DASH} can be given once, as {_NAME} can be read once. Name a file.")
+        if sys.stdin is None:
+            raise InputError(f"{DASH} needs {_NAME}, which is closed. Name a file.")
         folder = self.enter_context(TemporaryDirectory(prefix="bayescal-"))
         self.callback(setattr, self, "path", None)
         self.path = Path(folder, _NAME)

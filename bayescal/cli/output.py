@@ -12,6 +12,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,7 @@ from bayescal.cli.options import SAMPLING
 from bayescal.core.command import Estimates, Given, Option, Row
 from bayescal.core.errors import InputError
 from bayescal.core.text import (
+    NAME_LENGTH,
     Column,
     cell,
     counted,
@@ -101,21 +103,25 @@ def print_table(
     words: Sequence[int] = (0,),
     spare: Sequence[str] = (),
     verbose: bool = False,
+    whole: bool = False,
 ) -> None:
     """Write a table to stdout that is no wider than the terminal.
 
     `words` are the columns of words, to the left; `spare` those that are left out, in this order,
-    until the rest fits. With `verbose`, or if too few can be left out, each number has a line.
+    until the rest fits, with names cut, of those that should be `whole` the long ones first. With
+    `verbose`, or if too few can be left out, each number has a line.
     """
     every = table(columns, rows, words)
-    kept, left_out = every, list[Column]()
-    found = fitted(kept, width())
-    for head in () if verbose else spare:
-        if found is not None:
+    short = every
+    if whole and fitted(every, width(), cut=False) is None:
+        short = [one.cut(NAME_LENGTH) if one.words else one for one in every]
+    heads = () if verbose else tuple(spare)
+    left_out, found = list[Column](), None
+    for cut, n in product((False, True) if whole else (True,), range(len(heads) + 1)):
+        left_out = [one for head in heads[:n] for one in every if one.head == head]
+        kept = [one for one in (every if cut else short) if one.head not in heads[:n]]
+        if (found := fitted(kept, width(), cut=cut)) is not None:
             break
-        left_out += [one for one in kept if one.head == head]
-        kept = [one for one in kept if one.head != head]
-        found = fitted(kept, width())
     for line in found or one_by_one(every, width()):
         click.echo(line.rstrip())
     if found is not None:

@@ -117,7 +117,9 @@ def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
         fits = _fit(quantity, given, found, store)
         changes = _changes(fits, found, given)
         series = series_of(_rows(fits, found), found.order, changes)
-        measured, failures = [], {_name(key): why.message for key, why in fits.failures.items()}
+        measured, failures = [], dict[str, str]()
+        for key, failure in fits.failures.items():
+            failures[_name(key)] = as_options(failure.message, _OPTIONS)
         for spec in given[MEASURE.name]:
             lost: dict[tuple[str, str], str] = {}
             measured.append(_changes(fits, found, given, spec, lost))

@@ -237,24 +237,35 @@ def status_code(tree: DataTree, options: Sequence[Option], name: str = "") -> in
 def _print_result(
     quantity: Quantity, tree: DataTree, given: Given, measures: Sequence[str]
 ) -> None:
-    from bayescal.results.access import answers, classifier_names, sampler_in_words
+    from bayescal.results import access
     from bayescal.results.summary import measure_table
     from bayescal.results.summary import table as result_table
 
     prob, verbose = given["prob"], given["verbose"]
     table = result_table(tree, prob)
-    last = len(table.columns) - 1
-    print_table(table.columns, table.rows, words=(0, last), spare=table.spare, verbose=verbose)
+    columns, rows = table.columns, table.rows
+    words: Sequence[int] = (0, len(columns) - 1)
+    apart = [(access.name_over_priors(case), str(case.prior)) for case in access.cases(tree)]
+    grid = access.is_prior_grid(tree)
+    if grid and any(name for name, _ in apart):
+        # Joined, they would be cut in the middle. Means over classes come last, under each prior.
+        for label, *_ in rows[len(apart) :]:
+            name, _, mean = label.rpartition(" / ")
+            own = max((one for _, one in apart if name.endswith(one)), key=len)
+            apart.append((name.removesuffix(own) + mean, own))
+        columns, words = ("", "prior", *columns[1:]), (0, 1, len(columns))
+        rows = [(*names, *row[1:]) for names, row in zip(apart, rows, strict=True)]
+    print_table(columns, rows, words=words, spare=table.spare, verbose=verbose, whole=grid)
     if details := quantity.COMMAND.details:
         print_estimates(details(tree, prob), verbose=verbose)
     asked = tree.attrs.get("conclusion_var")
-    if asked and asked not in {one.name for one in answers(tree)}:
+    if asked and asked not in {one.name for one in access.answers(tree)}:
         measures = [*measures, asked]
     if further := measure_table(tree, prob, measures):
         print_table(further.columns, further.rows, words=(0, 1), verbose=verbose)
-    sentences = [*table.notes, f"Posterior: {sampler_in_words(tree)}."]
+    sentences = [*table.notes, f"Posterior: {access.sampler_in_words(tree)}."]
     sentences += _about_prior(quantity.COMMAND, tree, given)
-    names = classifier_names(tree)
+    names = access.classifier_names(tree)
     note = "" if "conclusion" in tree.attrs else quantity.COMMAND.note
     for sentence in (*sentences, note):
         say(sentence if verbose else with_short_names(sentence, names), verbose=verbose)

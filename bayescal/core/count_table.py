@@ -19,7 +19,7 @@ from bayescal.core.checks import check_call, check_is, check_known, listing, sho
 from bayescal.core.columns import Label, arrow_to_numpy
 from bayescal.core.counts_sql import WHOLE
 from bayescal.core.errors import InputError
-from bayescal.core.intake import binary_classes, by_number, position, same_label
+from bayescal.core.intake import binary_classes, by_number, check_classifiers, position, same_label
 from bayescal.core.scores import Task
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import ONE, PER_LOGIT, ZERO, SharedCounts, joined, units_of
@@ -89,6 +89,7 @@ class CountTable(Mapping[str, "Counts"], Showing):
             labels += [label for label in one.labels if position(label, labels) is None]
         binary_classes(labels, every[0].pos_label, "the table of counts")
         names = {group for own in self._parts.values() for group in own}
+        check_classifiers(self._parts, names)
         if WHOLE in names and len(names) > 1:
             raise InputError(
                 "counts of a table must all have groups, or none; got some of both. "
@@ -119,6 +120,9 @@ class CountTable(Mapping[str, "Counts"], Showing):
     def __len__(self) -> int:
         """Number of classifiers."""
         return len(self._parts)
+
+    # Those of a mapping would leave groups and pairs out.
+    __eq__, __hash__ = object.__eq__, object.__hash__
 
     @property
     def n_obs(self) -> int:

@@ -39,12 +39,12 @@ from bayescal.core.errors import InputError
 
 
 def same_label(first: object, second: object) -> bool:
-    """Whether two labels are one, also when one was read as text: ``"1"`` is 1, ``"true"`` True."""
+    """Whether two labels are one, also when one is text: ``"1"`` is 1 and True, ``"true"`` True."""
     if isinstance(first, str) == isinstance(second, str):
         return first == second
     word, other = (first, second) if isinstance(first, str) else (second, first)
     if isinstance(other, bool):
-        return str(word).casefold() == str(other).casefold()
+        return str(word).casefold() in (str(other).casefold(), str(int(other)))
     return word == str(other)
 
 
@@ -304,11 +304,12 @@ def collect(
     return found if weight is None else _weighted(found, weight, label.name)
 
 
-def check_classifiers(names: Collection[str]) -> None:
-    """Check that every classifier has a name that files can hold."""
-    if "" in names:
-        raise InputError("a classifier must have a name; got ''. Name it, or its column.")
+def check_classifiers(names: Collection[str], groups: Iterable[str] = ()) -> None:
+    """Check that every classifier has a name, and that files can hold it and those of groups."""
+    for blank in (name for name in names if not name.strip()):
+        raise InputError(f"a classifier must have a name; got {blank!r}. Name it, or its column.")
     check_writable_names(names, "classifier")
+    check_writable_names(groups, "group")
 
 
 def check_order(column: Column, classes: Sequence[Label]) -> None:

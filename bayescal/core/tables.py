@@ -52,13 +52,13 @@ def check_file(path: Path) -> None:
             f"{path} must be a CSV or Parquet file, or a directory of Parquet files; it is a "
             "directory without any. Name the file."
         )
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} must be a file; it is a pipe or a device. Save its rows to one.")
     if not path.is_file():
-        folder = path.parent
-        others = sorted(p.name for p in folder.iterdir()) if folder.is_dir() else []
+        others = sorted(p.name for p in path.parent.glob("*") if p.exists())  # no broken links
         near = get_close_matches(path.name, others, n=1)
-        raise InputError(
-            f"there is no file {path}." + (f" Did you mean {near[0]!r}?" if near else "")
-        )
+        remedy = f" Did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"there is no file {path}.{remedy}")
     if path.stat().st_size == 0:
         raise InputError(f"{path.name} must have a header and rows; it is empty (0 bytes).")
 

@@ -138,12 +138,12 @@ def table(
     ]
 
 
-def fitted(columns: Sequence[Column], width: int) -> list[str] | None:
+def fitted(columns: Sequence[Column], width: int, *, cut: bool = True) -> list[str] | None:
     """The table's lines, headings folded and names cut if need be; None if it is still too wide."""
     for folded in (False, True):
         if _total(columns, folded) <= width:
             return _drawn(columns, folded)
-    columns = _narrowed(columns, width)
+    columns = _narrowed(columns, width) if cut else columns
     return _drawn(columns, True) if _total(columns, True) <= width else None
 
 

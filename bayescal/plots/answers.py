@@ -17,7 +17,7 @@ from bayescal.core.checks import check_is
 from bayescal.core.text import count, counted, distinct, percent, probability
 from bayescal.plots import style
 from bayescal.results import access, schema
-from bayescal.results.answers import ENOUGH, USEFUL, LabelPlan, decision_curve
+from bayescal.results.answers import ENOUGH, USEFUL, LabelPlan, decision_curve, strategy
 from bayescal.results.change import Change, Series, Window
 
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ def plot_decision_curve(
         style.dress(ax, grid="y")
     short = distinct(looks)
     entries: dict[str, Artist] = {
-        short[name]: style.line(lw=1.6, **look) for name, look in looks.items()
+        strategy(short[name]): style.line(lw=1.6, **look) for name, look in looks.items()
     }
     if left := len(curves) - len(looks):
         entries[counted(left, "other")] = style.line(**_OTHERS)

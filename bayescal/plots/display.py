@@ -16,7 +16,7 @@ from bayescal.core.checks import check_flag, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import ERROR
 from bayescal.core.scores import Scores
-from bayescal.core.text import percent
+from bayescal.core.text import percent, shorten
 from bayescal.plots import style
 from bayescal.plots.reliability import error_text, filled_bins, rate_intervals
 from bayescal.results import access, schema
@@ -137,7 +137,7 @@ class ReliabilityDisplay:
         (case,) = access.cases(self.result)
         words = [error_text(self.result, case, share)]
         name = self.estimator_name if name is None else name
-        words = words if name is None else [str(name), *words]
+        words = words if name is None else [shorten(str(name), 52), *words]
         words += [] if access.case_converged(self.result, case) else [schema.NOT_CONVERGED]
         self.ax_ = plt.subplots()[1] if ax is None else ax
         self.figure_ = self.ax_.figure

@@ -351,8 +351,10 @@ class View:
 
     @property
     def selected(self) -> list[str]:
-        """The class and the group, in words, where the result is of one."""
-        elsewhere = (schema.CLASSIFIER, schema.PRIOR_NAME, *self.dims_of_cases)
+        """The classifier, class and group, in words, where all cases are of one."""
+        # The name of a single case is that of its classifier.
+        alone = () if self.dims_of_cases else (schema.CLASSIFIER,)
+        elsewhere = (*alone, schema.PRIOR_NAME, *self.dims_of_cases)
         held = self.cases[0].coords
         return [f"{dim} {name}" for dim, name in held.items() if dim not in elsewhere]
 

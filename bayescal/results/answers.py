@@ -50,7 +50,7 @@ class DecisionCurve(Showing):
         """The answer in sentences."""
         names: dict[str, list[str]] = {}
         for name, own in self.table.groupby("classifier", sort=False):
-            names.setdefault(_useful_at(own), []).append(str(name))
+            names.setdefault(_useful_at(own), []).append(strategy(str(name)))
         (place, first), *others = names.items()
         verb = "is" if len(first) == 1 else "are"
         said = [f"{text.several(first)} {verb} useful {place}"]
@@ -77,7 +77,7 @@ class DecisionCurve(Showing):
             columns=("Threshold", *columns),
             rows=[
                 (
-                    f"{one['classifier']} at {one['threshold']:g}",
+                    f"{strategy(one['classifier'])} at {one['threshold']:g}",
                     *(text.fixed(one["mean"], 4), text.ends(one["lower"], one["upper"], 4)),
                     *(text.fixed(one["all_mean"], 4), text.probability(one["p_useful"])),
                 )
@@ -86,6 +86,11 @@ class DecisionCurve(Showing):
             strip=strip_of(bars, f"Dot: net benefit; band: {interval}.", 0.0),
             failed=[place for place, one in enumerate(rows) if one["status"] != schema.OK],
         )
+
+
+def strategy(classifier: str) -> str:
+    """Name of a classifier, told apart from the strategies that use none."""
+    return f"classifier {classifier}" if classifier in ("treat all", "treat none") else classifier
 
 
 def decision_curve(

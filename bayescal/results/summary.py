@@ -12,7 +12,7 @@ import xarray as xr
 
 from bayescal.core import text
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import ERROR, ROW, Variable
+from bayescal.core.quantity import CALIBRATION_ERRORS, ERROR, ROW, Variable
 from bayescal.core.shown import Shown, strip_of
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -460,16 +460,21 @@ def _row_cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def shown_summaries(found: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) -> Shown:
-    """The first number of each case of many results by name, with its interval if it has one."""
+    """The main number of each case of many results by name, with its interval if it has one."""
     lines = [
         (" / ".join(dict.fromkeys((name, str(row["case"])))), row)
         for name, rows in found[:_MOST_FITS]
         for row in rows
         if row.get("metric") == rows[0].get("metric")
     ]
-    lower = next((key for _, row in lines for key in row if key.endswith("lower")), "")
-    left = len(found) - _MOST_FITS
-    notes = [f"{left:,} more are in `rows`."] if left > 0 else []
+    main = CALIBRATION_ERRORS[0]
+    lower, title = f"{main.name}_lower", text.capital(heading(main))
+    if not all(lower in row for _, row in lines):
+        lower = next((key for _, row in lines for key in row if key.endswith("lower")), "")
+        title = str(lines[0][1].get("metric", lower.removesuffix("_lower"))) if lines else ""
+    notes = []
+    if len(found) > _MOST_FITS:
+        notes.append(f"The first {_MOST_FITS} of {len(found):,}; summary() has all.")
     if not lower:
         rows = [(name, str(row["status"])) for name, row in lines]
         return Shown(lead=[], columns=("Fit", "Status"), rows=rows, notes=notes)
@@ -478,7 +483,7 @@ def shown_summaries(found: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) ->
     digits = [text.decimals(low, high) for low, high, _ in bars]
     return Shown(
         lead=[],
-        columns=("Fit", "Mean", "Interval", "Status"),
+        columns=("Fit", title, "Interval", "Status"),
         rows=[
             (name, text.fixed(mean, n), text.ends(low, high, n), str(row["status"]))
             for (name, row), (low, high, mean), n in zip(lines, bars, digits, strict=True)

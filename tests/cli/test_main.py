@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import bayescal
+from bayescal.__main__ import main as start
 from bayescal.cli.main import cli, main
 from bayescal.quantities import quantities
 
@@ -118,6 +119,18 @@ def test_python_m_bayescal_is_the_command() -> None:
     assert run.stderr.startswith("bayescal: ")
     assert "a.csv" in run.stderr
     assert run.stderr.count("\n") == 1
+
+
+def test_ctrl_c_while_the_command_loads_ends_it_as_later(monkeypatch, capsys) -> None:
+    class Interrupting:
+        @staticmethod
+        def find_spec(*_: object) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "bayescal.cli.main")
+    monkeypatch.setattr(sys, "meta_path", [Interrupting])
+    assert start() == 130
+    assert capsys.readouterr().err == "bayescal: interrupted\n"
 
 
 def test_names_are_shown_with_what_they_are() -> None:

@@ -118,7 +118,7 @@ def test_windows_apart(file: Path, table: pd.DataFrame, tmp_path: Path) -> None:
     result = run_windows(file, output, "--group", "region", "--window", "month", *measures)
     # One window has no labels: the rest is there, the code says that not all is.
     assert result.exit_code == 1, result.output
-    assert "south / 2025-10 could not be fitted: y_true must hold" in result.stderr
+    assert "south / 2025-10 could not be fitted: the column of --label must hold" in result.stderr
     page = Page(output.read_text())
     assert len(page.all("tr")) == 3 * (1 + 2 * 5)
     cells = [element.text for element in page.all("td")]

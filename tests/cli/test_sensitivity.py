@@ -124,6 +124,33 @@ def test_what_cannot_be_compared_is_refused_in_one_line(files, arguments, words)
     assert result.stderr.count("\n") == 1
 
 
+def test_names_and_priors_of_several_classifiers_are_whole_at_80_columns(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    rows = (files / "scores.csv").read_text(encoding="utf-8")
+    names = {"honest": "logistic_regression", "bold": "gradient_boosting"}
+    for name, longer in names.items():
+        rows = rows.replace(name, longer, 1)
+    (tmp_path / "scores.csv").write_text(rows, encoding="utf-8")
+    scores = [part for name in names.values() for part in ("--score", name)]
+    given = ["--label", "y", *scores, *FEW, *prior("flat", "jeffreys")]
+    found = run("ece", tmp_path / "scores.csv", *given).stdout
+    for name in names.values():
+        for own in ("flat", "jeffreys"):
+            assert re.search(rf"^{name} +{own} ", found, re.MULTILINE), found
+
+
+def test_means_over_classes_have_their_prior_in_its_column(tmp_path: Path) -> None:
+    path = tmp_path / "classes.csv"
+    rows = ["y,p_a,p_b,p_c", *["a,.6,.3,.1", "b,.2,.5,.3", "c,.1,.2,.7"] * 20]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    scores = ["--label", "y", "--score", "p_*", "--multiclass", "marginal", *FEW]
+    found = run("ece", path, *scores, *prior("flat", "jeffreys")).stdout
+    for own in ("flat", "jeffreys"):
+        assert re.search(rf"^mean over classes +{own} ", found, re.MULTILINE), found
+
+
 @pytest.mark.parametrize(("quantity", "var"), [("agnostic", "ks"), ("ece", "ici")])
 def test_what_is_concluded_on_is_in_a_table_of_80_columns(
     quantity: str, var: str, files: Path, monkeypatch: pytest.MonkeyPatch

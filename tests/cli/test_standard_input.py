@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.cli.main import main
 from tests.cli.commands import run
 
 HONEST = ("--label", "y", "--score", "honest")
@@ -88,3 +89,12 @@ def test_other_content_and_columns_are_refused(files: Path) -> None:
         in run("ece", "-", "--label=y", "--score=z", input=rows).stderr
     )
     assert "must be a CSV file in UTF-8 or a" in run("ece", "-", *HONEST, input=b"\x00\x01").stderr
+
+
+def test_a_closed_one_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(["ece", "-", *HONEST]) == 2
+    said = capsys.readouterr().err
+    assert said == "bayescal: - needs standard input, which is closed. Name a file.\n"

@@ -50,6 +50,12 @@ def test_a_table_holds_what_arrays_give():
     assert repr(table) == "<CountTable: classifiers 'a', 'b'; groups 'x', 'y', 'z'; n_obs 400>"
 
 
+def test_a_table_without_its_groups_is_another_one():
+    table = bc.Counts.from_scores(scores())
+    assert {table: 1}[table] == 1
+    assert table != bc.CountTable(dict(table))
+
+
 def test_words_that_spell_the_labels_are_the_same_labels():
     words = bc.Counts.from_arrays(["0", "1"], [0.1, 0.9], pos_label="1")
     assert list(bc.CountTable({"a": COUNTS, "b": words})) == ["a", "b"]
@@ -75,6 +81,8 @@ PLAIN, PAIRED = (bc.Counts.from_scores(scores(group=None), pairs=pairs) for pair
         (lambda: bc.CountTable(COUNTS), "parts must be Mapping; got Counts"),
         (lambda: bc.CountTable({"a": [1, 2]}), r"parts\['a'\] must be Counts; got list"),
         (lambda: bc.CountTable({1: COUNTS}), "a classifier must be str"),
+        (lambda: bc.CountTable({" ": COUNTS}), "a classifier must have a name; got ' '"),
+        (lambda: bc.CountTable({"a": {"x\0": COUNTS}}), "the name of a group must be text"),
         (lambda: bc.CountTable({"a": {1: COUNTS}}), r"a group of parts\['a'\] must be str"),
         (lambda: bc.CountTable({"a": {"x": COUNTS}, "b": COUNTS}), "all have groups, or none"),
         (lambda: bc.CountTable({"a": {}}), "parts must hold counts; got none"),

@@ -149,7 +149,10 @@ def test_columns_that_do_not_fit(scores, label, group, message):
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [(1, 1), (1, True), (1, "1"), ("-1", -1), (True, "true"), ("False", False), ("a", "a")],
+    [
+        *((1, 1), (1, True), (1, "1"), (True, "1"), ("0", False)),
+        *(("-1", -1), (True, "true"), ("False", False), ("a", "a")),
+    ],
 )
 def test_labels_that_are_one(first, second):
     assert intake.same_label(first, second)
@@ -157,7 +160,7 @@ def test_labels_that_are_one(first, second):
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [(1, 0), ("a", "A"), (1, "01"), (True, "1"), (1, "one")]
+    ("first", "second"), [(1, 0), ("a", "A"), (1, "01"), (True, "0"), (1, "one")]
 )
 def test_labels_that_are_two(first, second):
     assert not intake.same_label(first, second)
@@ -174,6 +177,7 @@ def test_labels_that_are_two(first, second):
         ([True, False], 1, [1, 0], (False, True)),
         ([True, False], True, [1, 0], (False, True)),
         ([True, False], "true", [1, 0], (False, True)),
+        ([True, False], "1", [1, 0], (False, True)),
         (["spam", "ham"], "spam", [1, 0], ("ham", "spam")),
         (["0", "1"], 1, [0, 1], ("0", "1")),
         ([0, 1], "1", [0, 1], (0, 1)),

@@ -272,6 +272,7 @@ BAD = [
     ({"y_true": ["ham", "spam"]}, "pos_label must be one of the labels; got 1"),
     ({"group": ["a"]}, "group and y_true must have the same length; got 1 and 2 rows"),
     ({"classifier": ""}, "a classifier must have a name; got ''"),
+    ({"classifier": " "}, "a classifier must have a name; got ' '"),
     ({"classifier": "a\0"}, r"name of a classifier must be text that files can hold; got 'a\\x00'"),
     (
         {"classifier": "\ud800"},

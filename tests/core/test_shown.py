@@ -87,6 +87,12 @@ def test_writing_direction_is_kept_to_the_name() -> None:
     assert "\u202e" not in shown("a\u202eb")._repr_html_()
 
 
+def test_notebooks_typeset_no_name_between_dollars() -> None:
+    (whole, *_) = Page(shown("$x_1$")._repr_html_()).elements
+    # What MathJax 3 and 2 leave alone, as pandas asks them to.
+    assert {"mathjax_ignore", "tex2jax_ignore"} <= set(whole.attrs["class"].split())
+
+
 def test_bars_lie_on_the_scale_of_the_ticks() -> None:
     found = strip_of([(0.1, 0.3, 0.2)], "key", 0.0)
     (low, first), *_, (high, last) = found.ticks

@@ -538,6 +538,15 @@ def test_a_missing_file_suggests_the_nearest(tmp_path):
         check_file(tmp_path / "nowhere" / "other.bin")
 
 
+def test_a_link_to_nothing_is_not_suggested_and_a_pipe_is_called_one(tmp_path):
+    (tmp_path / "link.csv").symlink_to("nowhere.csv")
+    with pytest.raises(InputError, match=r"there is no file .*link\.csv\.$"):
+        check_file(tmp_path / "link.csv")
+    os.mkfifo(pipe := tmp_path / "pipe.csv")
+    with pytest.raises(InputError, match=r"pipe\.csv must be a file.* it is a pipe or a device"):
+        check_file(pipe)
+
+
 def test_a_directory_and_an_empty_file(tmp_path):
     with pytest.raises(InputError, match="it is a directory"):
         check_file(tmp_path)

@@ -175,6 +175,14 @@ def test_of_many_classifiers_those_that_lead_at_most_thresholds_are_named() -> N
     assert_readable(figure)
 
 
+@pytest.mark.parametrize("name", ["treat all", "treat none"])
+def test_a_classifier_may_be_called_as_a_strategy_is(name: str) -> None:
+    tree = make_result((name, "b"), draws=50)
+    said = words(plot_decision_curve(tree, [0.3, 0.5]))
+    assert (said.count(name), said.count(f"classifier {name}")) == (1, 1)
+    assert f"classifier {name}" in bc.show(bc.decision_curve(tree, [0.3, 0.5])).text()
+
+
 def test_panels_are_left_out_where_nothing_is_known(result: xr.DataTree) -> None:
     one = plot_decision_curve(result.sel(classifier="b"))
     assert [ax.get_ylabel() for ax in one.axes] == ["Net benefit", "P(useful)", "EVPI"]

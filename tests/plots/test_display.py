@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import bayescal as bc
+from tests.plots.looks import assert_readable
 
 ROWS, CODES = load_iris(return_X_y=True)
 X, Y = ROWS[CODES > 0][:, :2], CODES[CODES > 0] - 1
@@ -75,6 +76,12 @@ def test_a_name_may_begin_with_an_underscore():
     assert any(
         "_x\nTCE" in text for text in legend(Display.from_predictions(Y, P, name="_x", seed=1))
     )
+
+
+def test_a_long_name_leaves_the_legend_within_the_figure():
+    display = Display.from_predictions(Y, P, name="pipeline_" * 40, seed=1)
+    assert_readable(display.figure_)
+    assert display.estimator_name == "pipeline_" * 40
 
 
 def test_two_displays_on_one_axes():

@@ -189,7 +189,7 @@ def test_several_results_share_the_sections() -> None:
     headings = [e.text for e in found.all("h3")]
     assert headings[:2] == [
         "1. Expected calibration error",
-        "2. Expected calibration error, by group",
+        "2. Expected calibration error, by group, classifier vit",
     ]
     assert len(set(found.ids)) == len(found.ids)
     assert words(found.section("groups").text).count("worst") == 1

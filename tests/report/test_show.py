@@ -182,6 +182,12 @@ def test_what_was_selected_is_named(group: str | list[str]) -> None:
         assert "rows in all groups · " in shown.origin
 
 
+@pytest.mark.parametrize("along", ["classes", "groups"])
+def test_the_one_classifier_of_several_rows_is_named(along: str) -> None:
+    found = bc.show(make_result(("forest",), draws=50, **{along: ("x", "y")}))
+    assert found.origin.startswith("Expected calibration error, classifier forest · ")
+
+
 def test_strip_has_a_bar_a_row() -> None:
     many = make_panel_result([f"m{k}" for k in range(31)], draws=20)  # of which 30 are shown
     few = make_panel_result(("a", "b"), ("x", "y"))

@@ -42,8 +42,8 @@ def test_nan_is_none_and_a_vector_is_no_number() -> None:
     ("kwargs", "heading"),
     [
         ({}, "3. Expected calibration error"),
-        ({"groups": ("x", "y")}, "3. Expected calibration error, by group"),
-        ({"classes": ("x", "y")}, "3. Expected calibration error, class-wise"),
+        ({"groups": ("x", "y")}, "3. Expected calibration error, by group, classifier a"),
+        ({"classes": ("x", "y")}, "3. Expected calibration error, class-wise, classifier a"),
     ],
 )
 def test_the_heading_tells_results_apart(kwargs: dict[str, tuple[str, ...]], heading: str) -> None:

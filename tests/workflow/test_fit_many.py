@@ -1,5 +1,6 @@
 """Many fits in this process: the same draws in any order, what is kept, what is fitted again."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import made
@@ -33,6 +34,20 @@ def test_draws_depend_on_seed_and_key_alone(fits) -> None:
     assert len(seeds) == 4
     again = made.fit(1, seed=21)
     assert not again["north", 0].posterior.identical(fits["north", 0].posterior)
+
+
+def test_other_fits_of_the_same_keys_are_others(fits) -> None:
+    assert {fits: 1}[fits] == 1
+    assert fits != replace(fits, contents=dict.fromkeys(fits.contents, fits.contents["north", 0]))
+
+
+def test_what_is_shown_is_the_main_number_of_each_fit_and_named() -> None:
+    priors = bc.ece.Priors(bc.ece.SmoothCurve())
+    fits = bc.fit_many("ece", made.data(2), priors=priors, **made.OPTIONS)
+    shown, summary = bc.show(fits), fits.summary()
+    assert shown.columns == ("Fit", "Calibration error (TCE)", "Interval", "Status")
+    assert [float(row[1]) for row in shown.rows] == pytest.approx(summary.tce_mean, abs=5e-4)
+    assert not np.allclose(summary.tce_mean, summary.ece_mean, atol=1e-3)
 
 
 def test_what_can_be_no_key_is_not_in_it(fits) -> None:
