@@ -16,7 +16,7 @@ BUDGET = {
     "inference": 1852,
     "measures": 910,
     "plots": 3336,
-    "quantities/agnostic": 3832,
+    "quantities/agnostic": 3839,
     "quantities/credal": 6478,
     "quantities/ece": 3104,
     "quantities/pu_ece": 6280,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_740
+TEST_LINES = 52_741
 
 
 def lines(path: Path) -> int:
