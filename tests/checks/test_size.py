@@ -14,11 +14,11 @@ BUDGET = {
     "core": 9580,
     "curves": 2715,
     "inference": 1959,
-    "measures": 901,
+    "measures": 910,
     "plots": 3336,
-    "quantities/agnostic": 3832,
+    "quantities/agnostic": 3839,
     "quantities/credal": 6478,
-    "quantities/ece": 3090,
+    "quantities/ece": 3104,
     "quantities/pu_ece": 6259,
     "quantities/ssme": 5696,
     "quantities/temperature": 5013,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_003
+TEST_LINES = 53_031
 
 
 def lines(path: Path) -> int:

@@ -41,6 +41,15 @@ def test_it_lies_between_the_mean_gap_and_the_calibration_error(seed):
     assert (found >= (1 - OFF) * abs(value("mean_gap", *cells)) - 1e-3).all()
 
 
+@pytest.mark.parametrize("gap", [0.0015, 0.004, 0.02])
+def test_gaps_far_apart_do_not_cancel_at_any_bandwidth(gap):
+    """Kernels that do not meet integrate to 1 each, at the ends of [0, 1] by reflection too."""
+    score = np.array([0.0, 1e-3, 0.3, 0.6, 0.999])
+    rate = score + gap * np.array([1, 1, -1, 1, -1])
+    mass = np.array([0.1, 0.2, 0.3, 0.3, 0.1])
+    assert value("smece", rate, score, mass) == pytest.approx(gap, rel=1e-9)
+
+
 def test_gaps_that_alternate_within_the_smallest_bandwidth_are_no_error():
     score = np.array([0.5, 0.5 + 1e-6])
     rate = score + np.array([0.2, -0.2])

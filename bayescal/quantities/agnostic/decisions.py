@@ -520,10 +520,17 @@ def best_rule(
             f"there may be {_MOST_ACTIONS} actions at most, as all sets of them are tried; "
             f"got {len(known)}. Leave out those that others beat."
         )
-    scores = checked_scores(score, "score")
+    scores = np.sort(checked_scores(score, "score")).astype(np.float64)
+    sums = np.append(0.0, np.cumsum(scores))
+
+    def total(rule: DecisionRule) -> float:
+        ends = [0, *np.searchsorted(scores, rule.thresholds, "right"), len(scores)]
+        positive, rows = np.diff(sums[ends]), np.diff(ends)
+        return float((rule.cost_table * np.stack([positive, rows - positive], axis=1)).sum())
+
     sets = (chosen for size in range(len(known)) for chosen in combinations(known, size + 1))
     rules = (bayes_rule({name: known[name] for name in chosen}) for chosen in sets)
-    return min(rules, key=lambda rule: len(scores) * estimated_cost(rule, scores) + rule.setup)
+    return min(rules, key=lambda rule: total(rule) + rule.setup)
 
 
 def _slope(action: Action) -> float:

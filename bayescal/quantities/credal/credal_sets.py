@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
 from bayescal.core.checks import check_choice
-from bayescal.core.columns import Whole, to_doubles, to_numpy
+from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import check_same_order
 from bayescal.core.probability_intervals import ROUNDING, Interval, discounted, holds_any, tightened
@@ -214,9 +214,10 @@ def expectation(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Interval
     table = costs(cost, low.shape[-1])
     least, largest = np.empty((2, *low.shape[:-1], len(table)))
     for action, row in enumerate(table):
-        order = np.argsort(row, kind="stable")
-        least[..., action] = _filled(low, high, order) @ row[order]
-        largest[..., action] = _filled(low, high, order[::-1]) @ row[order[::-1]]
+        value, group = np.unique(row, return_inverse=True)  # Classes of one cost are as one.
+        below, above = (each @ np.eye(len(value))[group] for each in (low, high))
+        least[..., action] = _filled(below, above) @ value
+        largest[..., action] = _filled(below[..., ::-1], above[..., ::-1]) @ value[::-1]
     largest = np.maximum(least, largest)
     if np.ndim(cost) == 1:
         return Interval(least[..., 0], largest[..., 0])
@@ -237,12 +238,11 @@ def costs(cost: ArrayLike, n_classes: int, least_dims: int = 1) -> Floats:
     return np.atleast_2d(table)
 
 
-def _filled(low: Floats, high: Floats, order: Whole) -> Floats:
-    """Give each class its lower bound and the rest of 1 in this order, columns in this order."""
-    least, slack = low[..., order], (high - low)[..., order]
-    rest = 1 - low.sum(axis=-1, keepdims=True)
+def _filled(low: Floats, high: Floats) -> Floats:
+    """Give each column its lower bound, and the rest of 1 in the order of the columns."""
+    slack, rest = high - low, 1 - low.sum(axis=-1, keepdims=True)
     before = np.cumsum(slack, axis=-1) - slack
-    return np.asarray(least + np.clip(rest - before, 0, slack))
+    return np.asarray(low + np.clip(rest - before, 0, slack))
 
 
 SLACK: Final = {">": ROUNDING, ">=": -ROUNDING}

@@ -335,9 +335,10 @@ def expected_if_calibrated(
     and the estimate of `bayescal.ece.estimate` is computed from each set of labels in the same
     bins, which depend on the scores alone. Of several classes each row is of one, so that the mean
     over classes knows how they depend on each other; of weighted rows classes are drawn one by one,
-    as weights may depend on the label. Of counts, labels are drawn cell by cell at
-    the mean score: within a hundred cells of equal mass that changes the standard deviation by a
-    part in a thousand or so, within bins by more.
+    as weights may depend on the label. Of more than 50,000 rows without weights, but for that mean,
+    and of counts, labels are drawn cell by cell at the mean score: within cells of width 1 / 1024
+    or a hundred of equal mass that changes the standard deviation by a part in a thousand or so,
+    within bins by more.
 
     The p-value is ``(1 + k) / (1 + n_simulations)`` with k simulated estimates that reach the
     observed one. It tests calibration within the given bins, and says nothing of how large the
@@ -386,22 +387,34 @@ def _of_scores(
 ) -> Iterator[tuple[str, Floats]]:
     """Simulated estimates of each classifier, and class, with their names."""
     for name, group in groupby(data.tasks(multiclass), lambda task: task.coords["classifier"]):
-        tasks = list(group)
-        values = _of_tasks(tasks, binning, n, stream(seed, name))
-        if multiclass == "marginal":
+        tasks, joint = list(group), multiclass == "marginal"
+        values = _of_tasks(tasks, binning, n, stream(seed, name), joint)
+        if joint:
             yield name, values.mean(axis=1)
             continue
         for task, column in zip(tasks, values.T, strict=True):
             yield " / ".join(task.coords.values()), column
 
 
-def _of_tasks(tasks: Sequence[Task], binning: Binning, n: int, rng: np.random.Generator) -> Floats:
+# Of more rows labels are drawn by cells, at most so wide: 1 / 1024.
+_MANY, _PARTS = 50_000, 1024
+
+
+def _of_tasks(
+    tasks: Sequence[Task], binning: Binning, n: int, rng: np.random.Generator, joint: bool
+) -> Floats:
     """Simulated estimates of one classifier's binary problems, (simulation, class)."""
     first = tasks[0]
-    if first.weight is not None and len(tasks) > 1:
-        return np.hstack([_of_tasks([task], binning, n, rng) for task in tasks])
+    many = first.n > _MANY and not joint
+    if len(tasks) > 1 and (many or first.weight is not None):
+        return np.hstack([_of_tasks([task], binning, n, rng, joint) for task in tasks])
     bins = [binning.count(task.score, event=task.event, weight=task.weight) for task in tasks]
     places = [one.find(task.score) for one, task in zip(bins, tasks, strict=True)]
+    if many and first.weight is None:
+        cell = places[0] * (_PARTS + 1) + (first.score * _PARTS).astype(np.int64)
+        cells, of, count = np.unique(cell, return_inverse=True, return_counts=True)
+        score, place = np.bincount(of, first.score) / count, cells // (_PARTS + 1)
+        return simulated_of_cells(score, count / first.n, count, place, n, rng)[:, None]
     weight = np.ones(first.n) if first.weight is None else first.weight
     share, ratio = weight / weight.sum(), np.ones(first.n)
     if first.weight is not None:

@@ -112,11 +112,12 @@ def estimate(
     bin of one row, as in the authors' software, or with a count of 1 at most contributes 0.
 
     With `sample_weight`, rates, mean scores and masses are weighted means, and quantile bins hold
-    equal shares of the weight. Whole weights are as rows repeated so often, but in the debiased l2
-    error: its `count` is the effective number of rows, ``(sum w)**2 / sum w**2``, with which ``rate
-    (1 - rate) / (count - 1)`` is unbiased for the variance of a weighted rate. Where rows with the
-    event weigh h times as much as others, and r is the rate, both among neighbours as of
-    `BinCounts.evened`, it is multiplied by ``(1 - r + h r) / (r + h (1 - r))``.
+    equal shares of the weight. Equal weights are as none; other whole weights as rows repeated so
+    often, but in the debiased l2 error: its `count` is the effective number of rows, ``(sum w)**2 /
+    sum w**2``, with which ``rate (1 - rate) / (count - 1)`` is unbiased for the variance of a
+    weighted rate. Where rows with the event weigh h times as much as others, and r is the rate,
+    both among neighbours as of `BinCounts.evened`, it is multiplied by
+    ``(1 - r + h r) / (r + h (1 - r))``.
 
     References
     ----------

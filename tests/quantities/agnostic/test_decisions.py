@@ -216,10 +216,10 @@ def every_assignment(actions, score):
 
 def test_set_up_costs_against_every_assignment():
     rng = np.random.default_rng(20)
-    for _ in range(60):
+    for turn in range(60):
         # Costs with fractions, so that no two actions are equal.
         actions = {str(k): Action(*rng.uniform(0, 4, 2), setup=rng.uniform(0, 2)) for k in range(3)}
-        score = rng.random(5)
+        score = rng.random(5) if turn % 2 else rng.integers(0, 3, 5) / 2
         rule = best_rule(actions, score)
         total = 5 * estimated_cost(rule, score) + rule.setup
         assert total == pytest.approx(every_assignment(actions, score))

@@ -315,6 +315,24 @@ def test_rows_drawn_by_their_label_are_so_in_simulations() -> None:
     assert found.mean * weights[LABEL].sum() == pytest.approx(mean, abs=error)
 
 
+@pytest.mark.parametrize(("power", "classes"), [(1, 2), (6, 2), (6, 3)])
+def test_many_rows_vary_as_their_own_scores_say(power: int, classes: int) -> None:
+    """With power 6 a third of the scores are below 1 / 1024, within one cell."""
+    score = np.random.default_rng(1).uniform(1e-3, 0.999, 60_000) ** power
+    rest = (1 - score) / (classes - 1)
+    prob = score if classes == 2 else np.column_stack([score, rest, rest])
+    scores = bc.Scores(y_true=np.arange(60_000) % classes, y_prob=prob)
+    bins = {"n_bins": 4, "strategy": "uniform", "multiclass": "class-wise"}
+    found = bc.ece.expected_if_calibrated(scores, n_simulations=1000, seed=1, **bins)
+    for one, own in zip(found, (score, rest), strict=False):
+        # Sums of so many labels are nearly normal.
+        spread = np.sqrt(np.histogram(own, 4, (0, 1), weights=own * (1 - own))[0]) / 60_000
+        mean, each = np.sqrt(2 / np.pi) * spread.sum(), np.sqrt((1 - 2 / np.pi) * spread @ spread)
+        # Four standard errors; a quantile at .05 or .95 varies twice as much as the mean.
+        assert one.mean == pytest.approx(mean, abs=4 * each / np.sqrt(1000))
+        assert one.upper - one.lower == pytest.approx(3.29 * each, rel=0.15)
+
+
 def test_effective_rows_give_the_variance_of_a_weighted_rate() -> None:
     score, count = np.array([0.3]), np.array([7.4])
     found = simulated_of_cells(
