@@ -11,24 +11,24 @@ BUDGET = {
     "": 111,
     "quantities": 223,
     "cli": 2316,
-    "core": 9575,
+    "core": 9588,
     "curves": 2715,
     "inference": 1852,
     "measures": 901,
     "plots": 3336,
-    "quantities/agnostic": 3832,
+    "quantities/agnostic": 3826,
     "quantities/credal": 6478,
     "quantities/ece": 3090,
-    "quantities/pu_ece": 6280,
+    "quantities/pu_ece": 6278,
     "quantities/ssme": 5615,
     "quantities/temperature": 5013,
     "report": 3143,
     "results": 6609,
-    "workflow": 2859,
+    "workflow": 2860,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_713
+TEST_LINES = 52_740
 
 
 def lines(path: Path) -> int:
