@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_740
+TEST_LINES = 52_750
 
 
 def lines(path: Path) -> int:
