@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3826,
     "quantities/credal": 6478,
     "quantities/ece": 3090,
-    "quantities/pu_ece": 6278,
+    "quantities/pu_ece": 6279,
     "quantities/ssme": 5615,
     "quantities/temperature": 5013,
     "report": 3143,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 52_750
+TEST_LINES = 52_763
 
 
 def lines(path: Path) -> int:
