@@ -18,7 +18,7 @@ from bayescal.core.binning import Binning
 from bayescal.core.checks import check_call, check_is, check_known, listing, shown
 from bayescal.core.columns import Label, arrow_to_numpy
 from bayescal.core.counts_sql import WHOLE
-from bayescal.core.errors import InputError
+from bayescal.core.errors import DataWarning, InputError, warn_caller
 from bayescal.core.intake import binary_classes, by_number, check_classifiers, position, same_label
 from bayescal.core.scores import Task
 from bayescal.core.shown import Showing, Shown
@@ -280,6 +280,19 @@ class CountTable(Mapping[str, "Counts"], Showing):
         """Name classifiers and groups."""
         groups = f"; groups {listing(self.groups)}" if self.groups else ""
         return f"<CountTable: classifiers {listing(self)}{groups}; n_obs {self.n_obs}>"
+
+
+def without_groups(counts: Mapping[str, Any], quantity: str) -> Mapping[str, Any]:
+    """Add up counts of groups, which a quantity does not have, and say so."""
+    groups = getattr(counts, "groups", ())
+    if not groups:
+        return counts
+    warn_caller(
+        f"{quantity} has no groups: the counts of {listing(groups)} are added up. Take one of "
+        "them alone for its own result.",
+        DataWarning,
+    )
+    return CountTable(dict(counts), getattr(counts, "pairs", None))
 
 
 def check_alike(what: str, *counts: Counts) -> None:

@@ -32,7 +32,7 @@ class ScarWarning(UserWarning):
 
 
 class DataWarning(UserWarning):
-    """Scores look like others than they were passed as, or a measure of some rows has no value."""
+    """Scores look like others than they were passed as, or groups or values are left out."""
 
 
 class ManyFitsWarning(UserWarning):

@@ -102,7 +102,8 @@ def fit(
     ConvergenceWarning
         If a fit did not converge; the result's status says which, and the remedy.
     DataWarning, ScarWarning
-        If scores look reversed or like logits, or positives unlike the unlabelled rows.
+        If scores look reversed or like logits, counts are of groups that the quantity does not
+        have, or positives look unlike the unlabelled rows.
 
     Notes
     -----

@@ -11,24 +11,24 @@ BUDGET = {
     "": 121,
     "quantities": 223,
     "cli": 2337,
-    "core": 9580,
+    "core": 9593,
     "curves": 2715,
     "inference": 1959,
     "measures": 910,
     "plots": 3336,
-    "quantities/agnostic": 3839,
+    "quantities/agnostic": 3833,
     "quantities/credal": 6478,
     "quantities/ece": 3104,
-    "quantities/pu_ece": 6259,
+    "quantities/pu_ece": 6258,
     "quantities/ssme": 5696,
     "quantities/temperature": 5013,
     "report": 3145,
     "results": 6619,
-    "workflow": 2862,
+    "workflow": 2863,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_031
+TEST_LINES = 53_081
 
 
 def lines(path: Path) -> int:

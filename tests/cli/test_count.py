@@ -52,6 +52,7 @@ def test_counts_give_the_numbers_of_the_table(parts, files, counted, given):
                 assert one[key] == pytest.approx(other[key], abs=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore::bayescal.DataWarning")  # groups are added up
 def test_the_interval_measure_of_counts(parts, files):
     ours = results("agnostic", parts / "one.counts", parts / "two.counts", "--estimate-only")
     theirs = results("agnostic", files / "scores.parquet", *COLUMNS, "--estimate-only")
@@ -60,6 +61,7 @@ def test_the_interval_measure_of_counts(parts, files):
     assert [one["c"] for one in grouped] == pytest.approx([one["c"] for one in ours], abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::bayescal.DataWarning")  # groups are added up
 def test_classifiers_counted_together_are_compared_as_rows_are(files, tmp_path):
     """Their AUCs correlate; that of counts apart is said to be of independent classifiers."""
     rows = (files / "scores.parquet", *COLUMNS)

@@ -132,3 +132,19 @@ def test_swapped_columns_are_recognised(file: Path) -> None:
     result = run(file, "--positive-column", "over", "--score", "s", "--class-prior", 0.5)
     assert result.exit_code == 2
     assert "Swap the two" in result.stderr
+
+
+@pytest.mark.filterwarnings("always::bayescal.DataWarning")
+def test_counts_of_groups_are_added_up_and_said(tmp_path: Path) -> None:
+    score = [0.125, 0.25, 0.5, 0.625, 0.75, 0.875]
+    parts = {
+        name: bc.Counts.from_arrays([1, 1, *[None] * 4], [shift * one for one in score])
+        for name, shift in (("north", 1), ("south", 0.5))
+    }
+    bc.CountTable({"p": parts}).save(tmp_path / "by.counts")
+    bc.CountTable({"p": parts["north"] + parts["south"]}).save(tmp_path / "all.counts")
+    given = ["--class-prior", "0.5", "--estimate-only", "--json"]
+    found, alone = (run(tmp_path / f"{name}.counts", *given) for name in ("by", "all"))
+    assert json.loads(found.stdout)["results"] == json.loads(alone.stdout)["results"]
+    assert "the counts of 'north', 'south' are added up" in found.stderr
+    assert not alone.stderr

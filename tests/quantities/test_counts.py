@@ -124,11 +124,6 @@ def test_positive_and_unlabelled_counts_are_those_of_the_rows():
         (lambda: bc.bin_scores(ONE), "hold no rows: keep these"),
         (lambda: bc.pu_ece.estimate(ONE, class_prior=0.3), "hold no rows"),
         (lambda: bc.fit(bc.pu_ece, ONE, priors=bc.pu_ece.Priors(bc.Beta(4, 6))), "negative rows"),
-        (lambda: bc.fit(bc.agnostic, GROUPED, **FEW), "agnostic has no groups; got 2"),
-        (
-            lambda: bc.fit(bc.pu_ece, GROUPED, priors=bc.pu_ece.Priors(bc.Beta(4, 6))),
-            "pu_ece has no groups; got 2",
-        ),
     ],
 )
 def test_what_counts_do_not_hold_is_said(use, message):
@@ -136,4 +131,18 @@ def test_what_counts_do_not_hold_is_said(use, message):
         use()
 
 
-GROUPED = bc.CountTable({"a": {"x": ONE, "y": ONE}})
+@pytest.mark.parametrize(
+    ("quantity", "priors"),
+    [(bc.agnostic, None), (bc.pu_ece, bc.pu_ece.Priors(bc.Beta(4, 6), bc.pu_ece.MixtureBins()))],
+)
+def test_groups_that_a_quantity_has_not_are_added_up_and_said(quantity, priors):
+    label = np.where(LABEL[:60] == 1, 1, 0 if quantity is bc.agnostic else np.nan)
+    whole, *parts = (
+        bc.Counts.from_arrays(label[rows], SCORES["a"][:60][rows])
+        for rows in (slice(None), slice(20), slice(20, None))
+    )
+    table = bc.CountTable({"a": dict(zip("xy", parts, strict=True))})
+    with pytest.warns(bc.DataWarning, match=f"{quantity.NAME} has no groups.*'x', 'y' are added"):
+        found = quantity.plan(table, priors or quantity.Priors()).cases
+    alone = quantity.plan({"a": whole}, priors or quantity.Priors()).cases
+    assert [one.fingerprint() for one in found] == [one.fingerprint() for one in alone]

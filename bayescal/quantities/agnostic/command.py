@@ -83,11 +83,9 @@ def priors_from_text(text: str) -> Priors:
 def read(given: Given) -> Scores | Mapping[str, Counts]:
     """Read the file, or count its rows in batches where they are too many to hold."""
     if are_counts(given):
-        from bayescal.core.count_table import CountTable
+        from bayescal.core.count_table import without_groups
 
-        # Of all groups, which this quantity does not have.
-        total = sum_of(given)
-        return CountTable(dict(total), total.pairs)
+        return without_groups(sum_of(given), "agnostic")
     table, columns = shared.open_columns(given)
     whole = given["weight"] is not None or columns.classes is not None
     if whole or not shared.too_large(table, 1, MOST_ROWS):

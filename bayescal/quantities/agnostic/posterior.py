@@ -12,7 +12,7 @@ import numpy as np
 
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.checks import check_choice, check_data, check_is
-from bayescal.core.count_table import CountTable
+from bayescal.core.count_table import CountTable, without_groups
 from bayescal.core.counts import Counts
 from bayescal.core.counts_sql import ALONE
 from bayescal.core.errors import InputError
@@ -396,11 +396,7 @@ def _of_counts(
             "unlabeled cannot be added to counts. Count rows without a label with the others: "
             "their label is missing."
         )
-    if groups := getattr(data, "groups", ()):
-        raise InputError(
-            f"agnostic has no groups; got {len(groups)}. Pass the counts of one group, of "
-            "counts.by_group(), or those of all: dict(counts)."
-        )
+    data = without_groups(data, "agnostic")
     for counts in data.values():
         if counts.weighted:
             raise InputError(

@@ -230,8 +230,9 @@ def _where(problem: PUProblem, found: Excess) -> str:
 
 
 POINTS = 41
-# Known class priors at which the posterior is computed; it is smooth in between.
-NODES = 5
+# Known class priors at which the posterior is computed, at least and by how far they reach: the
+# error bends where scores are nearest to calibration, within a tenth or so.
+NODES, _APART = 5, 0.125
 _DRAWS = 400
 _TAIL = 0.05
 # A class prior is varied this far, relatively, even if it is declared known.
@@ -280,11 +281,11 @@ def _posterior(
     near: CaseControlAverage | None,
 ) -> dict[str, Floats]:
     """Mean and 90% interval at a few class priors, interpolated."""
-    nodes = np.linspace(grid[0], grid[-1], NODES)
+    middle = max(NODES // 2, math.ceil((grid[-1] - grid[0]) / (2 * _APART)))
+    nodes = np.linspace(grid[0], grid[-1], 2 * middle + 1)
     models: dict[int, CaseControlAverage] = {}
-    middle = NODES // 2
     # From the middle outwards: each begins where its neighbour is.
-    for place in sorted(range(NODES), key=lambda place: abs(place - middle)):
+    for place in sorted(range(len(nodes)), key=lambda place: abs(place - middle)):
         models[place] = CaseControlAverage.joined(
             problem,
             prior,

@@ -54,6 +54,7 @@ def _read(given: Given) -> PUScores | dict[str, PUCounts]:
 def _of_counts(given: Given) -> dict[str, PUCounts]:
     """Counts of positive rows and of rows without a label, in bins."""
     from bayescal.core.binning import Binning
+    from bayescal.core.count_table import without_groups
     from bayescal.quantities.pu_ece.data import binned
 
     binning = Binning.of(None, **shared.binning_of(given))
@@ -62,9 +63,8 @@ def _of_counts(given: Given) -> dict[str, PUCounts]:
             f"--bins must be a number with counts; got {binning.n_bins}. Pass 15, say."
         )
     n_bins = binning.n_bins
-    return {
-        name: binned(counts, binning, n_bins, "label") for name, counts in sum_of(given).items()
-    }
+    table = without_groups(sum_of(given), "pu_ece")
+    return {name: binned(counts, binning, n_bins, "label") for name, counts in table.items()}
 
 
 def _class_prior(text: str) -> float | Beta | None:

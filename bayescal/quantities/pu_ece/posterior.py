@@ -13,6 +13,7 @@ from bayescal.core import quantity
 from bayescal.core.bin_edges import STRATEGIES, resolved_number
 from bayescal.core.binning import Binning, BinningFields
 from bayescal.core.checks import check_data, check_is
+from bayescal.core.count_table import without_groups
 from bayescal.core.counts import Counts
 from bayescal.core.counts_sql import ALONE
 from bayescal.core.errors import InputError, ScarWarning, warn_caller
@@ -409,6 +410,8 @@ def plan(
 
     Warns
     -----
+    DataWarning
+        If counts are of groups, which are added up.
     ScarWarning
         If the positives do not look drawn from the unlabelled rows at the class prior's mean.
     """
@@ -438,11 +441,6 @@ def _binned(data: Any, priors: Priors, binning: Binning | None) -> Any:
         data = {ALONE: data}
     if not isinstance(data, Mapping):
         return data
-    if groups := getattr(data, "groups", ()):
-        raise InputError(
-            f"pu_ece has no groups; got {len(groups)}. Pass the counts of one group, of "
-            "counts.by_group(), or those of all: dict(counts)."
-        )
 
     def of(counts: Any) -> Any:
         if not isinstance(counts, Counts):
@@ -454,7 +452,7 @@ def _binned(data: Any, priors: Priors, binning: Binning | None) -> Any:
         rows = effective_rows(positive, unlabeled, priors.class_prior_mean)
         return binned(counts, own, resolved_number(own.n_bins, rows), "label")
 
-    return {name: of(counts) for name, counts in data.items()}
+    return {name: of(counts) for name, counts in without_groups(data, "pu_ece").items()}
 
 
 def _check_priors(priors: object) -> None:

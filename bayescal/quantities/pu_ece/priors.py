@@ -38,8 +38,8 @@ class PriorDraws:
 
     Notes
     -----
-    The distribution used is that of the draws' logits, smoothed by a Gaussian kernel of Silverman's
-    width. Draws of 3 digits or so are no worse for it.
+    The distribution used is that of the draws' logits, smoothed by a Gaussian kernel of width
+    ``0.9 sd n**(-1/5)`` (Silverman). Draws of 3 digits or so are no worse for it.
 
     Examples
     --------

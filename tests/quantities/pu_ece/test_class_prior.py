@@ -9,6 +9,7 @@ import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.class_prior import (
     check_possible,
+    class_prior_curve,
     data_warnings,
     estimate_class_prior,
     excess,
@@ -208,3 +209,15 @@ def test_a_class_prior_that_moved_is_named(off, said) -> None:
     found = moved(Priors(bc.Beta(50, 50)), 0.5 + 0.05 * normal, normal)
     assert bool(found) is said
     assert not said or f"from 0.5 to {0.5 + 0.05 * off:.3g} (1.1 standard" in found[0]
+
+
+def test_the_error_at_a_class_prior_is_that_of_a_fit_at_it() -> None:
+    data, curve = truth("over").scores((300, 2000), seed=1), bc.pu_ece.SmoothCurve(scale=1)
+    made = problem("over", (300, 2000))
+    found = class_prior_curve(made, Priors(bc.Beta(2, 2), curve), np.random.default_rng(1))
+    # Five points left the mean .03, nearly the width of the interval, too low in between.
+    for place in (15, 24):
+        priors = Priors(float(found["class_prior"][place]), curve, calibrated=0)
+        fitted = bc.fit(bc.pu_ece, data, priors=priors, method="direct", seed=1, draws=250)
+        mean = fitted["posterior"]["tce"].mean().item()
+        assert found["tce_mean"][place] == pytest.approx(mean, abs=0.012)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
+from scipy.interpolate import Akima1DInterpolator, PchipInterpolator
 from scipy.special import logsumexp, softmax
 
 from bayescal.core.quantity import Floats
@@ -225,7 +225,7 @@ class AlongClassPrior:
 
     def _through(self, value: Floats) -> Callable[[Floats], Floats]:
         """Pass through values at the knots; constant beyond."""
-        through = PchipInterpolator(self.knots, value)
+        through = Akima1DInterpolator(self.knots, value, method="makima")
         return lambda normal: through(np.clip(normal, self.knots[0], self.knots[-1]))
 
     def _likeliest(self, log_evidence: Floats) -> Floats:
