@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.interpolate import Akima1DInterpolator, PchipInterpolator
+from scipy.interpolate import CubicSpline, PchipInterpolator
 from scipy.special import logsumexp, softmax
 
 from bayescal.core.quantity import Floats
@@ -33,6 +33,8 @@ CLASS_PRIOR_POWER: Final = 0.2
 _GRID = np.linspace(-LAST, LAST, 1301)
 # Larger differences between knots of NUTS, which are far apart, would shift a sharp peak.
 _MOST = 30.0
+# By so much, in nats, a class prior is ruled out whatever the power.
+_CLIFF = 100.0
 TEMPERED: Final = 20.0
 """Most that the log density gains, in nats: class priors ruled out by far more stay so."""
 
@@ -225,7 +227,8 @@ class AlongClassPrior:
 
     def _through(self, value: Floats) -> Callable[[Floats], Floats]:
         """Pass through values at the knots; constant beyond."""
-        through = Akima1DInterpolator(self.knots, value, method="makima")
+        # A cliff would make it swing beside the cliff.
+        through = CubicSpline(self.knots, np.maximum(value, value.max() - _CLIFF))
         return lambda normal: through(np.clip(normal, self.knots[0], self.knots[-1]))
 
     def _likeliest(self, log_evidence: Floats) -> Floats:
