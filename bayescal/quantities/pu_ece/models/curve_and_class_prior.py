@@ -97,7 +97,7 @@ _SIZES_STEPS, _CLOSE = 8, 0.1
 _EVIDENCE_DRAWS = 200
 # Under an uncertain class prior the sizes leave NUTS a narrow bent ridge. Of so much more variance
 # it is wide enough, and most of its draws count by what is left out.
-_WIDER_SIZES = 9.0
+_WIDER_SIZES = 4.0
 # By how many standard deviations that the sizes leave to the number of positives a class prior that
 # is about known moves it. From three on one fit in ten would have divergences.
 _ABOUT_KNOWN = 1.0
