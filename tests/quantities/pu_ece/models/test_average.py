@@ -324,10 +324,10 @@ def log_likelihood(average, name, rate, normal) -> float:
 
 
 def wide_sizes_density(rate, class_prior, n_positive):
-    """Log density of the sizes with nine times their variance, as chains know them."""
+    """Log density of the sizes with four times their variance, as chains know them."""
     odds = MADE.n_positive / MADE.n_unlabeled * rate / np.asarray(class_prior)[..., None]
     share, usual = odds / (1 + odds), MADE.n_positive / MADE.total.sum()
-    variance = 9 * (1 + np.square(share - usual) @ MADE.total)
+    variance = 4 * (1 + np.square(share - usual) @ MADE.total)
     spread = np.sqrt(variance)
     # The normal density's constant is left out.
     density = norm.logpdf(share @ MADE.total, n_positive, spread) + np.log(2 * np.pi) / 2
