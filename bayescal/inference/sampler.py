@@ -36,9 +36,9 @@ with on_demand("arviz"):
 
 type Arrays = Mapping[str, NDArray[Any]]
 
+# Numbers that points at which variables are computed at once may select of the data.
+_TOGETHER = 1 << 22
 # What ArviZ knows of nutpie's sample statistics.
-# Points at which variables are computed at once.
-_TOGETHER = 250
 _STATS = {
     "diverging": "diverging",
     "energy": "energy",
@@ -166,10 +166,12 @@ class CompiledModel:
     def _variables_at(self, points: NDArray[Any], data: list[NDArray[Any]]) -> dict[str, Any]:
         """Values of the variables at every unconstrained point."""
         flat = points.reshape(-1, self.size)
-        # What a point selects of the data is there for each point at once.
+        # Each may select a matrix of a stack.
+        most = max((math.prod(one.shape[1:]) for one in data if one.ndim == 3), default=1)
+        step = max(_TOGETHER // most, 1)
         parts = (
-            self.outputs(*self._split(flat[at : at + _TOGETHER]), *data)
-            for at in range(0, len(flat), _TOGETHER)
+            self.outputs(*self._split(flat[at : at + step]), *data)
+            for at in range(0, len(flat), step)
         )
         every = (np.concatenate(values) for values in zip(*parts, strict=True))
         return {

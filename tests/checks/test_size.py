@@ -13,13 +13,13 @@ BUDGET = {
     "cli": 2337,
     "core": 9593,
     "curves": 2715,
-    "inference": 1959,
+    "inference": 1961,
     "measures": 910,
     "plots": 3336,
     "quantities/agnostic": 3833,
     "quantities/credal": 6478,
     "quantities/ece": 3104,
-    "quantities/pu_ece": 6261,
+    "quantities/pu_ece": 6260,
     "quantities/ssme": 5696,
     "quantities/temperature": 5013,
     "report": 3145,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_081
+TEST_LINES = 53_084
 
 
 def lines(path: Path) -> int:

@@ -300,7 +300,6 @@ LAST = 6.5
 """Standard normals beyond this, 1 in 10 billion, are taken to be at it."""
 INTERVALS = 52
 KNOTS = np.linspace(-LAST, LAST, INTERVALS + 1)
-STEP = 2 * LAST / INTERVALS
 LOG_ROOT = np.log(2 * np.pi) / 2
 # Numbers of a table that a processor's cache holds.
 _TOGETHER = 1 << 18

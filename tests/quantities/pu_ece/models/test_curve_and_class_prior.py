@@ -9,6 +9,7 @@ from scipy.special import logsumexp, softmax
 import bayescal as bc
 from bayescal.curves.cells import Problem
 from bayescal.curves.priors import CurveAverage
+from bayescal.inference import sampler
 from bayescal.inference.direct import Gaussian, Weighted
 from bayescal.inference.sampler import compile_model
 from bayescal.quantities.pu_ece.data import PUProblem
@@ -192,8 +193,10 @@ def test_the_whitening_follows_the_curve_along_a_wide_class_prior(name, size) ->
 
 @pytest.mark.mcmc
 @pytest.mark.parametrize("class_prior", [WIDE, 0.4])
-def test_nuts_is_where_the_whitening_is_and_has_its_density(class_prior) -> None:
+def test_nuts_is_where_the_whitening_is_and_has_its_density(class_prior, monkeypatch) -> None:
     """The graph's quantiles, cubics, roots and volumes against NumPy's, knots fewer than room."""
+    # In several parts.
+    monkeypatch.setattr(sampler, "_TOGETHER", 1 << 17)
     model = average("over", (300, 2000), class_prior)
     member, found = model.members["smooth"], model.along.whitening("smooth")
     assert len(found.quantiles.normal) < 24
