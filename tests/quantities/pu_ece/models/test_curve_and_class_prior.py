@@ -1,5 +1,6 @@
 """The Gaussian of a curve and the class prior."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -203,9 +204,8 @@ def test_nuts_is_where_the_whitening_is_and_has_its_density(class_prior, monkeyp
     compiled = compile_model(model.build("smooth"))
     size = found.gaussians.mean.shape[-1]
     value = 1.5 * np.random.default_rng(1).standard_normal((600, size + 1))
-    names = [len(np.empty(shape).ravel()) for shape in compiled.shapes]
-    at = np.split(value, [size], axis=1)
-    point = np.hstack([np.pad(at[0], ((0, 0), (0, n - size))) if n > 1 else at[1] for n in names])
+    sizes, (curve, last) = map(math.prod, compiled.shapes), np.split(value, [size], axis=1)
+    point = np.hstack([np.pad(curve, ((0, 0), (0, n - size))) if n > 1 else last for n in sizes])
     data = compiled._checked(member.inputs())
     drawn = compiled._variables_at(point[None], data)
     expected, coef = log_density(member.joint, found, value)
