@@ -70,7 +70,7 @@ RUNS = {
     "agnostic": [
         ("agnostic_coverage.py", 0.5),
         ("agnostic_coverage.py --adult {data}/adult.csv.gz", 0.5),
-        ("agnostic_coverage.py --pairs", 0.1),
+        ("agnostic_coverage.py --pairs --replications 400", 0.1),
         ("agnostic_paper.py", 0.1),
     ],
     "temperature": [
@@ -98,8 +98,8 @@ RUNS = {
         ("real_difference.py --bank report --data {data} --resamples 50 --draws 1000", 0.3),
         (
             "measure_difference.py --bank report --data {data} --populations adult-10"
-            " --draws 2000 --resamples 60",
-            0.2,
+            " --draws 2000 --resamples 200",
+            0.3,
         ),
         ("groups.py", 0.2),
     ],
