@@ -302,7 +302,9 @@ def test_a_known_label_of_a_class_whose_prior_single_precision_lacks():
     """Bayes' rule in logarithms: the prior shifts the density of a row of that class, no more."""
     base = fixed(np.eye(2)[np.arange(30) % 2], np.random.default_rng(0).normal(size=(30, 3)))
     found = [
-        np.asarray(base._replace(prior=np.array([p, 1 - p])).log_density(None, POINTS[:1], ROWS[:1]))
+        np.asarray(
+            base._replace(prior=np.array([p, 1 - p])).log_density(None, POINTS[:1], ROWS[:1])
+        )
         for p in (0.5, 1e-60)
     ]
     np.testing.assert_allclose(found[0] - found[1], np.log(0.5e60), rtol=1e-5)  # single precision
