@@ -207,7 +207,10 @@ class SSMECase:
             prior=self._squeezed(prior),
             # After all other random numbers: they are those of results without this group.
             posterior_predictive={"label": self.replicated_labels(draws, rng)},
-            log_likelihood={"label": self.model.log_likelihood(draws)},
+            log_likelihood={
+                "label": self.model.log_likelihood(draws),
+                **self.model.log_scores(draws),
+            },
             log_prior=self.model.log_prior(draws),
             observed_data={"label": self.problem.labels},
             constant_data=self._squeezed(scores),
