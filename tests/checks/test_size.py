@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6478,
     "quantities/ece": 3104,
     "quantities/pu_ece": 6260,
-    "quantities/ssme": 5696,
+    "quantities/ssme": 5776,
     "quantities/temperature": 5013,
     "report": 3145,
     "results": 6619,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_084
+TEST_LINES = 53_185
 
 
 def lines(path: Path) -> int:

@@ -69,6 +69,7 @@ VARIABLES: tuple[Variable, ...] = (
         *(f"sensitivity/{name}" for name, *_ in _METRICS),
         dims=("assumption", "summary", "classifier", "group"),
     ),
+    *undrawn("scores"),
     *undrawn("probability", dims=("assumption",)),
     *undrawn("class_score", dims=("classifier", "obs", "label_class")),
     *undrawn("class_prior", dims=("label_class",)),

@@ -376,7 +376,7 @@ def _columns(
 ) -> dict[str, Sequence[str]]:
     """Columns by classifier."""
     if isinstance(score, Mapping):
-        return {name: checked_scores(own, f"score[{name!r}]") for name, own in score.items()}
+        return {str(name): checked_scores(own, f"score[{name!r}]") for name, own in score.items()}
     return {name: [name] for name in checked_scores(score)}
 
 

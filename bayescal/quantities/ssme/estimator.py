@@ -37,6 +37,8 @@ CHOICES = {
     "start": ("draw", "mean"),
     "prior_update": ("expected", "drawn"),
 }
+# Beyond, powers of bandwidths and sums of weights overflow: kernels of all rows reached none.
+_POSITIVE = "[1e-9, 1e9]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +50,9 @@ class KDESettings:
     reference : {"last", "first"}, default "last"
         Class whose logarithm is taken from those of the others. It matters with three classes or
         more: the paper's text has the last (appendix E.1), its published code the first.
-    bandwidth : {"isj", "normal-reference"} or float, default "isj"
+    bandwidth : {"isj", "normal-reference"} or float, in [1e-9, 1e9], default "isj"
         Rule for the bandwidth (the least over coordinates), or the bandwidth itself.
-    bandwidth_scale : float, default 1
+    bandwidth_scale : float, in [1e-9, 1e9], default 1
         What the bandwidth is multiplied by.
     sharing : {"all", "class"}, default "all"
         One bandwidth from all rows for all classes, or one a class, from the rows whose label,
@@ -58,7 +60,7 @@ class KDESettings:
     leave_one_out : bool, default False
         Whether a row is left out of the densities at its own place. With narrow kernels a row that
         is not left out mostly sees itself.
-    labeled_weight : float, default 1
+    labeled_weight : float, in [1e-9, 1e9], default 1
         Weight of a labelled row in the densities and in an expected class prior, against 1 of an
         unlabelled row: 1 / lambda_L of the paper's objective (section 4), whose lambda_L multiplies
         the unlabelled rows though the text calls it the weight of the labelled ones.
@@ -96,9 +98,9 @@ class KDESettings:
         if isinstance(self.bandwidth, str):
             check_choice(self.bandwidth, tuple(RULES), "bandwidth")
         else:
-            check_number(self.bandwidth, "bandwidth", "(0, inf)")
+            check_number(self.bandwidth, "bandwidth", _POSITIVE, "Pass 1, say.")
         for name in ("bandwidth_scale", "labeled_weight"):
-            check_number(getattr(self, name), name, "(0, inf)")
+            check_number(getattr(self, name), name, _POSITIVE, "Pass 1.")
         for name, choices in CHOICES.items():
             check_choice(getattr(self, name), choices, name)
         for name in ("leave_one_out", "clamp_densities", "weighted_start"):

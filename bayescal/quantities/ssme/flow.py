@@ -79,7 +79,7 @@ class FlowSettings:
     def __post_init__(self) -> None:
         for name in _COUNTS:
             check_whole(getattr(self, name), name, most=MOST_DRAWN)
-        check_number(self.learning_rate, "learning_rate", "(0, inf)")
+        check_number(self.learning_rate, "learning_rate", "(0, 1]", "Pass 2e-4.")
         for name, choices in CHOICES.items():
             check_choice(getattr(self, name), choices, name)
         check_number(self.em_tolerance, "em_tolerance", "[0, inf)", "Pass 1e-4, say.")
@@ -121,8 +121,8 @@ def estimate_flow(
     Raises
     ------
     InputError
-        If the extra ``flow`` is not installed, there is but one binary classifier, or an option is
-        out of range.
+        If the extra ``flow`` is not installed, there is but one binary classifier, an option is out
+        of range, or the training diverges.
 
     Notes
     -----
@@ -182,6 +182,7 @@ def _fit(matrix: ScoreMatrix, settings: FlowSettings, class_prior: Floats | None
 # class ends in a point or a plane.
 _LEAST_VARIANCE = 1e-3
 _LEAST_MASS = 1e-10
+_LEAST_PRIOR = 1e-300
 
 
 class Normals(NamedTuple):
@@ -216,7 +217,7 @@ def label_probs(points: Floats, normals: Normals, prior: Floats) -> Floats:
     """Probability of each class at each point, (obs, class)."""
     away = np.einsum("kid,kde->kie", points - normals.mean[:, np.newaxis], normals.whitening)
     log_density = normals.log_det - 0.5 * (away**2).sum(axis=2).T
-    return np.asarray(softmax(log_density + np.log(np.maximum(prior, 1e-300)), axis=1))
+    return np.asarray(softmax(log_density + np.log(np.maximum(prior, _LEAST_PRIOR)), axis=1))
 
 
 def fit_normals(
@@ -261,7 +262,9 @@ class FixedBase(NamedTuple):
         jax, jnp = import_module("jax"), import_module("jax.numpy")
         mean, whitening, log_det = (jnp.asarray(part, jnp.float32) for part in self.normals)
         away = jnp.einsum("ikd,kde->ike", z[:, None] - mean, whitening)
-        logs = log_det - 0.5 * (away**2).sum(axis=2) + jnp.log(jnp.asarray(self.prior))
+        # In double precision: single precision has no numbers below 1e-45.
+        log_prior = jnp.asarray(np.log(np.maximum(self.prior, _LEAST_PRIOR)), jnp.float32)
+        logs = log_det - 0.5 * (away**2).sum(axis=2) + log_prior
         return jax.nn.logsumexp(logs, axis=1, b=jnp.asarray(self.possible)[rows])
 
 
@@ -325,7 +328,14 @@ def latent_points(
         flow, _ = paramax.unwrap(eqx.combine(trained, still))
         return jax.vmap(flow.inverse_and_log_det)(x)[0]
 
-    return np.asarray(eqx.filter_jit(train)(moving), dtype=np.float64)
+    found = np.asarray(eqx.filter_jit(train)(moving), dtype=np.float64)
+    # In single precision a step that is too long ends in NaN, which would pass for labels.
+    if not np.isfinite(found).all():
+        raise InputError(
+            "the flow's training must end in finite numbers, which it did not; got learning_rate="
+            f"{settings.learning_rate:g}. Pass a smaller one, as FlowSettings(learning_rate=2e-4)."
+        )
+    return found
 
 
 def _real_nvp(

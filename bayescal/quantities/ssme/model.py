@@ -18,7 +18,7 @@ from bayescal.curves.cells import pad, padded_size
 from bayescal.quantities.ssme.data import EVERY_ROW, Problem, unseen_names, weighted_matrix
 from bayescal.quantities.ssme.kde import EPSILON
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
-from bayescal.quantities.ssme.tilt import TiltModel, power_categorical
+from bayescal.quantities.ssme.tilt import TiltModel, of_forced, power_categorical
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -106,6 +106,7 @@ def label_model(problem: Problem, priors: Priors) -> LabelModel:
 LABELS = 128
 # Rows without label that the likelihood sums over; each stands for several where there are more.
 ROWS = 1024
+_ROWS_AT_ONCE = 32
 _SEED = 20
 
 
@@ -231,8 +232,20 @@ class MixtureModel(BaseModel):
         """Log probability of each known label given the scores, to the power, (..., label)."""
         rows, labels = self.problem.rows, self.problem.labels
         joint = self._joint(draws, self.score[rows])
-        chosen = joint[..., np.arange(len(rows)), labels]
-        return np.asarray(self.power * (chosen - logsumexp(joint, axis=-1)))
+        found = joint[..., np.arange(len(rows)), labels] - logsumexp(joint, axis=-1)
+        if self.problem.labeling == "one-per-class":
+            found -= of_forced(np.log(draws["class_share"]), labels)
+        return np.asarray(self.power * found)
+
+    def log_scores(self, draws: Draws) -> Draws:
+        """Log density of the scores, to the power, (...)."""
+        given = self.inputs()
+        score = np.concatenate([given["label_score"], given["row_score"]])
+        power = np.concatenate([given["label_power"], given["row_power"]])
+        kept, found = np.flatnonzero(power), np.zeros(draws["class_share"].shape[:-1])
+        for rows in np.split(kept, range(_ROWS_AT_ONCE, len(kept), _ROWS_AT_ONCE)):
+            found += logsumexp(self._joint(draws, score[rows]), axis=-1) @ power[rows]
+        return {"scores": found}
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Densities, summed over classes and dimensions."""

@@ -114,12 +114,17 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
     # With k labels more.
     priors, n = access.json_attribute(result, "priors"), int(result.attrs["n_labeled"]) + k
     power = float(priors["power"]) * n / (n + float(priors["discount"]))
-    own = None
-    if access.has_variable(result, schema.CONSTANT_DATA, "class_score"):
-        score = access.variable(result, schema.CONSTANT_DATA, "class_score")
-        probs = score.transpose(..., "obs", "label_class").values.reshape(-1, *prob.shape[1:])
-        own = own_shares(probs, prob.mean(axis=0), metric)
+    probs = _fitted_scores(result, *prob.shape[1:])
+    own = None if probs is None else own_shares(probs, prob.mean(axis=0), metric)
     return greedy_rows(prob[..., 1:], draws, power, int(k), own)
+
+
+def _fitted_scores(result: DataTree, n_obs: int, n_classes: int) -> Floats | None:
+    """Scores that were fitted, (classifier, obs, class); results of earlier versions lack them."""
+    if not access.has_variable(result, schema.CONSTANT_DATA, "class_score"):
+        return None
+    score = access.variable(result, schema.CONSTANT_DATA, "class_score")
+    return np.asarray(score.transpose(..., "obs", "label_class")).reshape(-1, n_obs, n_classes)
 
 
 def own_shares(probs: Floats, mean: Floats, metric: str) -> Floats:
@@ -274,11 +279,15 @@ def all_wrong(result: DataTree, scores: Scores) -> AllWrong:
             f"classes; got {matrix.n_obs} of {matrix.n_classes}."
         )
     names, known = access.json_attribute(result, "classifiers"), matrix.labeled
-    certain = draws[:, known, matrix.y[known]] == 1
-    if list(matrix.classifiers) != names or not certain.all():
+    alike = list(matrix.classifiers) == names and (draws[:, known, matrix.y[known]] == 1).all()
+    fitted = _fitted_scores(result, *draws.shape[1:])
+    if alike and fitted is not None:
+        # Scores may have been through a file of single precision since.
+        alike = np.allclose(fitted, matrix.probs, rtol=0, atol=1e-6)
+    if not alike:
         raise InputError(
             f"scores must be those that were fitted: the same rows in order, of {listing(names)}; "
-            "got other classifiers or labels. Pass what bayescal.fit got."
+            "got other classifiers, scores or labels. Pass what bayescal.fit got."
         )
     predicted = np.eye(matrix.n_classes, dtype=bool)[predicted_class(matrix.probs)].any(axis=0)
     wrong = np.where(predicted, 0.0, draws).sum(axis=2)

@@ -23,12 +23,13 @@ from bayescal.core.quantity import (
     bound_words,
     digest_of,
 )
-from bayescal.core.scores import Scores
+from bayescal.core.scores import Scores, predicted_class
 from bayescal.quantities.ssme.bounds import bounds
 from bayescal.quantities.ssme.data import (
     MOST_UNLABELED,
     Problem,
     SampledRows,
+    ScoreMatrix,
     classes_at,
     data_warnings,
     score_matrix,
@@ -172,7 +173,8 @@ class SSMECase:
         """What is missing in the labels, and what contradicts the classifiers."""
         matrix = self.problem.matrix
         pool = getattr(self.priors.label, "opinion_pool", "agreement")  # a mixture has none
-        return [*data_warnings(matrix), *pool_warnings(matrix, self.problem.labeling, pool)]
+        of_pool = pool_warnings(matrix, self.problem.labeling, pool)
+        return [*data_warnings(matrix), *of_pool, *no_width_warnings(matrix)]
 
     def fingerprint(self) -> str:
         """Hash of scores, labels, groups and options."""
@@ -205,7 +207,10 @@ class SSMECase:
             prior=self._squeezed(prior),
             # After all other random numbers: they are those of results without this group.
             posterior_predictive={"label": self.replicated_labels(draws, rng)},
-            log_likelihood={"label": self.model.log_likelihood(draws)},
+            log_likelihood={
+                "label": self.model.log_likelihood(draws),
+                **self.model.log_scores(draws),
+            },
             log_prior=self.model.log_prior(draws),
             observed_data={"label": self.problem.labels},
             constant_data=self._squeezed(scores),
@@ -295,6 +300,24 @@ class SSMECase:
             name: np.squeeze(value, axis=place[name]) if name in place else value
             for name, value in values.items()
         }
+
+
+def no_width_warnings(matrix: ScoreMatrix) -> list[str]:
+    """Name what has an accuracy of no chance: on rows that are all labelled, and right or wrong."""
+    group = np.zeros(matrix.n_obs, dtype=np.int32) if matrix.group is None else matrix.group
+    counted = matrix.row_weight > 0
+    right, found = predicted_class(matrix.probs) == matrix.y, []
+    for g in np.unique(group[counted & matrix.labeled]):
+        rows = counted & (group == g)
+        alike = right[:, rows].all(axis=1) | ~right[:, rows].any(axis=1)
+        if matrix.labeled[rows].all() and alike.any():
+            of = f" of group {matrix.groups[g]!r}" if matrix.groups else ""
+            names = listing([matrix.classifiers[k] for k in np.flatnonzero(alike)])
+            found.append(
+                f"every row{of} is labelled, and {names} right on all or on none: the interval of "
+                "the accuracy has no width, and allows for no other rows. Add rows."
+            )
+    return found
 
 
 # Intervals of 90% hardly change by fewer draws.

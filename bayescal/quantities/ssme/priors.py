@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, override
 
 from bayescal.core.checks import check_choice, check_is, check_number
@@ -20,6 +20,9 @@ TILT_SCALES: Final = (
     "own_curvature",
     "group",
 )
+# Beyond, slopes overflow, and NaN would pass for metrics.
+_LARGEST = 10.0
+_SCALES = f"[1e-9, {_LARGEST:g}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,28 +31,28 @@ class Tilt:
 
     Parameters
     ----------
-    intercept : float, above 0, default 0.12
+    intercept : float, in [1e-9, 10] as all scales, default 0.12
         Scale of the classes' intercepts: how far class shares may be from the opinion pool's.
-    slope_location : float, default 0
+    slope_location : float, in [-10, 10], default 0
         Centre of the narrow part of the log slope's prior; 0 takes the opinion pool as it is.
-    slope_scale : float, above 0, default 0.1
+    slope_scale : float, default 0.1
         Scale of the narrow part.
     wide_weight : float, in [0, 1], default 0.7
         Weight of the wide part where classifiers agree far more or less often than their
         probabilities say; a seventh of it where they agree as often as that, three sevenths where
         there is only one. 0 leaves the wide part out.
-    wide_scale : float, above 0, default 0.4
+    wide_scale : float, default 0.4
         Scale of the wide part, which lies around the log slope that agreement suggests; twice
         that, around 0, where there is only one classifier.
-    class_slope : float, above 0, default 0.1
+    class_slope : float, default 0.1
         Scale by which the classes' log slopes differ.
-    weight : float, above 0, default 0.15
+    weight : float, default 0.15
         Scale of the weights that lean towards or away from each classifier.
-    curvature : float, above 0, default 0.05
+    curvature : float, default 0.05
         Scale of a bend of the calibration curve.
-    own_curvature : float, above 0, default 0.1
+    own_curvature : float, default 0.1
         Scale of each classifier's own bend.
-    group : float, above 0, default 0.2
+    group : float, default 0.2
         Scale of what groups add to the logits, and of the log of a factor of all other terms:
         normal, with a standard deviation that is half-normal of this scale.
     opinion_pool : {"agreement", "mean"}, default "agreement"
@@ -85,8 +88,8 @@ class Tilt:
 
     def __post_init__(self) -> None:
         for name in (*TILT_SCALES, "wide_scale"):
-            check_number(getattr(self, name), name, "(0, inf)")
-        check_number(self.slope_location, "slope_location", "(-inf, inf)")
+            check_number(getattr(self, name), name, _SCALES, "Pass 0.1, say.")
+        check_number(self.slope_location, "slope_location", "[-10, 10]")
         remedy = "Pass 0 to leave the wide part out."
         check_number(self.wide_weight, "wide_weight", "[0, 1]", remedy)
         check_choice(self.opinion_pool, OPINION_POOLS, "opinion_pool")
@@ -98,7 +101,7 @@ class GaussianMixture:
 
     Parameters
     ----------
-    location, scale : float, above 0, default 2 and 1
+    location, scale : float, in [1e-9, 10], default 2 and 1
         Standard deviation of the classes' means, and of the log of their standard deviations, in
         units of the whitened scores.
 
@@ -114,8 +117,8 @@ class GaussianMixture:
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            check_number(getattr(self, each.name), each.name, "(0, inf)")
+        for name in ("location", "scale"):
+            check_number(getattr(self, name), name, _SCALES, "Pass 1, say.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +127,17 @@ class StudentTMixture(GaussianMixture):
 
     Parameters
     ----------
-    location, scale : float, above 0, default 2 and 1
+    location, scale : float, default 2 and 1
         As for `GaussianMixture`.
     degrees : float, above 0, default 4
         Degrees of freedom.
     """
 
     degrees: float = 4.0
+
+    def __post_init__(self) -> None:
+        GaussianMixture.__post_init__(self)
+        check_number(self.degrees, "degrees", "(0, inf)")
 
 
 type LabelPrior = Tilt | GaussianMixture
@@ -239,7 +246,7 @@ class Priors(BasePriors):
         """
         found = {"default": self}
         if isinstance(self.label, Tilt):
-            scales = {name: 3 * getattr(self.label, name) for name in TILT_SCALES}
+            scales = {n: min(3 * getattr(self.label, n), _LARGEST) for n in TILT_SCALES}
             found["trusting"] = self.trusting()
             found["plain mean"] = replace(self, label=replace(self.label, opinion_pool="mean"))
             found["wider tilt"] = replace(self, label=replace(self.label, **scales))

@@ -202,8 +202,18 @@ class TiltModel(BaseModel):
         """Log probability of each known label, to the power, (..., label)."""
         rows, labels = self.problem.rows, self.problem.labels
         log_prob = log_softmax(self._eta_at(draws, rows), axis=-1)
-        power = self.power * self.problem.matrix.label_rows
-        return np.asarray(power * log_prob[..., np.arange(len(rows)), labels])
+        found = log_prob[..., np.arange(len(rows)), labels]
+        if self.problem.labeling == "one-per-class":
+            chosen, weight = _some_of_each_class(self.features.log_pool, self.problem.weight)
+            each = zip(chosen, weight / weight.sum(), strict=True)
+            # Row by row: probabilities of all would take several times the memory of the draws.
+            mean = sum(share * self.label_probs(draws, [row])[..., 0, :] for row, share in each)
+            found -= of_forced(np.log(mean), labels)
+        return np.asarray(self.power * self.problem.matrix.label_rows * found)
+
+    def log_scores(self, draws: Draws) -> Draws:
+        """Nothing: labels are modelled given the scores."""
+        return {}
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Densities of units and scales, together for each coefficient."""
@@ -235,6 +245,11 @@ class TiltModel(BaseModel):
             eta *= np.exp(draws["group_slope"])[..., group]
             eta += np.moveaxis(draws["group_intercept"][..., group, :], -1, 0)
         return np.moveaxis(eta, 0, -1)
+
+
+def of_forced(log_share: Floats, labels: NDArray[np.int32]) -> Floats:
+    """Share a class's log probability, which its forced label takes off, by label, (..., label)."""
+    return np.asarray((log_share / np.bincount(labels))[..., labels])
 
 
 def _some_of_each_class(log_pool: Floats, weight: Floats) -> tuple[NDArray[np.intp], Floats]:

@@ -340,6 +340,12 @@ def test_few_rows_of_a_file_all_stay(tmp_path, few):
     assert (found.weight == 1).all()
 
 
+def test_a_classifier_named_by_a_number_is_named_as_in_memory(tmp_path, few):
+    _, columns, _ = made(2)
+    data = data_set(tmp_path, columns, ODD_CUTS)
+    assert count_rows(data, label="y", score={1: "b"}).scores.classifiers == ("1",)
+
+
 def test_probabilities_of_rows_that_were_left_out_are_refused(tmp_path, few):
     _, columns, named = made(2)
     found = count_rows(data_set(tmp_path, columns, ODD_CUTS), label="y", score=named)

@@ -398,6 +398,18 @@ def test_narrow_kernels_stay_where_they_start():
     assert found.n_iter == 1
 
 
+def test_the_widest_kernels_reach_every_row_alike():
+    """Every row without label then has the class shares, by Bayes' rule with equal densities."""
+    scores, _ = binary()
+    found = estimate(scores, settings=replace(WIDE, bandwidth=1e9), n_draws=None)
+    left = found.prob_label[20:]
+    np.testing.assert_allclose(left, np.broadcast_to(left[0], left.shape), rtol=1e-9)
+    # Wider ones overflowed, and reached none: rows kept the labels that they started from.
+    for name in ("bandwidth", "bandwidth_scale", "labeled_weight"):
+        with pytest.raises(bc.InputError, match=rf"{name} must be a number in \[1e-9, 1e9\]"):
+            KDESettings(**{name: 1e300})
+
+
 def test_given_prior_is_kept():
     prior = np.array([0.1, 0.2, 0.7])
     found = fit(*made(), KDESettings(), np.full(3, 0.5), prior)

@@ -289,6 +289,29 @@ def test_untrained_it_leaves_points_where_they_are():
 
 @pytest.mark.mcmc
 @pytest.mark.usefixtures("installed")
+def test_training_that_diverges_is_no_answer():
+    points = 3 * np.random.default_rng(0).normal(size=(30, 3))
+    settings = replace(TINY, n_couplings=4, n_epochs=30, learning_rate=1.0)
+    with pytest.raises(InputError, match=r"got learning_rate=1\. Pass a smaller one"):
+        latent_points(points, fixed(np.full((30, 2), 0.5), points), settings, 0)
+
+
+@pytest.mark.mcmc
+@pytest.mark.usefixtures("installed")
+def test_a_known_label_of_a_class_whose_prior_single_precision_lacks():
+    """Bayes' rule in logarithms: the prior shifts the density of a row of that class, no more."""
+    base = fixed(np.eye(2)[np.arange(30) % 2], np.random.default_rng(0).normal(size=(30, 3)))
+    found = [
+        np.asarray(
+            base._replace(prior=np.array([p, 1 - p])).log_density(None, POINTS[:1], ROWS[:1])
+        )
+        for p in (0.5, 1e-60)
+    ]
+    np.testing.assert_allclose(found[0] - found[1], np.log(0.5e60), rtol=1e-5)  # single precision
+
+
+@pytest.mark.mcmc
+@pytest.mark.usefixtures("installed")
 def test_training_makes_classes_normal():
     """Squared distances from the class mean, in class deviations, are chi-squared: mean d."""
     rng = np.random.default_rng(1)

@@ -119,6 +119,9 @@ def test_the_models_density_is_that_of_classes_and_scores(kind, name):
     np.testing.assert_allclose(sum(own.log_prior(draws).values()), prior, rtol=1e-9)
     found = [log_density({k: v[i] for k, v in draws.items()}) for i in range(3)]
     np.testing.assert_allclose(found, prior + 0.7 * (of_labeled + of_others), rtol=1e-8)
+    # What a result holds, and power scaling raises to a power, is the whole likelihood.
+    held = own.log_likelihood(draws).sum(axis=-1) + own.log_scores(draws)["scores"]
+    np.testing.assert_allclose(held, 0.7 * (of_labeled + of_others), rtol=1e-8)
 
 
 def test_forced_labels_say_nothing_of_the_class_shares():
@@ -126,14 +129,16 @@ def test_forced_labels_say_nothing_of_the_class_shares():
     points = model(many_classes(n=30, k=3), KINDS["normal"]).prior_draws(
         2, np.random.default_rng(5)
     )
-    found = []
+    found, held = [], []
     for labeling in ("random", "one-per-class"):
         made = many_classes(labeling, n=30, k=3)
         own = model(made, KINDS["normal"], power=0.7)
         log_density = log_density_of(model_of(made, own), own.variables)
         found.append([log_density({k: v[i] for k, v in points.items()}) for i in range(2)])
+        held.append(own.log_likelihood(points).sum(axis=-1))
     shares = np.log(points["class_share"]).sum(axis=1)
     np.testing.assert_allclose(found[1], found[0] - 0.7 * shares, rtol=1e-10)
+    np.testing.assert_allclose(held[1], held[0] - 0.7 * shares, rtol=1e-10)
 
 
 def test_no_class_is_the_reference_of_the_others():

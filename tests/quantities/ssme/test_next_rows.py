@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.core.scores import select_rows
 from bayescal.quantities.ssme.next_rows import (
     all_wrong,
     greedy_rows,
@@ -214,6 +215,13 @@ def test_other_rows_or_classifiers_of_the_same_shape_are_refused(other):
         bc.InputError, match="the same rows in order, of 'c0', 'c1', 'c2'; got other"
     ):
         all_wrong(result_of(n=60)[0], binary(n=60, **other)[0])
+
+
+def test_rows_without_label_in_another_order_are_refused():
+    scores = binary(n=60)[0]
+    swapped = select_rows(scores, np.r_[:20, 59:19:-1])
+    with pytest.raises(bc.InputError, match="the same rows in order"):
+        all_wrong(result_of(n=60)[0], swapped)
 
 
 def test_a_metric_that_is_certain_keeps_its_width():

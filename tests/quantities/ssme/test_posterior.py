@@ -442,6 +442,27 @@ def test_draws_of_one_class_are_said():
     assert whole.warnings == []
 
 
+@pytest.mark.parametrize("known", [0, 1, 2])
+def test_an_accuracy_without_chance_is_said(known):
+    """Rows `few`, all labelled, on which c0 is right and c1 wrong; beside others, or alone."""
+    scores, y = binary(n=60, m=2, n_labeled=60)
+    prob = np.stack([np.where(y, 0.9, 0.2), np.where(y, 0.1, 0.7)])
+    prob[:, 5:] = scores.y_prob[:, 5:]
+    label = [int(v) if i < (0, 5, 20)[known] else None for i, v in enumerate(y)]
+    given = dict(zip(("c0", "c1"), prob, strict=True))
+    group = np.where(np.arange(60) < 5, "few", "many")
+    made = bc.Scores.stack(given, y_true=label, classes=[0, 1], group=group)
+    own = case(Problem.of(score_matrix(made), "random"))
+    said = [one for one in own.warnings if "no width" in one]
+    # Of one label a draw's accuracy is that of the label, whatever the weights.
+    constant = np.ptp(arrays(own).posterior["accuracy"][..., 0], axis=(0, 1)) < 1e-9
+    assert constant.all() == bool(said) == (known > 0)
+    whole = case(Problem.of(score_matrix(made.without_group()), "random"))
+    assert not any("no width" in one for one in whole.warnings)
+    if said:
+        assert said[0].startswith("every row of group 'few' is labelled, and 'c0', 'c1' right on")
+
+
 def test_a_tied_pool_is_right_as_often_as_the_accuracy_says():
     # Of two equal classes the second is predicted, which 20 labels of 200 are.
     made = calibrated()

@@ -2,8 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
+from bayescal.core.errors import InputError
+from bayescal.quantities.ssme.model import label_model
 from bayescal.quantities.ssme.priors import (
     TILT_SCALES,
     GaussianMixture,
@@ -11,6 +14,7 @@ from bayescal.quantities.ssme.priors import (
     StudentTMixture,
     Tilt,
 )
+from tests.quantities.ssme.made import problem
 
 
 def test_the_power_hands_over_to_the_labels():
@@ -65,6 +69,25 @@ def test_a_wide_tilt_has_wider_scales_and_nothing_else():
     assert (wide.slope_location, wide.opinion_pool) == (-0.3, "mean")
     for name in TILT_SCALES:
         assert getattr(wide, name) == pytest.approx(3 * getattr(own, name))
+
+
+@pytest.mark.parametrize("name", [*TILT_SCALES, "wide_scale", "slope_location"])
+def test_a_tilt_beyond_floating_point_is_refused(name):
+    """With a scale of 30 slopes overflowed, and metrics before the labels were NaN."""
+    with pytest.raises(InputError, match=rf"^{name} must be a number in \[.*, 10\]; got 30"):
+        Tilt(**{name: 30.0})
+    widest = Tilt(**dict.fromkeys([*TILT_SCALES, "wide_scale", "slope_location"], 10.0))
+    own = label_model(problem(n=60), Priors(label=widest))
+    draws = own.prior_draws(300, np.random.default_rng(1))
+    assert np.isfinite(own.label_probs(draws)).all()
+    assert "wider tilt" not in Priors(label=widest).alternatives()
+
+
+@pytest.mark.parametrize("name", ["location", "scale", "degrees"])
+def test_a_mixture_beyond_floating_point_is_refused(name):
+    for value in (0.0, float("nan"), float("inf")) if name == "degrees" else (0.0, 30.0):
+        with pytest.raises(InputError, match=f"^{name} must be a number in"):
+            StudentTMixture(**{name: value})
 
 
 @pytest.mark.parametrize(

@@ -58,11 +58,14 @@ def test_the_models_density_is_prior_times_likelihood(name, labeling):
     own = model(made, Tilt(intercept=0.4, slope_location=0.1, weight=0.7), power=0.7)
     log_density = log_density_of(model_of(made, own), own.variables)
     draws = prior_of(own, 5)
-    expected = sum(own.log_prior(draws).values()) + own.log_likelihood(draws).sum(axis=-1)
+    prob = own.label_probs(draws)
+    likelihood = 0.7 * np.log(prob[:, made.rows, made.labels]).sum(axis=-1)
     if labeling == "one-per-class":
         # All 60 rows are in the model's mean, so that it is no estimate.
-        mean = own.label_probs(draws).mean(axis=1)
-        expected = expected - 0.7 * np.log(mean).sum(axis=-1)
+        likelihood -= 0.7 * np.log(prob.mean(axis=1)).sum(axis=-1)
+    # What a result holds, and power scaling raises to a power, is the whole likelihood.
+    np.testing.assert_allclose(own.log_likelihood(draws).sum(axis=-1), likelihood, rtol=1e-8)
+    expected = sum(own.log_prior(draws).values()) + likelihood
     found = [log_density({k: v[i] for k, v in draws.items()}) for i in range(5)]
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 
