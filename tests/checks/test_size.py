@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3833,
     "quantities/credal": 6478,
     "quantities/ece": 3104,
-    "quantities/pu_ece": 6260,
+    "quantities/pu_ece": 6276,
     "quantities/ssme": 5776,
     "quantities/temperature": 5013,
     "report": 3145,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_185
+TEST_LINES = 53_234
 
 
 def lines(path: Path) -> int:

@@ -23,6 +23,8 @@ from bayescal.curves.priors import without_lines
 
 # Fewer draws leave the tails of a class prior to guesswork.
 _MIN_DRAWS = 100
+# A prior that comes nearer to 0 or 1 would leave no positives, or nothing else.
+_LEAST, _LARGEST_LOGIT = 1e-13, 30.0
 # By how much of the smaller share a class prior is shifted, for prior sensitivity.
 _SHIFT = 0.1
 
@@ -33,7 +35,7 @@ class PriorDraws:
 
     Parameters
     ----------
-    values : array-like of shape (draw,), in (0, 1)
+    values : array-like of shape (draw,), in [1e-13, 1 - 1e-13]
         At least 100 draws that are not all equal.
 
     Notes
@@ -59,11 +61,12 @@ class PriorDraws:
                 f"draws of a class prior must be at least {_MIN_DRAWS}; got {found.size}. "
                 "Pass a Beta instead, or a number if the class prior is known."
             )
-        wrong = np.flatnonzero(~((found > 0) & (found < 1)))
+        wrong = np.flatnonzero(~((found >= _LEAST) & (found <= 1 - _LEAST)))
         if wrong.size:
             raise InputError(
-                f"draws of a class prior must lie in (0, 1); got {found[wrong[0]]} at draw "
-                f"{wrong[0]}. Leave out draws that hold no positives or nothing else."
+                f"draws of a class prior must lie in [{_LEAST}, 1 - {_LEAST}]; got "
+                f"{found[wrong[0]]} at draw {wrong[0]}. Leave out draws that hold no positives or "
+                "nothing else."
             )
         if np.ptp(found) == 0:
             raise InputError(
@@ -155,7 +158,7 @@ class Priors(BasePriors):
 
     Parameters
     ----------
-    class_prior : float in (0, 1), Beta or PriorDraws
+    class_prior : float in [1e-13, 1), Beta or PriorDraws
         Share pi of positives among the unlabelled: known, uncertain, or drawn elsewhere. It has no
         default, as the data do not identify it: see `bayescal.pu_ece.estimate_class_prior`. A
         number declares it known: one that is off by a tenth invalidates every interval.
@@ -192,8 +195,12 @@ class Priors(BasePriors):
                 "Pass the share of positives among the unlabelled rows, as Beta(4, 16) or "
                 "PriorDraws if it is not known."
             )
-            object.__setattr__(
-                self, "class_prior", check_number(pi, "class_prior", "(0, 1)", remedy)
+            number = check_number(pi, "class_prior", f"[{_LEAST}, 1)", remedy)
+            object.__setattr__(self, "class_prior", number)
+        elif isinstance(pi, Beta) and not (np.abs(PriorMap.of(pi).value) < _LARGEST_LOGIT).any():
+            raise InputError(
+                f"class_prior must not have all its mass within {_LEAST} of 0 or 1; got "
+                f"Beta({pi.alpha:g}, {pi.beta:g}). Pass larger parameters, or a number."
             )
         check_is(self.label_rate, LABEL_RATES, "label_rate", "Pass CurveAverage().")
         if isinstance(self.label_rate, CurveAverage):
@@ -303,8 +310,6 @@ KNOTS = np.linspace(-LAST, LAST, INTERVALS + 1)
 LOG_ROOT = np.log(2 * np.pi) / 2
 # Numbers of a table that a processor's cache holds.
 _TOGETHER = 1 << 18
-# A prior that comes this near to 0 or 1 would leave no positives, or nothing else.
-_LARGEST_LOGIT = 30.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,7 +381,11 @@ def _of_beta(prior: Beta) -> PriorMap:
     p, q = expit(value), expit(-value)
     # The logit has the density p**alpha q**beta / B, and gains phi(z) / density a unit of z.
     log_density = xlogy(prior.alpha, p) + xlogy(prior.beta, q) - betaln(prior.alpha, prior.beta)
-    slope = np.exp(-(KNOTS**2) / 2 - LOG_ROOT - log_density)
+    slope = np.exp(np.minimum(-(KNOTS**2) / 2 - LOG_ROOT - log_density, 700))
+    # Nearly all mass at 0 and 1 makes the slope between them so large that the cubic turns back;
+    # three times the rise to either knot is safe (Fritsch and Carlson).
+    rise = np.pad(np.diff(value) / np.diff(KNOTS), 1, "edge")
+    slope = np.minimum(slope, 3 * np.minimum(rise[1:], rise[:-1]))
     return PriorMap(value, np.where(np.abs(value) < _LARGEST_LOGIT, slope, 0.0))
 
 
@@ -390,6 +399,6 @@ def _of_draws(prior: PriorDraws) -> PriorMap:
     parts = np.array_split(grid, math.ceil(len(grid) * len(at) / _TOGETHER))
     below = np.concatenate([ndtr((part[:, None] - at) / width).mean(axis=1) for part in parts])
     kept = np.flatnonzero(np.diff(below, prepend=-1) > 0)
-    value = np.interp(ndtr(KNOTS), below[kept], grid[kept])
+    value = np.interp(ndtr(KNOTS), below[kept], grid[kept]).clip(-_LARGEST_LOGIT, _LARGEST_LOGIT)
     # Slopes that keep the cubic from turning back where draws leave a gap.
     return PriorMap(value, PchipInterpolator(KNOTS, value).derivative()(KNOTS))

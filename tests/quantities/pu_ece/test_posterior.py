@@ -36,7 +36,9 @@ def test_priors_must_be_given() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"class_prior": 1.2}, r"class_prior must be a number in \(0, 1\); got 1.2"),
+        ({"class_prior": 1.2}, r"class_prior must be a number in \[1e-13, 1\); got 1.2"),
+        ({"class_prior": 1e-300}, r"class_prior must be a number in \[1e-13, 1\); got 1e-300"),
+        ({"class_prior": bc.Beta(1, 1e20)}, "not have all its mass within 1e-13 of 0 or 1"),
         ({"class_prior": bc.Normal(0, 1)}, "class_prior must be a number in"),
         ({"class_prior": 0.5, "calibrated": 1.0}, "calibrated must be a number in"),
         ({"class_prior": 0.5, "label_rate": "curve"}, "label_rate must be CurveAverage"),
@@ -84,7 +86,7 @@ def test_priors_may_differ_in_their_optimal_number_of_bins() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (np.linspace(0, 0.5, 500), r"must lie in \(0, 1\); got 0.0 at draw 0"),
+        (np.linspace(0, 0.5, 500), r"must lie in \[1e-13, 1 - 1e-13\]; got 0.0 at draw 0"),
         ([0.2, 0.3], "at least 100; got 2"),
     ],
 )

@@ -75,6 +75,22 @@ def test_the_slope_is_that_of_the_value(a, b) -> None:
     np.testing.assert_allclose(found.derivative(inside), numeric, rtol=1e-5, atol=1e-11)
 
 
+@pytest.mark.parametrize("mass", [1e-3, 1e-5, 1e-300])
+def test_a_beta_of_nearly_no_mass_between_0_and_1_rises(mass: float) -> None:
+    found = PriorMap.of(bc.Beta(mass, mass))
+    logits = found.at(np.linspace(-6, 6, 2401))
+    # The cubic went to -40, -3,000 and beyond, and turned back.
+    assert (np.diff(logits) >= -1e-9).all()
+    assert np.abs(logits).max() <= 30
+
+
+def test_draws_next_to_0_are_refused_and_humps_at_both_ends_stay_inside() -> None:
+    ends = np.repeat([1e-13, 1 - 1e-13], 50)
+    assert np.abs(PriorMap.of(PriorDraws(ends)).at(AT)).max() <= 30
+    with pytest.raises(bc.InputError, match=r"\[1e-13, 1 - 1e-13\]; got 1e-300 at draw 100"):
+        PriorDraws([*ends, 1e-300])
+
+
 def test_a_known_class_prior_does_not_move() -> None:
     found = PriorMap.of(0.3)
     assert found.known

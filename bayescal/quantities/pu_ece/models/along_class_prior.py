@@ -87,6 +87,7 @@ class AlongClassPrior:
     guide: Floats  # (basis, cell): from the smooth component's coefficients to the rough one's
     roughnesses: Sequence[AtRoughness]
     patterns: Callable[[Floats], Floats]  # log evidence of errors at 0 and 1, (..., pattern)
+    alone: Floats  # (knot,): log evidence of the sizes, should all scores be 0 or 1
     boundary: BoundaryErrors
     patterns_power: float  # of the evidence of errors at 0 and 1, in their weights
     power: float
@@ -138,7 +139,7 @@ class AlongClassPrior:
             return FLAT
         # Scores of 1 that never err leave a peak between knots.
         ends = self._on_grid + self.boundary.log_prior(interior_calibrated=False)
-        fitted = list(self.evidence.values()) or [np.zeros(len(self.knots))]
+        fitted = list(self.evidence.values()) or [self.alone]
         evidence = logsumexp(ends, axis=-1) + self._through(logsumexp(fitted, axis=0))(_GRID)
         return tempering(_GRID, evidence, self.power)
 

@@ -55,7 +55,7 @@ from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
 )
 from bayescal.quantities.pu_ece.models.moving_gaussian import MovingGaussian
 from bayescal.quantities.pu_ece.models.tilted_segments import SegmentsByClassPrior
-from bayescal.quantities.pu_ece.priors import LAST, LOG_ROOT, ClassPrior, PriorMap
+from bayescal.quantities.pu_ece.priors import KNOTS, LAST, LOG_ROOT, ClassPrior, PriorMap
 
 _FINE = 201
 # Log densities below the largest by this much do not matter.
@@ -237,7 +237,11 @@ class CaseControlAverage(Average):
             guide = rough.basis.smooth.T / rough.basis.spread(np.asarray(likely))
             roughnesses = at_roughnesses(plain, rough, likely, self.rough_nodes[::_EVERY])
         settings = self.power, self.class_prior_power, self.class_prior.known
-        return AlongClassPrior(joints, guide, roughnesses, self._patterns, self.boundary, *settings)
+        # Rates of 0 and 1 that fit the cells fit the sizes: of these the factor 1 / pi is left.
+        alone = -np.log(self.class_prior(KNOTS))
+        return AlongClassPrior(
+            joints, guide, roughnesses, self._patterns, alone, self.boundary, *settings
+        )
 
     def _patterns(self, normal: Floats) -> Floats:
         """Log evidence of each pattern of errors at 0 and 1 at class priors, (..., pattern)."""

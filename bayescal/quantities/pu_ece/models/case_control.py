@@ -111,7 +111,9 @@ def fit_boundary(score: BoundaryScore, cells: CaseControlCells) -> BoundaryFit:
     grid = mode + spread * _GRID.reshape(-1, *[1] * len(shape))
     density = cells.log_likelihood(sign * grid) - ((grid - score.mean) / score.spread) ** 2 / 2
     log_wrong = logsumexp(density, axis=0) + np.log(spread * (_GRID[1] - _GRID[0]) / score.spread)
-    right = cells.log_likelihood(np.full(shape, score_logit(np.array(score.score))))
+    # Next to no positives, whatever the class prior: a rate of next to nothing is not so beside it.
+    never = score_logit(np.array(score.score)) - (cells.log_odds if score.score == 0 else 0)
+    right = cells.log_likelihood(np.broadcast_to(never, shape))
     cumulative = np.cumsum(np.exp(density - density.max(axis=0)), axis=0)
     cumulative /= cumulative[-1]
     return BoundaryFit(right, log_wrong - np.log(2 * np.pi) / 2, mode, spread, cumulative)

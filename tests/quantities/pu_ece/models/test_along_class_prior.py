@@ -219,3 +219,34 @@ def test_a_flat_class_prior_is_tempered_between_the_knots_as_at_them() -> None:
     off = model.along.tempering(normal) / (model.along.power - 1) - expected
     # A passage that is level at its highest knot was .6 off beside it.
     assert np.ptp(off) < 0.25
+
+
+@pytest.mark.parametrize("at_zero", [0, 5])
+def test_a_class_prior_beside_scores_of_0_and_1_alone_is_that_of_quadrature(at_zero: int) -> None:
+    made = of_counts([at_zero, 30], [100, 60], [0.0, 1.0])
+    model = average(bc.Beta(1, 1), made, CurveAverage(linear=0), calibrated=0.0)
+    curve = model.direct_posterior(4000, np.random.default_rng(2))
+    drawn = model.population(curve).class_prior
+    # Either score errs at a rate whose logit is N(-4, 2.5), or, where it can, never.
+    place, class_prior = np.linspace(-20, 12, 321), np.linspace(0.005, 0.995, 199)
+    law = norm.pdf(place, -4, 2.5) * (place[1] - place[0])
+    rate = np.stack(np.meshgrid(expit(place), 1 - expit(place), indexing="ij"), axis=-1)
+    evidence = []
+    for pi in class_prior:
+        odds = made.n_positive / made.n_unlabeled * rate / pi
+        likelihood = binom.pmf(made.positive, made.total, odds / (1 + odds)).prod(axis=-1)
+        sizes = log_sizes_density(rate, np.asarray(pi), made.total, made.n_positive)
+        evidence.append(law @ (likelihood * np.exp(sizes)) @ law)
+    expected = np.average(class_prior, weights=np.array(evidence) ** 0.2)
+    # How near the sizes are to the number of positives counts in full: the means are .29 for .31
+    # and .33 for .38. Were their 1 / pi not tempered either, both would be .17.
+    assert drawn.mean() == pytest.approx(expected, abs=0.07)
+    assert np.mean(drawn < 0.001) < 0.01
+
+
+def test_a_score_of_0_that_never_errs_has_no_positives_however_small_the_class_prior() -> None:
+    made = of_counts([5, 30], [100, 60], [0.0, 1.0])
+    model = average(bc.Beta(1, 1), made, CurveAverage(linear=0), calibrated=0.5)
+    curve = model.direct_posterior(1000, np.random.default_rng(2))
+    # By quadrature .41. At a class prior of 1e-7 a rate of 1e-9 would do: all draws were there.
+    assert model.population(curve).class_prior.mean() == pytest.approx(0.41, abs=0.07)
