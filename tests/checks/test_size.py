@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 121,
     "quantities": 223,
-    "cli": 2337,
+    "cli": 2339,
     "core": 9593,
     "curves": 2715,
     "inference": 1961,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_084
+TEST_LINES = 53_089
 
 
 def lines(path: Path) -> int:
