@@ -222,6 +222,7 @@ _MAX: Final = Option(
     flags=("--max",),
     multiple=True,
     metavar="NAME=VALUE",
+    phrases={"var must": "NAME must"},
     help="An error, metric or measure, and the most it may be: tce=.05 or cost:0.2=.1; 'bayescal "
     "measures' lists names. Repeat it for several.",
 )

@@ -197,7 +197,8 @@ def as_options(message: str, options: Iterable[Option]) -> str:
         if option.is_flag:
             message = re.sub(rf"(?<![\w,]){option.name}=True\b", flag, message)
         # "draws=2000, tune=1000" loses its comma: options stand side by side. Spaces keep quotes.
-        value = rf"(?<![\w,]){option.name}=(?:('[^']* [^']*')|'?([^'\s]*[^'\s.,;])'?)(,(?= \w+=))?"
+        # After a bracket it is an argument of Python's.
+        value = rf"(?<![\w,(]){option.name}=(?:('[^']* [^']*')|'?([^'\s]*[^'\s.,;])'?)(,(?= \w+=))?"
         message = re.sub(value, rf"{flag} \1\2", message)
         message = re.sub(rf"(^|(?<=Set )){option.name}(?= (must|has|to) )", flag, message)
     return message

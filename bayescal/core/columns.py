@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -64,6 +64,8 @@ def not_a_label(value: object, row: int, name: str) -> InputError:
     remedy = "Check that this is the column you mean, or write its values as words."
     if isinstance(value, bytes):
         remedy = "Save words as UTF-8 text."
+    elif isinstance(value, datetime | np.datetime64):
+        remedy = remedy.replace(", or", ", take the days of times (pandas: .dt.date), or")
     elif isinstance(value, float) and name == "y_true":
         remedy = "Labels come first, then scores: Scores(y_true, y_prob)."
     got = repr(value) if isinstance(value, np.generic) else shown(value)

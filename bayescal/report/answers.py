@@ -389,9 +389,9 @@ def terms(view: View) -> list[tuple[str, str]]:
             view.described,
             "Component of the curve",
             "The calibration curve may be the diagonal (calibrated), smooth, rough (smooth with "
-            "deviations that differ from score to score) or made of segments, some calibrated and "
-            "others shifted. The posterior is an average over them, each weighted by its posterior "
-            f"probability.{'' if power in ('', '1') else tempered}",
+            "deviations that differ from score to score), linear (as wrong labels make it) or made "
+            "of segments, some calibrated and others shifted. The posterior averages them, each "
+            f"weighted by its posterior probability.{'' if power in ('', '1') else tempered}",
         ),
         (
             True,

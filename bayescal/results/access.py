@@ -115,7 +115,7 @@ def check_given(tree: xr.DataTree, **given: str | None) -> None:
     if len(priors := names_along(tree, schema.PRIOR_NAME)) > 1:
         raise InputError(
             f"the result must be of one prior; got {len(priors)}. Choose one, such as "
-            f"result.sel(prior={priors[0]!r})."
+            f"result.sel(prior={priors[0]!r}), or fit it alone."
         )
     check_chosen(partial(names_along, tree), **given)
 

@@ -10,8 +10,8 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 121,
     "quantities": 223,
-    "cli": 2337,
-    "core": 9593,
+    "cli": 2339,
+    "core": 9595,
     "curves": 2715,
     "inference": 1961,
     "measures": 910,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_234
+TEST_LINES = 53_240
 
 
 def lines(path: Path) -> int:

@@ -61,6 +61,7 @@ OPTIONS = fit_options(COMMAND)
         ("draws=4000; or sample by method='nuts'.", "--draws 4000; or leave out --quick."),
         ("or name every class in classes=[...].", "or name the columns of scores after the"),
         ("class_prior must lie in (0, 1)", "class_prior must lie in (0, 1)"),
+        ("Choose result.sel(prior='a b').", "Choose result.sel(prior='a b')."),
         ("each with ,s=NUMBER", "each with ,s=NUMBER"),
     ],
 )

@@ -12,6 +12,7 @@ from markupsafe import escape
 
 import bayescal as bc
 from bayescal.core.text import fixed, probability
+from bayescal.curves.priors import COMPONENTS
 from bayescal.report import report
 from bayescal.report.answers import terms
 from bayescal.report.curves import MOST_PAIRS, decisions, differences, measures, shapes
@@ -112,7 +113,10 @@ def test_the_glossary_of_the_report_explains_the_interval_that_it_shows(tree: xr
     averaged, alone = (dict(terms(View(one, 0.9))) for one in (tree, make_result(("a",), draws=20)))
     for one in (averaged, alone):
         assert "at least 90%" in one["90% credible interval"]
-    assert "has the power 0.35" in averaged["Component of the curve"]
+    component = averaged["Component of the curve"]
+    assert "has the power 0.35" in component
+    # Every component that the table of the curve may name.
+    assert [one for one in COMPONENTS if one not in component] == []
     assert "Component of the curve" not in alone
 
 
