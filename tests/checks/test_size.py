@@ -14,7 +14,7 @@ BUDGET = {
     "core": 9593,
     "curves": 2715,
     "inference": 1961,
-    "measures": 916,
+    "measures": 918,
     "plots": 3336,
     "quantities/agnostic": 3833,
     "quantities/credal": 6478,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_130
+TEST_LINES = 53_140
 
 
 def lines(path: Path) -> int:
