@@ -45,6 +45,8 @@ class Measure(NamedTuple):
         Source of the definition.
     copies_tie : bool
         Whether near copies of a classifier have near values: logarithms of scores have not.
+    squared : bool
+        Whether gaps count by their squares: within the last cells of a rare event these differ.
 
     Notes
     -----
@@ -77,6 +79,7 @@ class Measure(NamedTuple):
     undefined: str = ""
     reference: str = ""
     copies_tie: bool = False
+    squared: bool = False
 
 
 def with_options(measure: Measure, options: Mapping[str, float]) -> Measure:

@@ -60,6 +60,8 @@ _ONE_LABEL: Final = "It needs a positive rate of both labels: collect rows of th
 _WRONG_END: Final = (
     "It is infinite where a score of exactly 0 or 1 is wrong: clip the scores, or choose brier."
 )
+# Logarithms are nearly squares.
+_SQUARED: Final = "l2|eci|.*_(miscalibration|discrimination)"
 _NONE_CALLED: Final = "No row is called so at this threshold: choose one within the scores."
 
 
@@ -74,9 +76,10 @@ def _measure(
 ) -> Measure:
     """A measure that has the name of its function, and the first line of its docstring."""
     name, meaning = function.__name__, (function.__doc__ or "").strip().partition("\n")[0]
+    squared = re.fullmatch(_SQUARED, name) is not None
     return Measure(
         name, title, function, meaning, better, components, options, undefined, reference, True
-    )
+    )._replace(squared=squared)
 
 
 _AT: Final = ("threshold",)

@@ -95,7 +95,7 @@ def auc(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     positive, negative = mass * rate, mass * (1 - rate)
     below = xp.cumsum(negative, axis=-1) - negative / 2
     area = (positive * below).sum(axis=-1)
-    return area / (positive.sum(axis=-1) * negative.sum(axis=-1))
+    return xp.minimum(area / (positive.sum(axis=-1) * negative.sum(axis=-1)), 1.0)
 
 
 def auprc(rate: Tensor, score: Tensor, mass: Tensor, within: Tensor = 1.0) -> Tensor:
@@ -108,13 +108,15 @@ def auprc(rate: Tensor, score: Tensor, mass: Tensor, within: Tensor = 1.0) -> Te
     above = xp.maximum(full.sum(axis=-1)[..., None] - xp.cumsum(full, axis=-1), 0.0)
     hits = xp.maximum(positive.sum(axis=-1)[..., None] - xp.cumsum(positive, axis=-1), 0.0)
     above, hits = above + within * full, hits + within * positive
-    return (positive * hits / xp.where(above > 0, above, 1.0)).sum(axis=-1) / positive.sum(axis=-1)
+    precision = hits / xp.where(above > 0, above, 1.0)
+    return xp.minimum((positive * precision).sum(axis=-1) / positive.sum(axis=-1), 1.0)
 
 
 def accuracy(rate: Tensor, score: Tensor, mass: Tensor, threshold: float = 0.5) -> Tensor:
     """Share of rows that the threshold calls rightly."""
     called = is_called(score, threshold)
-    return (mass * (called * rate + (1 - called) * (1 - rate))).sum(axis=-1)
+    right = called * rate + (1 - called) * (1 - rate)
+    return functions_for(rate).minimum((mass * right).sum(axis=-1), 1.0)
 
 
 def sensitivity(rate: Tensor, score: Tensor, mass: Tensor, threshold: float = 0.5) -> Tensor:

@@ -18,6 +18,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
+from scipy.special import expit, logit
 
 from bayescal.core.columns import Floats, Whole
 from bayescal.measures.scores import is_called
@@ -41,6 +42,11 @@ _CUT: Final = 0.01
 _NEAR: Final = 1e-6
 # Of rows that are nearer to their cell's upper end on average, by its width, nine of ten are there.
 _TIED: Final = 0.05
+# Rates of exactly 0 and 1 have no logit.
+_LOGITS: Final = (-700.0, 37.0)
+# Half of the deviations of a curve in steps are those of their neighbours, but for rounding.
+_FLAT: Final = 1e-5
+_NOTHING: Final = 1e-300
 
 
 class Cells(NamedTuple):
@@ -203,6 +209,46 @@ def draw_cells(rows: Rows, draws: Draws, rng: np.random.Generator) -> Cells:
     row = np.searchsorted(np.cumsum(rows.number) / rows.number.sum(), added.row)
     count, total = (own.sum(axis=1) for own in (rows.by_label, rows.by_label * rows.unit))
     return _with_added(positive, negative, rows, row, added, _ratio(total, count))
+
+
+def curve_by_part(cells: Cells, rows: Rows, draws: Draws, rng: np.random.Generator) -> Cells:
+    """A curve at the parts of its cells, whose shares of a cell's mass are Dirichlet by their rows.
+
+    Of a rare event the last hundredth of the rows is a cell, and has most of the events.
+    """
+    number, kept = draws
+    drawn = rng.standard_gamma(np.broadcast_to(rows.number, (number, len(rows.score))))[kept]
+    # Draws of far less than one effective row underflow.
+    drawn = np.maximum(drawn, 1e-200) * rows.cells.mass / rows.number
+    first = np.searchsorted(rows.cell, np.arange(len(cells.score)))
+    share = drawn / np.add.reduceat(drawn, first, axis=1)[:, rows.cell]
+    rate, mass = cells.rate[..., rows.cell], cells.mass[..., rows.cell]
+    apart = np.flatnonzero(rows.score != cells.score[rows.cell])
+    if len(apart):
+        rate[..., apart] = _between(cells, rows, apart)
+    return Cells(rate, rows.score, mass * share.reshape(mass.shape))
+
+
+def _between(cells: Cells, rows: Rows, part: Whole) -> Floats:
+    """Rates of some parts, whose scores are not those of their cells, (..., part).
+
+    Deviations of the logits are straight lines between the cells' scores. Beyond the outer ones
+    they go on by the line through all of them; where they are steps, those of the cell.
+    """
+    inner = np.flatnonzero((cells.score > 0) & (cells.score < 1))
+    score, mean = rows.score[part], cells.rate[..., inner]
+    line, at = logit(cells.score[inner]), logit(score)
+    deviation = np.where(mean == cells.score[inner], 0.0, np.clip(logit(mean), *_LOGITS) - line)
+    weight = np.bincount(rows.cell, rows.cells.mass[0])[inner]
+    centred = weight * (line - np.average(line, weights=weight))
+    slope = centred / max(centred @ line, _NOTHING)
+    known = np.stack([np.interp(at, line, one) for one in np.eye(len(line))])
+    known += np.outer(slope, at - np.clip(at, line[0], line[-1]))
+    jumps = np.abs(np.diff(deviation, prepend=deviation[..., :1]))
+    steps = np.median(jumps, axis=-1, keepdims=True) < _FLAT
+    own = deviation[..., np.searchsorted(inner, rows.cell[part])]
+    calibrated = (deviation == 0).all(axis=-1, keepdims=True)
+    return np.where(calibrated, score, expit(at + np.where(steps, own, deviation @ known)))
 
 
 def _ratio(total: Floats, number: Floats) -> Floats:

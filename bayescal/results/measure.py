@@ -28,6 +28,7 @@ from bayescal.results.bootstrap import (
     alike,
     called_alike,
     cells_with_rows,
+    curve_by_part,
     draw_cells,
     joint_values,
     rows_of,
@@ -81,7 +82,7 @@ def measure(
 
     Cells are narrow ranges of the score, about 100, or each one score where there are fewer. Means
     over rows are of their parts, a hundredth of either label at most, whose rows count as tied; a
-    threshold within one parts it evenly.
+    threshold within one parts it evenly. So are squared gaps of a curve.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def measure(
     found = empty_draws(tree).rename(one.name)
     lost: _Lost = {}
     for case in curves_of(tree):
-        cells = curve_cells(tree, case, one.components)
+        cells = curve_cells(tree, case, one.components, one.squared)
         found.loc[access.place_in(found, case)] = values_of(cells, one, case, lost)
     _check_lost(tree, lost)
     return found
@@ -180,8 +181,11 @@ def values_of(cells: Cells, one: Measure, case: ResultSlice, lost: _Lost) -> Flo
     return values
 
 
-def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
-    """The curve of a case: of the whole posterior, given miscalibration, or of its rows alone."""
+def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str, by_part: bool = False) -> Cells:
+    """The curve of a case: of the whole posterior, given miscalibration, or of its rows alone.
+
+    A curve is one of cells, or of their parts.
+    """
     rows = rows_of(tree, case) if of == ROWS else None
     score, _, held = cells_with_rows(tree, case)
     if rows is not None:
@@ -197,7 +201,12 @@ def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
     if of != ALL and not access.has_variable(tree, schema.CURVE, f"{_GIVEN}{RATE}"):
         rate = np.where((rate == score).all(axis=-1, keepdims=True), np.nan, rate)
     mass = mass[..., held]
-    return Cells(rate, score, mass / mass.sum(axis=-1, keepdims=True))
+    cells = Cells(rate, score, mass / mass.sum(axis=-1, keepdims=True))
+    known = rows_of(tree, case) if by_part and access.has_calibration_curve(tree) else None
+    if known is None:
+        return cells
+    rng = access.stream_of(tree, schema.PART, *case.names)
+    return curve_by_part(cells, known, Draws.of(tree), rng)
 
 
 def _of_kind(tree: xr.DataTree, name: str, kind: str, case: ResultSlice) -> Floats:
@@ -393,17 +402,17 @@ def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Fou
             cells = curve_cells(tree, case, ROWS)
             for one in of_rows:
                 every[one.name].loc[place] = values_of(cells, one, case, lost)
-        if of_curve:
-            own, whole = curve_cells(tree, case, MISCALIBRATED), curve_cells(tree, case, ALL)
+        for squared in {one.squared for one in of_curve}:
+            own, whole = (curve_cells(tree, case, of, squared) for of in (MISCALIBRATED, ALL))
             other = (own.rate != whole.rate).any(-1) | (own.mass != whole.mass).any(-1)
             rest = Cells(whole.rate[None, other], whole.score, whole.mass[None, other])
-        for one in of_curve:
-            values = values_of(own, one, case, lost)
-            given[one.name].loc[place] = values
-            if one.components == ALL and other.any():
-                # Most draws are of the same curve in both, and need no second evaluation.
-                values[other] = values_of(rest, one, case, lost)[0]
-            every[one.name].loc[place] = values
+            for one in [one for one in of_curve if one.squared == squared]:
+                values = values_of(own, one, case, lost)
+                given[one.name].loc[place] = values
+                if one.components == ALL and other.any():
+                    # Most draws are of the same curve in both, and need no second evaluation.
+                    values[other] = values_of(rest, one, case, lost)[0]
+                every[one.name].loc[place] = values
     _check_lost(tree, lost)
     return every, given
 

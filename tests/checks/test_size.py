@@ -14,7 +14,7 @@ BUDGET = {
     "core": 9595,
     "curves": 2715,
     "inference": 1961,
-    "measures": 910,
+    "measures": 918,
     "plots": 3336,
     "quantities/agnostic": 3833,
     "quantities/credal": 6478,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5776,
     "quantities/temperature": 5013,
     "report": 3145,
-    "results": 6619,
+    "results": 6674,
     "workflow": 2863,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_240
+TEST_LINES = 53_296
 
 
 def lines(path: Path) -> int:

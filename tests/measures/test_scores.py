@@ -165,3 +165,13 @@ def test_float32_scores_have_the_rates_of_the_decimals_that_they_are():
         expected = label[score >= threshold].sum() / label.sum()
         found = bc.summary(tree, measures=[f"sensitivity:{threshold}"])
         assert found[f"sensitivity:{threshold}_point"].item() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["auc", "auprc", "accuracy", "prevalence"])
+def test_shares_of_perfect_scores_are_not_above_1(name):
+    # Masses that are drawn sum to 1 but for rounding, to either side.
+    mass = np.random.default_rng(20).dirichlet(np.ones(90), 500)
+    rate = (np.arange(90) >= (0 if name == "prevalence" else 60)) * np.ones((500, 1))
+    found = value(name, rate, np.linspace(0.01, 0.74, 90), mass)
+    assert found.max() <= 1
+    np.testing.assert_allclose(found, 1, rtol=1e-12)

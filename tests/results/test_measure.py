@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import weighted_influence
+from bayescal.measures.measure import Measure
 from bayescal.measures.registry import resolve
 from bayescal.quantities.ece.simulator import sample_panel
 from bayescal.results import access
-from bayescal.results.bootstrap import Cells
+from bayescal.results.bootstrap import Cells, Draws, Rows, curve_by_part
 from bayescal.results.measure import correlation as correlate
 from bayescal.results.measure import measure_correlation, slopes, values_of, with_measures
 from bayescal.results.summary import measure_table, records
@@ -77,11 +78,16 @@ def resolution(rate: np.ndarray, score: np.ndarray, mass: np.ndarray) -> np.ndar
         ("e90", e90, "curve", 1e-6),
         # The minimiser stops at a loss that is right to about nine digits.
         ("slope", slope, "curve", 1e-4),
-        ("brier_discrimination", resolution, "given", 1e-6),
+        (
+            Measure("resolution", "", resolution, components="miscalibrated"),
+            resolution,
+            "given",
+            1e-6,
+        ),
     ],
 )
 def test_draws_are_those_of_the_curve(
-    key: str, name: str, oracle: Any, group: str, tolerance: float
+    key: str, name: str | Measure, oracle: Any, group: str, tolerance: float
 ) -> None:
     tree = result_of(key)
     rate, score, mass = (part[0, :8] if part.ndim > 1 else part for part in by_hand(tree, group))
@@ -89,6 +95,45 @@ def test_draws_are_those_of_the_curve(
     assert draws.dims[:2] == ("chain", "draw")
     found = access.at(draws, access.cases(tree)[0]).values[0, :8]
     np.testing.assert_allclose(found, oracle(rate, score, mass), atol=tolerance)
+
+
+@pytest.mark.parametrize("line", [(0, 1), (-2, 0.7)])
+def test_squares_of_a_rare_event_are_not_those_of_wide_cells(line: tuple[float, float]) -> None:
+    # Half of the variance of these rates, and of the squared gaps, is within the last hundredth.
+    a, b = line
+    grid = np.linspace(-10, 3 * 8 - 10, 100_001)
+    weight = np.exp(-((grid + 10) ** 2) / 18)
+    grid, weight = np.append(grid, -20 - grid), np.append(weight, weight)
+    score, rate = expit(grid), expit(a + b * grid)
+    squares = np.average((rate - score) ** 2, weights=weight)
+    variance = np.average((rate - np.average(rate, weights=weight)) ** 2, weights=weight)
+    known = {"brier_discrimination": variance} | (
+        {"brier_miscalibration": squares, "l2": squares**0.5} if a else {}
+    )
+    rng = np.random.default_rng(20)
+    logits = -10 + 3 * rng.normal(size=200_000)
+    label = rng.random(200_000) < expit(a + b * logits)
+    scores = bc.Scores(y_true=label, y_prob=expit(logits), classifier="rare")
+    tree = bc.fit(bc.ece, scores, method="direct", draws=200, chains=2, seed=20)
+    for name, expected in known.items():
+        lower, upper = bc.interval(tree, name).values
+        assert lower <= expected <= upper
+        # Of 200 to 500 events, the standard errors are about a tenth; cells alone have half.
+        assert float(bc.measure(tree, name).mean()) == pytest.approx(expected, rel=0.3)
+
+
+def test_parts_of_a_curve_add_up_to_its_cells() -> None:
+    part, own = np.array([0.05, 0.15, 0.5, 0.85, 0.95, 1]), np.array([0, 0, 1, 2, 2, 3])
+    score, line = np.array([0.1, 0.5, 0.9, 1]), np.array([0.5, 0.8])
+    curves = [score, expit(logit(score) + 1), expit(line[0] + line[1] * logit(score))]
+    mass = np.random.default_rng(20).dirichlet(np.ones(4), 3)[None]
+    rows = Rows(part, np.array([3.0, 1, 4, 2, 2, 1]), np.zeros(6), own)
+    cells = Cells(np.stack(curves)[None], score, mass)
+    found = curve_by_part(cells, rows, Draws(3, np.arange(3)), np.random.default_rng(20))
+    expected = [part, expit(logit(part) + 1), expit(line[0] + line[1] * logit(part))]
+    np.testing.assert_array_equal(found.rate[0, 0], part)
+    np.testing.assert_allclose(found.rate[0], expected)
+    np.testing.assert_allclose(np.add.reduceat(found.mass, [0, 2, 3, 5], axis=-1), mass)
 
 
 @pytest.mark.parametrize("key", ["ece by group", "credal"])
@@ -166,8 +211,9 @@ def test_the_mean_over_classes() -> None:
 )
 def test_of_a_selection(place: dict[str, Any]) -> None:
     tree = result_of("ece")
-    found = with_measures(tree.sel(place), THREE)
-    for name in THREE:
+    names = [*THREE, "l2"]
+    found = with_measures(tree.sel(place), names)
+    for name in names:
         expected = bc.measure(tree, name).sel(place)
         # Sums over arrays of other shapes round otherwise.
         np.testing.assert_allclose(found["posterior"][name], expected, rtol=1e-12)
