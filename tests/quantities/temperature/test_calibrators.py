@@ -300,15 +300,10 @@ EXPECTED = dict.fromkeys((*_COLUMNS, "readonly_memmap_input"), "three labels for
     "dtype_object": "own words, and no TypeError: X must be numbers",
     "estimators_empty_data_messages": "own words: X must have shape (obs,) or (obs, class)",
 }
-_SEPARABLE = {
-    "sample_weight_equivalence_on_dense_data": "more parameters than rows separate the classes: "
-    "the loss is flat on the way to the bounds, where L-BFGS stops"
-}
 
 
 def expected(one):
-    found = EXPECTED | (_SEPARABLE if isinstance(one, VectorScaling) else {})
-    return {f"check_{name}": reason for name, reason in found.items()}
+    return {f"check_{name}": reason for name, reason in EXPECTED.items()}
 
 
 SCALERS = TemperatureScaling, ClassWiseTemperatureScaling, VectorScaling, PlattScaling
@@ -320,6 +315,9 @@ SCALERS = TemperatureScaling, ClassWiseTemperatureScaling, VectorScaling, PlattS
     [one() for one in (*SCALERS, SliceCalibration)], expected_failed_checks=expected
 )
 def test_scikit_learn_finds_nothing_else_to_say(estimator, check):
+    if isinstance(estimator, VectorScaling) and "equivalence_on_dense" in check.func.__name__:
+        # The loss is flat on the way to the bounds: where L-BFGS stops depends on the processor.
+        pytest.skip("more parameters than rows separate the classes")
     check(estimator)
 
 
