@@ -77,9 +77,8 @@ def _measure(
     """A measure that has the name of its function, and the first line of its docstring."""
     name, meaning = function.__name__, (function.__doc__ or "").strip().partition("\n")[0]
     squared = re.fullmatch(_SQUARED, name) is not None
-    return Measure(
-        name, title, function, meaning, better, components, options, undefined, reference, True
-    )._replace(squared=squared)
+    facts = name, title, function, meaning, better, components, options, undefined, reference
+    return Measure(*facts, copies_tie=True, squared=squared)
 
 
 _AT: Final = ("threshold",)

@@ -14,7 +14,7 @@ BUDGET = {
     "core": 9595,
     "curves": 2715,
     "inference": 1961,
-    "measures": 918,
+    "measures": 917,
     "plots": 3336,
     "quantities/agnostic": 3833,
     "quantities/credal": 6478,
