@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3104,
     "quantities/pu_ece": 6276,
     "quantities/ssme": 5776,
-    "quantities/temperature": 5013,
+    "quantities/temperature": 5041,
     "report": 3145,
     "results": 6674,
     "workflow": 2863,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_294
+TEST_LINES = 53_322
 
 
 def lines(path: Path) -> int:

@@ -180,6 +180,9 @@ MOST_CLASSES: Final = 200
 """Classes up to which vector scaling is fitted: its cost grows with their cube."""
 NEGLIGIBLE: Final = 1e-3
 """Probability below which a model is not drawn from."""
+POINTS: Final = 16
+"""Points of equal posterior probability that stand for the draws of a class."""
+_DRAWS_OF_POINTS: Final = 4000
 _OF_VECTOR: Final = ("log_coef", "shift", "shift_tau")
 
 
@@ -271,8 +274,8 @@ class TemperatureAverage(BaseModel):
         found["description"] = chosen
         vector = chosen == MODELS.index(VECTOR)
         if SHARED in self.weights:
-            share = weight[0] / max(weight[0] + weight[1], np.finfo(float).tiny)
-            one = np.where(vector, rng.random(shape) < share, chosen == MODELS.index(SHARED))
+            other = rng.random(shape) < _share_of_one(weight)
+            one = np.where(vector, other, chosen == MODELS.index(SHARED))
             found["mu"] = np.where(one, draws["shared"], draws["mu"])
             found["tau"] = np.where(one, 0.0, draws["tau"])
             same = draws["shared"][..., None]
@@ -281,6 +284,20 @@ class TemperatureAverage(BaseModel):
             found["mu"] = np.where(vector, draws["coef_mu"], found["mu"])
             found["tau"] = np.where(vector, draws["coef_tau"], found["tau"])
         return found
+
+    def points(self, weight: Floats) -> Floats:
+        """Points of equal probability of each class's number, (point, class), at any seed the same.
+
+        Calibrated confidences are their means. Between seeds a row would move from one bin to
+        another, and errors by more than their draws say.
+        """
+        rng, table = np.random.default_rng(0), self.temperatures.table
+        found = draw_posterior(table, self.priors, _DRAWS_OF_POINTS, rng)[0]["log_alpha"]
+        if SHARED in self.weights:
+            shared, _ = draw_shared(table, self.priors, _DRAWS_OF_POINTS, rng)
+            one = rng.random(_DRAWS_OF_POINTS) < _share_of_one(weight)
+            found = np.where(one[:, None], shared[:, None], found)
+        return points_of(found)
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> dict[str, Any]:
         """Draws before any label counts, as `mixed` gives them."""
@@ -306,6 +323,18 @@ class TemperatureAverage(BaseModel):
         """Log density over its mean, which a scale that is no parameter has."""
         density = halfnorm.logpdf(value, scale=sigma) + halfnorm.entropy(scale=sigma)
         return np.asarray(np.where(value == 0, 0.0, density))
+
+
+def points_of(log_alpha: Floats) -> Floats:
+    """Middles of parts of equal probability of each class's draws, (point, class)."""
+    middles = (np.arange(POINTS) + 0.5) / POINTS
+    return np.quantile(log_alpha.reshape(-1, log_alpha.shape[-1]), middles, axis=0)
+
+
+def _share_of_one(weight: Floats) -> float:
+    """Probability of one temperature among the models without vector scaling."""
+    one, class_wise = weight[MODELS.index(SHARED)], weight[MODELS.index(CLASS_WISE)]
+    return float(one / max(one + class_wise, np.finfo(float).tiny))
 
 
 _SHARED_PLACES: Final = 401

@@ -56,8 +56,10 @@ from bayescal.quantities.temperature.logits import (
 from bayescal.quantities.temperature.many_rows import CountedRows, problems_of
 from bayescal.quantities.temperature.model import (
     NEGLIGIBLE,
+    POINTS,
     TemperatureAverage,
     model_of,
+    points_of,
     temperatures_of,
 )
 from bayescal.quantities.temperature.priors import MODELS, VECTOR, Priors
@@ -193,8 +195,6 @@ def _scalings(result: xr.DataTree, case: ResultSlice) -> Scalings | None:
     return scalings_of(draws, weight)
 
 
-POINTS: Final = 16
-"""Points of equal posterior probability that stand for the draws of a class."""
 # Numbers of a block that stay in a core's cache through the passes over it.
 _BLOCK: Final = 1 << 14
 
@@ -204,12 +204,6 @@ def scalings_of(draws: Draws, weight: Floats) -> Scalings:
     coef, shift = (draws[name].reshape(-1, draws[name].shape[-1]) for name in ("log_coef", "shift"))
     kept = np.where(weight < NEGLIGIBLE, 0.0, weight)
     return Scalings(coef, shift, float(kept[MODELS.index(VECTOR)] / kept.sum()))
-
-
-def points_of(log_alpha: Floats) -> Floats:
-    """Middles of parts of equal probability of each class's draws, (point, class)."""
-    middles = (np.arange(POINTS) + 0.5) / POINTS
-    return np.quantile(log_alpha.reshape(-1, log_alpha.shape[-1]), middles, axis=0)
 
 
 def mean_probabilities(
@@ -432,7 +426,7 @@ class TemperatureCase:
         self, draws: Draws, weight: Floats, rng: np.random.Generator
     ) -> tuple[dict[str, Floats], Floats, dict[str, Floats]]:
         """Calibration errors of every draw, its log likelihood by class, and reliability."""
-        problem, log_alpha = self._filled(rng), draws["log_alpha"]
+        problem, log_alpha = self._filled(), draws["log_alpha"]
         fit = self.model.temperatures.log_likelihood(draws)
         vector = draws["description"].ravel() == MODELS.index(VECTOR)
         scalings, place = None, np.full(vector.size, -1)
@@ -442,7 +436,9 @@ class TemperatureCase:
             )
             place[vector] = rng.permutation(np.arange(vector.sum()) % len(scalings.shift))
         flat = log_alpha.reshape(-1, problem.n_classes)
-        places = np.vstack([flat.min(axis=0), points_of(flat), flat.max(axis=0)])
+        points = self.model.points(weight)
+        ends = np.minimum(flat.min(axis=0), points[0]), np.maximum(flat.max(axis=0), points[-1])
+        places = np.vstack([ends[0], points, ends[1]])
         sum_up = partial(
             _confidence_sums,
             places=places,
@@ -471,13 +467,16 @@ class TemperatureCase:
         diagrams = {name: np.stack([each[name] for each in stages]) for name in stages[0]}
         return in_chains(named, log_alpha.shape[:2]), fit, diagrams
 
-    def _filled(self, rng: np.random.Generator) -> Rows:
-        """The rows, and where they are few others like them without a label."""
+    def _filled(self) -> Rows:
+        """The rows, and where they are few others like them without a label, at any seed the same.
+
+        Errors would move with other rows by more than with other draws.
+        """
         more = rows_to_add(self.problem.facts.n, self.problem.n_classes)
         if not more:
             return self.problem
         problem = self.problem.whole()
-        added = smoothed_rows(problem.logits, more, rng, problem.weight)
+        added = smoothed_rows(problem.logits, more, np.random.default_rng(0), problem.weight)
         return problem.plus(
             replace(
                 problem,
