@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6478,
     "quantities/ece": 3104,
     "quantities/pu_ece": 6276,
-    "quantities/ssme": 5776,
+    "quantities/ssme": 5777,
     "quantities/temperature": 5013,
     "report": 3145,
     "results": 6674,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_294
+TEST_LINES = 53_301
 
 
 def lines(path: Path) -> int:
