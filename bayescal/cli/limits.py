@@ -29,6 +29,7 @@ from bayescal.cli.options import (
 from bayescal.cli.output import (
     FAILED,
     OK,
+    check_different,
     check_target,
     print_json,
     print_table,
@@ -94,6 +95,7 @@ _PLAN_OPTIONS: Final = (*(replace(option, required=False) for option in _OWN), *
 def _plan(file: Path, **given: Any) -> int:
     for path in given["output"]:
         check_target(path, (*_FIGURES, _TABLE), _ENDINGS)
+    check_different(given["output"])
     with in_terms_of(_PLAN_OPTIONS):
         if given["limit"] is not None:
             check_share(given["var"], given["limit"], "--limit")

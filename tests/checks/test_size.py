@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 121,
     "quantities": 223,
-    "cli": 2339,
+    "cli": 2351,
     "core": 9595,
     "curves": 2715,
     "inference": 1961,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_301
+TEST_LINES = 53_304
 
 
 def lines(path: Path) -> int:
