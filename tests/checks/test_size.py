@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_304
+TEST_LINES = 53_306
 
 
 def lines(path: Path) -> int:

@@ -88,6 +88,8 @@ def test_it_prints_and_keeps_what_python_computes(
 def test_json_has_the_summary_and_the_rows(folder: Path, data: bc.CalibrationSplit) -> None:
     found = json.loads(run(*both(folder), *COLUMNS, *QUICK, "--s", 2, "--json").stdout)
     assert (found["n_labeled"], found["n_target"], found["s"]) == (120, 40, 2)
+    own = json.loads(run(*both(folder), *COLUMNS, *QUICK, "--prior", "bins:5,s=2", "--json").stdout)
+    assert (own["s"], own["results"]) == (None, found["results"])
     assert found["converged"] is True
     assert len(found["rows"]) == 80
     priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet(s=2, bins=5))
