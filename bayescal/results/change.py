@@ -303,8 +303,8 @@ def _named(results: Any) -> Mapping[Any, Any]:
 def _window(name: str, tree: Any, asked: _Asked) -> _Window:
     try:
         tree, var = with_measure(tree, asked.var)
-        case = access.named_case(tree, asked.classifier, asked.class_, asked.group)
         one = _variable(tree, var)
+        case = access.named_case(tree, asked.classifier, asked.class_, asked.group)
         errors = _errors(tree, one.name, case)
     except InputError as error:
         raise InputError(f"window {name!r}: {error}") from None

@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5777,
     "quantities/temperature": 5013,
     "report": 3145,
-    "results": 6674,
+    "results": 6680,
     "workflow": 2863,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_306
+TEST_LINES = 53_302
 
 
 def lines(path: Path) -> int:
