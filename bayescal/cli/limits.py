@@ -71,7 +71,13 @@ _PLAN: Final = (
         type=float,
         help="A value that the interval should lie wholly below, or above.",
     ),
-    Option(flags=("--var",), default="tce", metavar="NAME", help="What the interval is of."),
+    Option(
+        flags=("--var",),
+        default="tce",
+        metavar="NAME",
+        help="What the interval is of: tce, ece, mce or what 'bayescal measures' lists.",
+        phrases={"bayescal.measures.measures() lists": "'bayescal measures' lists"},
+    ),
     Option(
         flags=("--replications",),
         type=int,
@@ -96,7 +102,10 @@ def _plan(file: Path, **given: Any) -> int:
     for path in given["output"]:
         check_target(path, (*_FIGURES, _TABLE), _ENDINGS)
     check_different(given["output"])
+    from bayescal.workflow.simulation import SIZES, check_planned, plan_labels
+
     with in_terms_of(_PLAN_OPTIONS):
+        check_planned(given["var"])
         if given["limit"] is not None:
             check_share(given["var"], given["limit"], "--limit")
         tree = loaded_or_fitted(
@@ -105,7 +114,6 @@ def _plan(file: Path, **given: Any) -> int:
             check=lambda names_of: _case(names_of, given["case"]),
         )
         from bayescal.results.access import names_of_cases
-        from bayescal.workflow.simulation import SIZES, plan_labels
 
         with terminal_bar("Planning") as update:
             found = plan_labels(

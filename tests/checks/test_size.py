@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 121,
     "quantities": 223,
-    "cli": 2351,
+    "cli": 2359,
     "core": 9595,
     "curves": 2715,
     "inference": 1961,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5777,
     "quantities/temperature": 5013,
     "report": 3145,
-    "results": 6680,
-    "workflow": 2863,
+    "results": 6683,
+    "workflow": 2871,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_302
+TEST_LINES = 53_305
 
 
 def lines(path: Path) -> int:
