@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_305
+TEST_LINES = 53_315
 
 
 def lines(path: Path) -> int:

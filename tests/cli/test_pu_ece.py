@@ -40,6 +40,16 @@ def test_it_prints_and_keeps_what_python_computes(file: Path, tmp_path: Path) ->
     assert "depend on the class prior" in result.stdout
 
 
+def test_a_missing_value_is_that_of_an_unlabelled_row_and_help_says_so(
+    file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "pu.csv").write_text(file.read_text().replace("\n0,", "\n,"))
+    given = ["--positive-column", "s", "--class-prior", ".4", "--estimate-only", "--json"]
+    found, known = (json.loads(run(one, *given).stdout) for one in (tmp_path / "pu.csv", file))
+    assert found["results"] == known["results"]
+    assert "0 or missing for an unlabelled one" in " ".join(run("--help").stdout.split())
+
+
 def test_other_class_priors_are_not_advised_beside_them(file: Path) -> None:
     given = ["--positive-column", "s", "--score", "over", "--quick", "--draws", "250"]
     priors = ["--class-prior", ".4", "--class-prior", ".5"]

@@ -21,7 +21,7 @@ _POSITIVE = Option(
     flags=("--positive-column",),
     required=True,
     metavar="COLUMN",
-    help="Column that is 1 for a positive and 0 for an unlabelled row.",
+    help="Column that is 1 for a positive row, and 0 or missing for an unlabelled one.",
     phrases={"Name it as the score.": "Name it with --score."},
 )
 _LABEL_RATE = Option(
