@@ -395,8 +395,8 @@ def series_of(
     found: dict[tuple[str, str], list[Window]] = {}
     for group, window, row in rows:
         mean, low, high = (row[f"{_MAIN}_{what}"] for what in ("mean", "lower", "upper"))
-        p_calibrated, converged = row.get(schema.P_CALIBRATED), row["status"] == schema.OK
-        one = Window(window, row["n"], mean, low, high, p_calibrated, converged)
+        p_calibrated, failed = row.get(schema.P_CALIBRATED), row["status"] == schema.NOT_CONVERGED
+        one = Window(window, row["n"], mean, low, high, p_calibrated, not failed)
         found.setdefault((group, row["classifier"]), []).append(one)
     return [
         Series(name, sorted(found[key], key=lambda one: place[one.name]), changes.get(key))

@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5777,
     "quantities/temperature": 5013,
     "report": 3145,
-    "results": 6683,
+    "results": 6692,
     "workflow": 2871,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_315
+TEST_LINES = 53_329
 
 
 def lines(path: Path) -> int:
