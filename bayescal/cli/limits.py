@@ -232,7 +232,11 @@ _MAX: Final = Option(
     flags=("--max",),
     multiple=True,
     metavar="NAME=VALUE",
-    phrases={"var must": "NAME must"},
+    phrases={
+        "var must": "NAME must",
+        "Take result['model_average/p_calibrated'], or bayescal.summary(result)": "bayescal report "
+        "shows it",
+    },
     help="An error, metric or measure, and the most it may be: tce=.05 or cost:0.2=.1; 'bayescal "
     "measures' lists names. Repeat it for several.",
 )

@@ -138,6 +138,17 @@ def test_bad_options_are_refused_in_one_line(file: Path, given: list[str], words
     assert "Traceback" not in result.output
 
 
+def test_an_impure_best_bin_is_said_in_terms_of_the_command(tmp_path: Path) -> None:
+    # As in test_class_prior: a pure bin from .6 on contradicts that from .95 on.
+    n = 18_444
+    parts = {(1, 0.6): 0.9, (1, 0.95): 0.1, (0, 0.1): 0.7, (0, 0.6): 0.286, (0, 0.95): 0.014}
+    lines = [f"{s},{p}\n" * round(share * n) for (s, p), share in parts.items()]
+    (path := tmp_path / "pu.csv").write_text("".join(["s,p\n", *lines]))
+    said = run(path, "--positive-column", "s", "--class-prior", "estimate", "--estimate-only").stderr
+    assert "must be of positives only; they" in said
+    assert said.endswith("Give one that is known otherwise.\n")
+
+
 def test_swapped_columns_are_recognised(file: Path) -> None:
     result = run(file, "--positive-column", "over", "--score", "s", "--class-prior", 0.5)
     assert result.exit_code == 2
