@@ -144,7 +144,8 @@ def test_an_impure_best_bin_is_said_in_terms_of_the_command(tmp_path: Path) -> N
     parts = {(1, 0.6): 0.9, (1, 0.95): 0.1, (0, 0.1): 0.7, (0, 0.6): 0.286, (0, 0.95): 0.014}
     lines = [f"{s},{p}\n" * round(share * n) for (s, p), share in parts.items()]
     (path := tmp_path / "pu.csv").write_text("".join(["s,p\n", *lines]))
-    said = run(path, "--positive-column", "s", "--class-prior", "estimate", "--estimate-only").stderr
+    given = ["--positive-column", "s", "--class-prior", "estimate", "--estimate-only"]
+    said = run(path, *given).stderr
     assert "must be of positives only; they" in said
     assert said.endswith("Give one that is known otherwise.\n")
 

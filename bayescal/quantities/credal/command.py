@@ -24,6 +24,10 @@ _S = Option(
     flags=("--s",),
     type=float,
     help="Pseudo-observations of either label, which make the bounds; 1 if left out.",
+    phrases={
+        "of bayescal.prior_sensitivity": "by bayescal sensitivity credal",
+        "use AveragedCurve or ImpreciseDirichlet": "use --prior average or bins",
+    },
 )
 
 
