@@ -69,7 +69,7 @@ def tce_row(
         "mean": found["tce_mean"],
         "plug_in": found["ece_point"],
         "p_calibrated": found["p_calibrated"],
-        "ok": found["status"] == "ok",
+        "ok": found["status"] != "NOT CONVERGED",
     }
 
 

@@ -54,7 +54,7 @@ def difference_row(
         "mean": found.mean,
         "plug_in": summary["ece_point"][pair[0]] - summary["ece_point"][pair[1]],
         "correlation": found.correlation,
-        "ok": bool((summary["status"] == "ok").all()),
+        "ok": bool((summary["status"] != "NOT CONVERGED").all()),
     }
 
 

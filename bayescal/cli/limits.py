@@ -29,6 +29,7 @@ from bayescal.cli.options import (
 from bayescal.cli.output import (
     FAILED,
     OK,
+    check_different,
     check_target,
     print_json,
     print_table,
@@ -70,7 +71,13 @@ _PLAN: Final = (
         type=float,
         help="A value that the interval should lie wholly below, or above.",
     ),
-    Option(flags=("--var",), default="tce", metavar="NAME", help="What the interval is of."),
+    Option(
+        flags=("--var",),
+        default="tce",
+        metavar="NAME",
+        help="What the interval is of: tce, ece, mce or what 'bayescal measures' lists.",
+        phrases={"bayescal.measures.measures() lists": "'bayescal measures' lists"},
+    ),
     Option(
         flags=("--replications",),
         type=int,
@@ -94,7 +101,11 @@ _PLAN_OPTIONS: Final = (*(replace(option, required=False) for option in _OWN), *
 def _plan(file: Path, **given: Any) -> int:
     for path in given["output"]:
         check_target(path, (*_FIGURES, _TABLE), _ENDINGS)
+    check_different(given["output"])
+    from bayescal.workflow.simulation import SIZES, check_planned, plan_labels
+
     with in_terms_of(_PLAN_OPTIONS):
+        check_planned(given["var"])
         if given["limit"] is not None:
             check_share(given["var"], given["limit"], "--limit")
         tree = loaded_or_fitted(
@@ -103,7 +114,6 @@ def _plan(file: Path, **given: Any) -> int:
             check=lambda names_of: _case(names_of, given["case"]),
         )
         from bayescal.results.access import names_of_cases
-        from bayescal.workflow.simulation import SIZES, plan_labels
 
         with terminal_bar("Planning") as update:
             found = plan_labels(
@@ -222,7 +232,11 @@ _MAX: Final = Option(
     flags=("--max",),
     multiple=True,
     metavar="NAME=VALUE",
-    phrases={"var must": "NAME must"},
+    phrases={
+        "var must": "NAME must",
+        "Take result['model_average/p_calibrated'], or bayescal.summary(result)": "bayescal report "
+        "shows it",
+    },
     help="An error, metric or measure, and the most it may be: tce=.05 or cost:0.2=.1; 'bayescal "
     "measures' lists names. Repeat it for several.",
 )

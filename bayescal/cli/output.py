@@ -220,6 +220,7 @@ def outputs(given: Given, options: Iterable[Option]) -> list[Path]:
     if report is not None:
         check_target(report, ENDINGS, ".html", "--report")
         paths.append(report)
+    check_different(filter(None, (*paths, given.get("checkpoint"))))
     if given.get("estimate_only"):
         _check_estimates(given, options, paths)
     return paths
@@ -237,6 +238,15 @@ def check_target(path: Path, known: Sequence[str], words: str, flag: str = "--ou
             for read in (given,) if isinstance(given, Path) else given:
                 if read.exists() and read.samefile(path):
                     raise click.UsageError(f"{flag} {path} is read: choose another name.")
+
+
+def check_different(paths: Iterable[Path]) -> None:
+    """Refuse files of which one would replace another."""
+    known = set[Path]()
+    for path in paths:
+        if path.resolve() in known:
+            raise click.UsageError(f"a file can be written once; got {path} twice. Rename one.")
+        known.add(path.resolve())
 
 
 def _check_estimates(given: Given, options: Iterable[Option], paths: Sequence[Path]) -> None:

@@ -168,7 +168,7 @@ def check_known(name: object, known: Sequence[str], what: str, where: str) -> No
         raise InputError(f"a {what} must be named by a word; got {shown(name)}. {had}")
     if name in known:
         return
-    folded = {other.strip().casefold(): other for other in reversed(known)}
+    folded = {str(other).strip().casefold(): other for other in reversed(known)}
     near = get_close_matches(name.strip().casefold(), folded, n=1, cutoff=0.5)
     hint = f"; did you mean {folded[near[0]]!r}?" if near else "."
     raise InputError(f"{where} has no {what} {name!r}{hint} It has: {listing(known)}.")

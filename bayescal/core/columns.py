@@ -196,7 +196,8 @@ def frame_columns(frame: Any, remedy: str) -> dict[str, Any]:
     try:
         table = nw.from_native(frame)
         whole = table.collect() if isinstance(table, nw.LazyFrame) else table
-        return {name: whole[name].to_native() for name in words_of(whole.columns)}
+        columns = zip(words_of(whole.columns), whole.iter_columns(), strict=True)
+        return {name: column.to_native() for name, column in columns}
     except TypeError as error:
         raise InputError(
             "frame must be a pandas, polars or Arrow table, or columns by name; got "
@@ -206,16 +207,15 @@ def frame_columns(frame: Any, remedy: str) -> dict[str, Any]:
         raise _several_columns(frame) from error
 
 
-def words_of(names: Iterable[Any]) -> list[str]:
-    """Names of columns that are words; not the numbers and tuples of pandas."""
+def words_of(names: Iterable[Any]) -> list[Any]:
+    """Names of columns, of which some are words, and others may be numbers and tuples of pandas."""
     given = list(names)
-    words = [name for name in given if isinstance(name, str)]
-    if given and not words:
+    if given and not any(isinstance(name, str) for name in given):
         raise InputError(
             f"columns of a frame must be named by words; got {listing(given)}. Rename them, with "
             "frame.columns = [...] in pandas."
         )
-    return words
+    return given
 
 
 def column_names(values: Any) -> list[str] | None:
@@ -227,7 +227,9 @@ def column_names(values: Any) -> list[str] | None:
     if not nw.dependencies.is_into_dataframe(values):
         return None
     try:
-        return [str(name) for name in nw.from_native(values, eager_only=True).columns]
+        names = nw.from_native(values, eager_only=True).columns
+        # As labels are written: floats that are whole numbers without a point.
+        return [str(name if (found := plain_label(name)) is None else found) for name in names]
     except nw.exceptions.DuplicateError as error:
         raise _several_columns(values) from error
 

@@ -214,6 +214,8 @@ WEIGHT = Option(
     phrases={
         "Pass the weights of the rows, or none.": "Name another column, or leave out --weight.",
         "Pass method='direct'.": "Add --quick.",
+        "these out: scores.without_weight()": "out --weight",
+        "the weights: scores.without_weight()": "--weight",
     },
 )
 POS_LABEL = Option(

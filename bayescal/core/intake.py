@@ -282,7 +282,7 @@ def collect(
         y_true, labels = code_classes(label.values, arrays[0].shape[1], classes, label.name)
     check_writable_names(map(str, labels), "class")
     for column in scores.values():
-        check_order(column, labels if positive else labels[::-1])
+        check_order(column, labels if positive else labels[::-1], given=classes is not None)
     check_same_length(
         len(arrays[0]),
         first.name,
@@ -312,17 +312,23 @@ def check_classifiers(names: Collection[str], groups: Iterable[str] = ()) -> Non
     check_writable_names(groups, "group")
 
 
-def check_order(column: Column, classes: Sequence[Label]) -> None:
-    """Check that columns of a table that are named as the classes are in their order."""
+def check_order(column: Column, classes: Sequence[Label], given: bool = False) -> None:
+    """Check that columns of a table that are named as classes are these, in their order.
+
+    Where the user gives the classes, names count if they are all of them.
+    """
     names, known = column_names(column.values), [str(label) for label in classes]
-    if names is None or names == known or sorted(names) != sorted(known):
+    if names is None or len(names) < 2 or names == known:
         return
-    # A table without names of its own has numbers.
-    if names != [str(place) for place in range(len(names))]:
+    # A table without names of its own has the numbers of pandas' range.
+    unnamed = type(getattr(column.values, "columns", None)).__name__ == "RangeIndex"
+    if unnamed and names == [str(place) for place in range(len(names))]:
+        return
+    if sorted(names) == sorted(known) or (not given and {*names} & {*known}):
         raise InputError(
             f"columns of {column.name} that are named as the classes must be in their order, "
             f"{listing(known)}; got {listing(names)}. Put them in order, or name the class of each "
-            "column: classes=[...]."
+            "column: classes=[...]; where the names are of no classes, pass to_numpy()."
         )
 
 

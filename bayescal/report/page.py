@@ -402,8 +402,8 @@ def _of_others(view: View) -> Shown:
     failed = [k for k, one in enumerate(cases) if not access.case_converged(view.tree, one)]
     left = len(found.rows) - _MOST_ROWS
     notes = [f"{left} more are in bayescal.summary(result)."] if left > 0 else []
-    # Which fits have not converged is said of each row already.
-    said = {schema.OK, schema.NOT_CONVERGED}
+    # Which fits have not converged is said of each row already, and warnings above.
+    said = {schema.OK, schema.NOT_CONVERGED, schema.WARNED}
     columns = enumerate(zip(*found.rows, strict=True))
     kept = [k for k, column in columns if k == 0 or not {*column} <= said]
     heads = [(view.case_word, *found.columns[1:])[k] for k in kept]

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 _DIRECT: Final = Box(
     "quick",
     "Without MCMC",
-    "These draws were made without MCMC. They are from the same posterior; fit with "
-    'method="nuts" for draws with chains and convergence diagnostics.',
+    "These draws were made without MCMC. They are from the same posterior; for draws with chains "
+    'and convergence diagnostics fit with method="nuts", or bayescal without --quick.',
 )
 
 

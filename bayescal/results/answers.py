@@ -416,7 +416,8 @@ class LabelPlan(Showing):
         A row a number of labels: `n`; `width` (mean), `width_se` (its Monte Carlo error),
         `width_lower` and `width_upper` (central range of probability `prob` over the samples); with
         a limit `prob_below` and `prob_above` (the interval lies wholly below or above it),
-        `prob_excludes` (their sum) and `prob_se` (its Monte Carlo error).
+        `prob_excludes` (their sum) and `prob_se` (its Monte Carlo error, the standard deviation of
+        Beta(1 + samples that exclude it, 1 + others), which is not 0 where all samples agree).
     text : str
         The same in sentences.
     enough : int or None
@@ -466,7 +467,9 @@ class LabelPlan(Showing):
             below, above = upper < self.limit, lower > self.limit
             chance = (below | above).mean(axis=1)  # 0.7 + 0.1 is less than 0.8
             columns |= {"prob_below": below.mean(axis=1), "prob_above": above.mean(axis=1)}
-            columns |= {"prob_excludes": chance, "prob_se": np.sqrt(chance * (1 - chance) / number)}
+            share = (1 + chance * number) / (2 + number)
+            se = np.sqrt(share * (1 - share) / (3 + number))
+            columns |= {"prob_excludes": chance, "prob_se": se}
         return pd.DataFrame(columns)
 
     @property

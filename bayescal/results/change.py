@@ -303,8 +303,8 @@ def _named(results: Any) -> Mapping[Any, Any]:
 def _window(name: str, tree: Any, asked: _Asked) -> _Window:
     try:
         tree, var = with_measure(tree, asked.var)
-        case = access.named_case(tree, asked.classifier, asked.class_, asked.group)
         one = _variable(tree, var)
+        case = access.named_case(tree, asked.classifier, asked.class_, asked.group)
         errors = _errors(tree, one.name, case)
     except InputError as error:
         raise InputError(f"window {name!r}: {error}") from None
@@ -395,8 +395,8 @@ def series_of(
     found: dict[tuple[str, str], list[Window]] = {}
     for group, window, row in rows:
         mean, low, high = (row[f"{_MAIN}_{what}"] for what in ("mean", "lower", "upper"))
-        p_calibrated, converged = row.get(schema.P_CALIBRATED), row["status"] == schema.OK
-        one = Window(window, row["n"], mean, low, high, p_calibrated, converged)
+        p_calibrated, failed = row.get(schema.P_CALIBRATED), row["status"] == schema.NOT_CONVERGED
+        one = Window(window, row["n"], mean, low, high, p_calibrated, not failed)
         found.setdefault((group, row["classifier"]), []).append(one)
     return [
         Series(name, sorted(found[key], key=lambda one: place[one.name]), changes.get(key))

@@ -120,6 +120,12 @@ def calibration_band(
     True
     """
     check_flag(simultaneous, "simultaneous")
+    schema.check_result(result)
+    if not access.has_calibration_curve(result):
+        raise InputError(
+            f"a band needs a result with a calibration curve; this one, of "
+            f"{result.attrs['quantity']}, has none. Fit a calibration error to labelled rows."
+        )
     case = access.named_case(result, classifier, class_, group)
     if not lies_on_curve(result, case):
         raise InputError(

@@ -198,6 +198,7 @@ REQUIRED_ATTRS: Final = (
 OK: Final = "ok"
 NOT_CONVERGED: Final = "NOT CONVERGED"
 NO_LABELS: Final = "NO LABELS"
+WARNED: Final = "WARNED"
 
 # Root attributes that hold JSON, where a result has them.
 JSON_ATTRS: Final = (

@@ -81,7 +81,8 @@ def summary(tree: xr.DataTree, prob: float = 0.9, measures: Any = ()) -> pd.Data
         curve               most probable description of the calibration curve, "calibrated",
                             "smooth", "rough", "segments" or "linear"; None without two scores
                             between 0 and 1. Only where the prior is an average over descriptions
-        status              "ok" or "NOT CONVERGED"
+        status              "ok", "NOT CONVERGED", or "WARNED": ``attrs["status"]`` of the
+                            result says of what
         ==================  ==========================================================
 
         Metrics have one row a classifier (and group) and metric:
@@ -96,8 +97,7 @@ def summary(tree: xr.DataTree, prob: float = 0.9, measures: Any = ()) -> pd.Data
                             without a fit) and `labeled` (on the labelled rows alone)
         rhat_max, ess_min   worst over the metrics of all classifiers
         divergences         number of divergent transitions
-        status              "ok", "NOT CONVERGED", or "NO LABELS": the numbers are the
-                            prior's
+        status              as above, or "NO LABELS": the numbers are the prior's
         ==================  ==========================================================
 
         Class probabilities have one row a classifier; `bayescal.row_table` has their rows:
@@ -112,7 +112,7 @@ def summary(tree: xr.DataTree, prob: float = 0.9, measures: Any = ()) -> pd.Data
         improper_share      share of all target rows whose p0 and p1 fit no probabilities
         rhat_max, ess_min   worst over the probabilities
         divergences         number of divergent transitions
-        status              "ok" or "NOT CONVERGED"
+        status              as of calibration errors
         ==================  ==========================================================
 
         Scores and errors are in [0, 1], but for the log loss.
@@ -138,9 +138,9 @@ def tabulate(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> pd
     import pandas as pd
 
     form = {ERROR: _of_errors, ROW: _of_rows}.get(access.main(tree).role, _of_metrics)
-    lines = form(tree, measures, prob)
+    lines, said = form(tree, measures, prob), _statuses(tree)
     index = pd.Index([case.label for case, _ in lines], name="case")
-    found = pd.DataFrame([line for _, line in lines], index=index)
+    found = pd.DataFrame([{**line, "status": said[case]} for case, line in lines], index=index)
     counts = [name for name in _COUNTS if name in found and found[name].notna().all()]
     return found.astype(dict.fromkeys(counts, "int64"))
 
@@ -272,7 +272,7 @@ def _errors_of(
     if access.has_variable(tree, schema.MODEL_AVERAGE, schema.WEIGHT):
         shape = curve_shape(tree, case)
         row["curve"] = None if shape is None else shape.name
-    return row | {"status": access.case_status(tree, case)}
+    return row
 
 
 def _under_calibration(var: str) -> tuple[str, ...]:
@@ -287,7 +287,8 @@ def _mean_over_classes(
     """One classifier's (group's, prior's) mean over classes, as sound as its worst class."""
     names = {dim: name for dim, name in case.coords.items() if dim != schema.CLASS}
     own = [row for row in found if all(row[name] == value for name, value in names.items())]
-    failed = [row["status"] for row in own if row["status"] != schema.OK]
+    # In this order, "NOT CONVERGED" before "WARNED".
+    failed = sorted(row["status"] for row in own if row["status"] != schema.OK)
     varying = [value for dim, value in names.items() if len({row[dim] for row in found}) > 1]
     line: dict[str, Any] = {
         "case": " / ".join([*varying, "mean over classes"]),
@@ -363,16 +364,24 @@ def _of_metrics(tree: xr.DataTree, measures: Sequence[Variable], prob: float) ->
             "point": access.point(tree, var, case),
             **access.reference_estimates(tree, var, case),
             **access.health(tree, case),
-            "status": _status(tree, case),
         }
         lines.append((case, line))
     return lines
 
 
-def _status(tree: xr.DataTree, case: ResultSlice) -> str:
-    """Without a label, the numbers are the prior's."""
-    unlabelled = access.case_converged(tree, case) and tree.attrs.get("n_labeled") == 0
-    return schema.NO_LABELS if unlabelled else access.case_status(tree, case)
+def _statuses(tree: xr.DataTree) -> dict[ResultSlice, str]:
+    """What tables say of each case; without a label, the numbers are the prior's."""
+    cases = access.cases(tree)
+    warned = {case for own in access.warned_cases(tree, cases).values() for case in own}
+
+    def status(case: ResultSlice) -> str:
+        if not access.case_converged(tree, case):
+            return schema.NOT_CONVERGED
+        if tree.attrs.get("n_labeled") == 0:
+            return schema.NO_LABELS
+        return schema.WARNED if case in warned else schema.OK
+
+    return {case: status(case) for case in cases}
 
 
 def _metric_table(tree: xr.DataTree, prob: float) -> Table:
@@ -394,9 +403,9 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
                 for name, one in ends.items()
             ),
             *([text.probability(float(access.at(ranked.prob_best, case)))] if ranked else []),
-            _status(tree, case),
+            status,
         )
-        for case in access.cases(tree)
+        for case, status in _statuses(tree).items()
     ]
     names = [f"{one.title}: {one.full.partition(' (')[0]}" for one in shown if one.full]
     notes = [f"{'; '.join([f'Posterior means with {text.percent(prob)} intervals', *names])}."]
@@ -426,7 +435,6 @@ def _of_rows(tree: xr.DataTree, measures: Sequence[Variable], prob: float) -> _L
             "improper_share": scalar(schema.POINT_ESTIMATE, schema.IMPROPER_SHARE),
             **_measure_columns(tree, case, further),
             **access.health(tree, case),
-            "status": access.case_status(tree, case),
         }
         lines.append((case, line))
     return lines

@@ -20,12 +20,13 @@ from bayescal.core.checks import (
     check_seed,
     check_whole,
     checked_words,
+    listing,
     shown,
 )
 from bayescal.core.columns import Whole
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, NoValueError, ignored
 from bayescal.core.functionals import expected_calibration_error
-from bayescal.core.quantity import CaseArrays, Floats, Quantity
+from bayescal.core.quantity import ERROR, CaseArrays, Floats, Quantity
 from bayescal.core.scores import Scores
 from bayescal.core.shown import Progress, progress_bar
 from bayescal.core.streams import stream
@@ -394,6 +395,7 @@ def plan_labels(
     >>> plan.table.n.tolist(), bool(plan.table.width[1] < plan.table.width[0])
     ([100, 1000], True)
     """
+    check_planned(var)
     sizes = _sizes(n)
     tail(prob)
     check_whole(replications, "replications", 2, most=MOST_DRAWN)
@@ -430,6 +432,16 @@ def plan_labels(
     title = access.described(*chosen_variable(again, var)).title
     converged = access.case_converged(tree, case)
     return LabelPlan(var, prob, tuple(sizes), found, limit, title, converged)
+
+
+def check_planned(var: Any) -> None:
+    """Refuse the name of what fits of simulated samples have no interval of."""
+    own = [one.name for one in of_tables().VARIABLES if one.role == ERROR]
+    if isinstance(var, str) and var not in own and var.partition(":")[0] not in measures():
+        raise InputError(
+            f"var must be one of {listing(own)}, or a measure, which bayescal.measures.measures() "
+            f"lists; got {shown(var)}. Pass 'tce', say."
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -540,8 +552,4 @@ def _ends(tree: xr.DataTree, var: str, prob: float, size: int) -> Floats:
             f"n must be so large that {var} has a value in every simulated sample; one of {size:,} "
             f"labels has none. Pass a larger n than {size:,}, or plan 'brier'."
         ) from error
-    if ends.size != 2:
-        raise InputError(
-            f"var must have one number a case; {shown(var)} has {ends.size // 2}. Pass 'tce', say."
-        )
     return np.asarray(ends.values, dtype=np.float64).reshape(2)

@@ -85,9 +85,20 @@ def test_it_prints_and_keeps_what_python_computes(
     assert "imprecise Dirichlet" in result.stdout
 
 
+def test_a_reversed_score_is_said_in_terms_of_the_command(folder: Path, tmp_path: Path) -> None:
+    lines = (folder / "cal.csv").read_text().splitlines()[1:]
+    turned = [f"{1 - int(y)},{a}" for y, a, _ in (line.split(",") for line in lines)]
+    (path := tmp_path / "turned.csv").write_text("\n".join(["y,a", *turned]))
+    given = [*COLUMNS[:4], "--prior", "steps:5", "--quick", "--draws", 100]
+    said = run(path, folder / "new.csv", *given).stderr
+    assert "Reverse the score, or use --prior average or bins." in said
+
+
 def test_json_has_the_summary_and_the_rows(folder: Path, data: bc.CalibrationSplit) -> None:
     found = json.loads(run(*both(folder), *COLUMNS, *QUICK, "--s", 2, "--json").stdout)
     assert (found["n_labeled"], found["n_target"], found["s"]) == (120, 40, 2)
+    own = json.loads(run(*both(folder), *COLUMNS, *QUICK, "--prior", "bins:5,s=2", "--json").stdout)
+    assert (own["s"], own["results"]) == (None, found["results"])
     assert found["converged"] is True
     assert len(found["rows"]) == 80
     priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet(s=2, bins=5))

@@ -48,6 +48,7 @@ def test_positive_and_unlabelled_rows(pu, monkeypatch):
     refused = run(*words, "estimate", "--estimate-only")
     assert refused.exit_code == 2
     assert "takes rows in memory" in refused.output
+    assert "got 'optimal'. Pass 15, say." in run(*words, "0.5", "--bins", "optimal").output
 
 
 def test_rows_of_several_classes(tmp_path, monkeypatch):

@@ -79,6 +79,8 @@ def test_version() -> None:
         ([*ECE, "--draws", "few"], "'few' is not a valid integer"),
         ([*ECE, "-o", "a.txt"], "--output must end in .nc (the result), .html"),
         ([*ECE, "--report", "a.nc"], "--report must end in .html"),
+        ([*ECE, "-o", "a.html", "--report", "./a.html"], "written once; got a.html twice"),
+        ([*ECE, "-o", "a.nc", "--checkpoint", "a.nc"], "written once; got a.nc twice"),
         ([*ECE, "--estimate-only", "--quick"], "--quick needs one"),
         ([*ECE, "--estimate-only", "-o", "x.nc"], "--estimate-only computes no posterior"),
         *(([*ECE, "--estimate-only", *of_fit], f"{of_fit[0]} needs one") for of_fit in OF_FIT),

@@ -85,7 +85,9 @@ def test_a_classifier_and_a_group_of_one_name_are_named_twice() -> None:
     ("given", "message"),
     [
         (["-o", "plan.nc"], "--output must end in .png, .pdf or .svg (a figure), or .csv"),
+        (["-o", "a.csv", "-o", "a.csv"], "a file can be written once; got a.csv twice"),
         (["--n", "0"], "--n must be a whole number >= 1"),
+        (["--var", "class_prior"], "--var must be one of 'tce', 'ece', 'mce', or a measure, which"),
         (["--prob", "2"], "--prob must be a number in (0, 1)"),
         (["--replications", "1"], "--replications must be a whole number >= 2"),
     ],

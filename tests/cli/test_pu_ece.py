@@ -40,6 +40,16 @@ def test_it_prints_and_keeps_what_python_computes(file: Path, tmp_path: Path) ->
     assert "depend on the class prior" in result.stdout
 
 
+def test_a_missing_value_is_that_of_an_unlabelled_row_and_help_says_so(
+    file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "pu.csv").write_text(file.read_text().replace("\n0,", "\n,"))
+    given = ["--positive-column", "s", "--class-prior", ".4", "--estimate-only", "--json"]
+    found, known = (json.loads(run(one, *given).stdout) for one in (tmp_path / "pu.csv", file))
+    assert found["results"] == known["results"]
+    assert "0 or missing for an unlabelled one" in " ".join(run("--help").stdout.split())
+
+
 def test_other_class_priors_are_not_advised_beside_them(file: Path) -> None:
     given = ["--positive-column", "s", "--score", "over", "--quick", "--draws", "250"]
     priors = ["--class-prior", ".4", "--class-prior", ".5"]
@@ -126,6 +136,18 @@ def test_bad_options_are_refused_in_one_line(file: Path, given: list[str], words
     assert result.exit_code == 2
     assert words in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_an_impure_best_bin_is_said_in_terms_of_the_command(tmp_path: Path) -> None:
+    # As in test_class_prior: a pure bin from .6 on contradicts that from .95 on.
+    n = 18_444
+    parts = {(1, 0.6): 0.9, (1, 0.95): 0.1, (0, 0.1): 0.7, (0, 0.6): 0.286, (0, 0.95): 0.014}
+    lines = [f"{s},{p}\n" * round(share * n) for (s, p), share in parts.items()]
+    (path := tmp_path / "pu.csv").write_text("".join(["s,p\n", *lines]))
+    given = ["--positive-column", "s", "--class-prior", "estimate", "--estimate-only"]
+    said = run(path, *given).stderr
+    assert "must be of positives only; they" in said
+    assert said.endswith("Give one that is known otherwise.\n")
 
 
 def test_swapped_columns_are_recognised(file: Path) -> None:

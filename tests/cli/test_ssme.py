@@ -15,6 +15,7 @@ from bayescal.results.compare import best_records
 from tests.cli.test_schema import VALIDATOR
 
 COLUMNS = ["--label", "y", "--score", "a", "--score", "b", "--score", "c"]
+WEIGHTED = ["--label", "y", "--score", "a", "--score", "b", "--weight", "c"]
 FEW = ["--draws", 60, "--tune", 60, "--seed", 3]
 
 
@@ -92,6 +93,8 @@ def test_no_labels_are_said_loudly(folder: Path) -> None:
         ([*COLUMNS, "--prior", "mean:x"], "--prior must be agreement"),
         ([*COLUMNS, "--prior", "mean:2"], "power must be a number in (0, 1]"),
         ([*COLUMNS, "--labeling", "some"], "--labeling"),
+        ([*WEIGHTED, "--prior", "gaussian"], "Use --prior agreement, or leave out --weight."),
+        ([*WEIGHTED, "--labeling", "one-per-class"], "that were labelled first, or --weight."),
     ],
 )
 def test_refusals_are_one_line(folder: Path, arguments: list[str], words: str) -> None:

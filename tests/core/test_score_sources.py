@@ -76,6 +76,10 @@ def test_columns_of_a_frame_are_those_passed_to_scores(frame):
         ),
         ({"frame": pd.DataFrame([[1, 0.5]])}, r"named by words; got 0, 1\. Rename"),
         ({"frame": pd.DataFrame(columns=[("s", "y"), ("s", "a")])}, "named by words"),
+        (
+            {"frame": pd.DataFrame({"y": [1], "a": [0.5], 0: [0.5]}), "score": "0"},
+            r"has no column '0'; did you mean 0\? It has: 'y', 'a', 0\.",
+        ),
         ({"label": "Y"}, "the frame has no column 'Y'; did you mean 'y'"),
         ({"label": 0}, "label must be"),
         ({"score": "s"}, "the frame has no column 's'"),

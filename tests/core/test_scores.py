@@ -72,6 +72,27 @@ def test_columns_named_as_the_classes_are_in_their_order(table, columns, given):
         Scores([int(c) if c.isdigit() else c for c in columns[:2]], y_prob, **given)
 
 
+@pytest.mark.parametrize(
+    ("names", "labels", "given"),
+    [
+        ([1, 2, 3], [1, 2], {}),  # of classes 1 to 3: they were taken for columns 1 and 2
+        ([2.0, 0.0, 1.0], [0, 1], {}),
+        ([0, 1, 2], [0, 1], {"classes": [2, 0, 1]}),
+        ([1, 0], [0, 1], {}),
+    ],
+)
+def test_numbers_that_name_columns_are_names(names, labels, given):
+    y_prob = np.full((2, len(names)), 1 / len(names))
+    with pytest.raises(InputError, match="must be in their order"):
+        Scores(labels, pd.DataFrame(y_prob, columns=pd.Index(names)), **given)
+    # The user's own classes, a range of pandas, and arrays without names are taken as they are.
+    classes = range(5, 5 + len(names))
+    for table in (pd.DataFrame(y_prob, columns=pd.Index(names)), pd.DataFrame(y_prob), y_prob):
+        found = Scores([5, 6], table, classes=classes, pos_label=classes[-1])
+        assert found.classes == tuple(classes)
+    assert Scores(labels, pd.DataFrame(y_prob), **given).n_classes == len(names)
+
+
 def test_one_row_works():
     scores = Scores(y_true=[1], y_prob=[0.5])
     assert (scores.n_obs, scores.n_labeled) == (1, 1)

@@ -199,7 +199,8 @@ WRONG = {
     "window '1': class_ must be one of the result's": lambda: bc.change(
         [make_result(["a"], classes=["p", "q"])] * 2
     ),
-    "an error or a metric": lambda: bc.change([result_of("credal")] * 2, classifier="plain"),
+    "an error or a metric": lambda: bc.change([result_of("credal")] * 2),
+    "got 'label_rate'. Choose from tce": lambda: bc.change([make_result()] * 2, "label_rate"),
 }
 
 

@@ -14,6 +14,7 @@ from bayescal.results import access, curves
 from bayescal.results import curves as bands
 from tests.quantities.agnostic.made import rows
 from tests.synthetic import Weights, make_result
+from tests.synthetic_ssme import make_panel_result
 
 
 def described(shape: Weights, p_calibrated: float = 0.1, score: str = "smooth") -> xr.DataTree:
@@ -361,17 +362,11 @@ def _of_one_score():
     return bc.fit(bc.ece, scores, method="direct", seed=1)
 
 
-def _without_curve():
-    tree = make_result(("a",), draws=20)
-    tree["posterior"] = tree["posterior"].to_dataset().drop_vars("calibration_curve")
-    return tree
-
-
 @pytest.mark.parametrize(
     ("tree", "options", "said"),
     [
         (lambda: 3, {}, "a result must be an xarray.DataTree; got int"),
-        (_without_curve, {}, "must hold 'calibration_curve'"),
+        (make_panel_result, {}, "needs a result with a calibration curve; this one, of ssme, has"),
         (_of_one_score, {}, "fewer than two scores between 0 and 1"),
         (make_result, {}, "classifier must be one of the result's; got none"),
         (make_result, {"classifier": "c"}, "classifier must be one in the result; got 'c'"),

@@ -93,6 +93,20 @@ def test_only_the_case_that_did_not_converge_is_marked() -> None:
     assert list(table["status"]) == ["NOT CONVERGED", "ok"]
 
 
+def test_a_case_that_the_status_warns_of_is_not_ok() -> None:
+    y, score = np.array([1] * 30), np.linspace(0.01, 0.99, 30)
+    both = [bc.Scores(y, score), bc.Scores(np.arange(30) % 2, score)]
+    sound, odd = (bc.fit(bc.ece, one, method="direct", draws=300, seed=1) for one in both[::-1])
+    assert "all 30 labels are positive" in odd.attrs["status"]
+    assert [summary(one)["status"].item() for one in (sound, odd)] == ["ok", "WARNED"]
+    assert table_of(odd, 0.9).rows[0][-1] == "WARNED"
+    # What did not converge stays marked so, and of classes the worst counts.
+    tree = make_result(("vit", "gbm"), classes=("cat", "dog"), converged=False)
+    tree.attrs |= {"warnings": json.dumps([["odd", [{}]]]), "multiclass": "marginal"}
+    words = ["NOT CONVERGED", *["WARNED"] * 3, "NOT CONVERGED", "WARNED"]
+    assert [row["status"] for row in records(tree, 0.9)] == words
+
+
 def test_a_result_that_does_not_tell_cases_apart_marks_them_all() -> None:
     tree = make_result(("vit", "gbm"), converged=False)
     diagnostics = tree["diagnostics"].to_dataset().drop_vars("converged")

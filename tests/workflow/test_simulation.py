@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import toy_quantity_0_2 as toy
-from scipy.stats import binom
+from scipy.stats import beta, binom
 from sklearn.metrics import average_precision_score
 
 import bayescal as bc
@@ -349,6 +349,7 @@ def test_eight_intervals_of_ten_on_either_side_of_the_limit_are_enough() -> None
     ends = np.array([[0.1, 0.2]] * 7 + [[0.4, 0.5]] + [[0.2, 0.4]] * 2)
     plan = LabelPlan("tce", 0.9, (100,), ends[None], 0.3)
     assert plan.table.prob_excludes.tolist() == [0.8]
+    assert plan.table.prob_se[0] == pytest.approx(beta(9, 3).std())
     assert plan.enough == 100
 
 
@@ -360,7 +361,8 @@ def test_the_numbers_of_the_table() -> None:
     assert (table.width_lower[0], table.width_upper[0]) == pytest.approx((0.062, 0.098))
     assert table.prob_below.tolist() == [0, 0.5]
     assert table.prob_above.tolist() == [0, 0.5]
-    assert table.prob_se.tolist() == [0, 0]
+    # None of two samples excludes the limit, then both.
+    assert table.prob_se.tolist() == pytest.approx([beta(1, 3).std(), beta(3, 1).std()])
 
 
 @pytest.mark.parametrize(
@@ -378,8 +380,8 @@ def test_the_numbers_of_the_table() -> None:
         ({"seed": -1}, "seed must be a whole number >= 0"),
         ({"classifier": "c"}, "classifier must be one in the result"),
         ({"progress": 1}, "progress must be a function"),
-        ({"var": "gap"}, "var must have one number a case; 'gap' has 15"),
-        ({"var": "nothing"}, "nothing"),
+        ({"var": "gap"}, "var must be one of 'tce', 'ece', 'mce', or a measure, which"),
+        ({"var": "nothing"}, "got 'nothing'. Pass 'tce', say."),
     ],
 )
 def test_what_cannot_be_planned(result, given: dict, message: str) -> None:

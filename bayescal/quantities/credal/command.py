@@ -23,12 +23,15 @@ _PRINTED: Final = 10
 _S = Option(
     flags=("--s",),
     type=float,
-    default=1.0,
-    help="Pseudo-observations of either label, which make the bounds.",
+    help="Pseudo-observations of either label, which make the bounds; 1 if left out.",
+    phrases={
+        "of bayescal.prior_sensitivity": "by bayescal sensitivity credal",
+        "use AveragedCurve or ImpreciseDirichlet": "use --prior average or bins",
+    },
 )
 
 
-def priors_from_text(text: str, s: float = 1.0) -> Priors:
+def priors_from_text(text: str, s: float | None = None) -> Priors:
     """Read the prior of the probability of the label given the score from a word."""
     from bayescal.quantities.credal.priors import (
         AveragedCurve,
@@ -43,7 +46,8 @@ def priors_from_text(text: str, s: float = 1.0) -> Priors:
     def of(kind: Callable[..., Any], bins: str | None = None) -> Priors:
         if comma and not weight.startswith(_WEIGHT):
             raise ValueError
-        given: dict[str, Any] = {"s": float(weight.removeprefix(_WEIGHT)) if comma else s}
+        own = float(weight.removeprefix(_WEIGHT)) if comma else s
+        given: dict[str, Any] = {} if own is None else {"s": own}
         if bins is not None:
             given["bins"] = bins if bins == "optimal" else int(bins)
         return Priors(kind(**given))

@@ -21,8 +21,13 @@ _POSITIVE = Option(
     flags=("--positive-column",),
     required=True,
     metavar="COLUMN",
-    help="Column that is 1 for a positive and 0 for an unlabelled row.",
-    phrases={"Name it as the score.": "Name it with --score."},
+    help="Column that is 1 for a positive row, and 0 or missing for an unlabelled one.",
+    phrases={
+        "Name it as the score.": "Name it with --score.",
+        "Pass bayescal.pu_ece.optimal_n_bins(n_positive, n_unlabeled, class_prior)": "Pass 15, say",
+        " (pure=True)": "",
+        "Pass pure=False, or a class prior known otherwise": "Give one that is known otherwise",
+    },
 )
 _LABEL_RATE = Option(
     flags=("--label-rate",),

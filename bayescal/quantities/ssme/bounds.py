@@ -11,6 +11,7 @@ import numpy as np
 from bayescal.core.checks import check_number, check_whole, checked_numbers, shown
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
+from bayescal.core.intake import finite_numbers
 from bayescal.core.quantity import Bound, Floats
 from bayescal.core.text import surely
 
@@ -102,7 +103,7 @@ def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Flo
     Raises
     ------
     InputError
-        If an error is not a finite number, or lengths differ.
+        If an error is no finite number >= 0, a size is no whole number, or lengths differ.
 
     Examples
     --------
@@ -111,11 +112,12 @@ def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Flo
     100
     """
     values = np.atleast_1d(to_doubles(labeled_error, "labeled_error"))
-    sizes = [int(size) for size in checked_numbers(sizes, "sizes", "[1, 1e15]")]
-    check_number(error, "error", "(-inf, inf)")
-    if values.shape != (len(sizes),) or not np.isfinite(values).all():
+    checked_numbers(sizes, "sizes", "[1, inf)")
+    sizes = [check_whole(size, "each of sizes") for size in sizes]
+    check_number(error, "error", "[0, inf)", "Pass a mean absolute error.")
+    if values.shape != (len(sizes),) or not ((values >= 0) & np.isfinite(values)).all():
         raise InputError(
-            f"labeled_error must have a finite value for each of {len(sizes)} sizes; got "
+            f"labeled_error must have a finite value >= 0 for each of {len(sizes)} sizes; got "
             f"{shown(labeled_error)}. Leave out sizes without one."
         )
     return min(zip(np.abs(values - error), sizes, strict=True))[1]
@@ -139,18 +141,17 @@ def rescaled_error(error: float | Floats, labeled_error: float | Floats) -> Floa
     Raises
     ------
     InputError
-        If an error of labelled rows alone is not above 0.
+        If an error is negative or not finite, or one of labelled rows alone is 0.
     """
-    base = to_doubles(labeled_error, "labeled_error")
+    found, base = finite_numbers(error, "error"), finite_numbers(labeled_error, "labeled_error")
     # The tiniest numbers have lost their digits, and a quotient by them is infinite.
-    if not (base >= np.finfo(np.float64).tiny).all():
+    if not base.size or base.min() < np.finfo(np.float64).tiny:
         raise InputError(
-            f"the error of labelled rows alone must be above 0; got {base.min():.6g}. "
+            f"the error of labelled rows alone must be above 0; got {shown(labeled_error)}. "
             "Average over more splits."
         )
-    found = to_doubles(error, "error")
-    if not np.isfinite(found).all():
-        raise InputError("error must be finite; got NaN or infinity. Leave those splits out.")
+    if (found < 0).any():
+        raise InputError(f"error must be >= 0; got {shown(error)}. Pass mean absolute errors.")
     try:
         return np.asarray(found / base)
     except ValueError as error:

@@ -18,6 +18,7 @@ _LABELING = Option(
     default="random",
     choices=("random", "one-per-class"),
     help="How rows were chosen to be labelled: at random, or so that each class has a label.",
+    phrases={"Use Tilt()": "Use --prior agreement"},
 )
 _ECE = Option(
     flags=("--ece",),

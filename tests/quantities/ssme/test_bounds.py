@@ -96,14 +96,21 @@ def test_effective_sample_size_is_the_nearest():
     assert effective_sample_size(0.001, sizes, errors) == 100
     # The smaller of equals, in whatever order.
     assert effective_sample_size(0.5, [100, 20], [0.25, 0.75]) == 20
-    for wrong in ([0.1, np.nan, 0.04, 0.03], [[0.1], [0.07], [0.04], [0.03]]):
-        with pytest.raises(InputError, match="must have a finite value for each of 4 sizes"):
+    for wrong in ([0.1, np.nan, 0.04, 0.03], [[0.1], [0.07], [0.04], [0.03]], [-0.1, 0.1, 0, 0]):
+        with pytest.raises(InputError, match="must have a finite value >= 0 for each of 4 sizes"):
             effective_sample_size(0.05, sizes, wrong)
+    with pytest.raises(InputError, match=r"error must be a number in \[0, inf\); got -1"):
+        effective_sample_size(-1, sizes, errors)
+    with pytest.raises(InputError, match=r"sizes must be a whole number >= 1; got 10\.5"):
+        effective_sample_size(0.05, [10.5], [0.1])
 
 
 def test_rescaled_error():
     np.testing.assert_allclose(
         rescaled_error(np.array([0.01, 0.06]), np.array([0.02, 0.04])), [0.5, 1.5]
     )
-    with pytest.raises(InputError, match="above 0; got 0"):
-        rescaled_error(0.1, 0.0)
+    wrong = {"above 0; got 0": (0.1, 0.0), r"above 0; got \[\]": ([0.1], [])}
+    wrong |= {"labeled_error must be finite": (0.1, np.inf), "error must be >= 0": (-0.1, 0.2)}
+    for said, errors in wrong.items():
+        with pytest.raises(InputError, match=said):
+            rescaled_error(*errors)
