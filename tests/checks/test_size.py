@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_329
+TEST_LINES = 53_335
 
 
 def lines(path: Path) -> int:
