@@ -24,11 +24,11 @@ BUDGET = {
     "quantities/temperature": 5041,
     "report": 3145,
     "results": 6674,
-    "workflow": 2863,
+    "workflow": 2866,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_335
+TEST_LINES = 53_347
 
 
 def lines(path: Path) -> int:

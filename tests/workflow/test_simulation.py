@@ -1,5 +1,7 @@
 """Coverage and simulation-based calibration against known laws, and plans of labels."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import toy_quantity_0_2 as toy
@@ -34,6 +36,16 @@ def test_an_interval_is_that_of_the_result():
     assert found.mean[0] == pytest.approx(tree["posterior"]["tce"].mean().item())
     assert found.truth == TRUTH.tce
     assert found.converged.all()
+
+
+def test_a_measure_is_covered_as_a_variable_is():
+    truth = SimpleNamespace(scores=TRUTH.scores, brier=0.1)
+    found = coverage(bc.ece, truth, 1000, 1, seed=5, var="brier")
+    rows = truth.scores(1000, np.random.default_rng(np.random.SeedSequence(5).spawn(1)[0]))
+    loss = (rows.y_prob[0] - rows.y_true) ** 2
+    # Two rows are added to 1,000; of 4,000 draws widths are known to 3 %.
+    assert found.mean[0] == pytest.approx(loss.mean(), abs=0.001)
+    assert found.width[0] == pytest.approx(2 * 1.645 * loss.std() / 1000**0.5, rel=0.1)
 
 
 @pytest.mark.slow
