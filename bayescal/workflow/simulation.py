@@ -430,9 +430,9 @@ def plan_labels(
                 found[place, k] = _ends(again, var, prob, size)
         if update is not None:
             update("", total, total)
-    title = access.described(*chosen_variable(again, var)).title
-    converged = access.case_converged(tree, case)
-    return LabelPlan(var, prob, tuple(sizes), found, limit, title, converged)
+    again, name = chosen_variable(again, var)
+    title, converged = access.described(again, name).title, access.case_converged(tree, case)
+    return LabelPlan(name, prob, tuple(sizes), found, limit, title, converged)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -248,6 +248,15 @@ def test_a_pilot_of_scores_is_fitted_first() -> None:
     np.testing.assert_array_equal(found.ends, bc.plan_labels(result, "ece", seed=1, **QUICK).ends)
 
 
+def test_a_plan_of_a_function_is_that_of_the_measure_and_takes_a_limit() -> None:
+    result = bc.fit(bc.ece, PILOT, method="direct", seed=1)
+    by_hand, named = (
+        bc.plan_labels(result, var, **QUICK) for var in (bc.measures.errors.e90, "e90")
+    )
+    np.testing.assert_array_equal(by_hand.ends, named.ends)
+    assert by_hand.with_limit(0.01).table.equals(named.with_limit(0.01).table)
+
+
 def test_rows_come_from_the_cells_of_a_draw() -> None:
     """Counts within five standard errors of the masses and rates of the draw."""
     mass, rate = np.array([[0.5, 0.5], [0.2, 0.8]]), np.array([[0.5, 0.5], [0.1, 0.7]])
