@@ -20,7 +20,7 @@ from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.curves import curve_band, description_weights, lies_on_curve
-from bayescal.results.intervals import interval, tail
+from bayescal.results.intervals import interval
 
 _STRATEGY: Final = {"quantile": "equal-mass bins", "uniform": "equal-width bins"}
 _LEAST_WEIGHT: Final = 0.1
@@ -177,10 +177,8 @@ def rate_intervals(tree: xr.DataTree, case: ResultSlice, prob: float) -> tuple[F
     alone = np.isin(bins.score, (0, 1)) | (not lies_on_curve(tree, case))
     if not alone.any() or not access.has_variable(tree, schema.POSTERIOR, schema.LABEL_RATE):
         return np.empty(0), np.empty((2, 0))
-    rate = access.variable(tree, schema.POSTERIOR, schema.LABEL_RATE, case)
-    rate = rate.isel({schema.BIN: np.flatnonzero(_full(tree, case))[alone]})
-    ends = rate.quantile((tail(prob), 1 - tail(prob)), schema.DRAW_DIMS).values
-    return bins.score[alone], np.asarray(ends)
+    ends = access.at(interval(tree, schema.LABEL_RATE, prob), case).transpose(schema.CI_BOUND, ...)
+    return bins.score[alone], ends.values[:, _full(tree, case)][:, alone]
 
 
 def _draw_points(ax: Axes, marks: Marks, entries: dict[str, Artist]) -> None:

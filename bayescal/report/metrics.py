@@ -127,7 +127,7 @@ def _at(view: View, ranking: Best, place: Place) -> list[Markup]:
     if shares is None:
         return []
     title = access.described(view.tree, ranking.var).title
-    of_rows = ranking.title != title
+    of_rows = ranking.title != title and view.text("pairing") != "independent"
     (first, chance), (second, _) = shares[:2]
     said = best_sentence(leaders(dict(shares)), chance, "best", "no")
     case = access.find_case(view.tree, first, *place)

@@ -307,12 +307,13 @@ def paired(tree: xr.DataTree, name: str) -> xr.DataTree:
 
 
 def compared_title(tree: xr.DataTree, name: str) -> str:
-    """What classifiers are compared by: in place of a metric of the curves, that of the rows."""
+    """What classifiers are compared by, and how: of a metric of the curves, that of the rows."""
     title = access.described(tree, name).title
+    if tree.attrs.get("pairing") == "independent":
+        return f"{title} (as if each had rows of its own)"
     by_rows = access.has_variable(tree, schema.PAIRED, name)
-    return (
-        title if name in access.measure_names(tree) or not by_rows else f"{title} (labelled rows)"
-    )
+    of_curve = by_rows and name not in access.measure_names(tree)
+    return f"{title} (labelled rows)" if of_curve else title
 
 
 def is_of_rows(tree: xr.DataTree, name: str) -> bool:

@@ -410,9 +410,7 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
     names = [f"{one.title}: {one.full.partition(' (')[0]}" for one in shown if one.full]
     notes = [f"{'; '.join([f'Posterior means with {text.percent(prob)} intervals', *names])}."]
     if ranked:
-        apart = tree.attrs.get("pairing") == "independent"
-        how = f"{first.title}, as if each had rows of its own" if apart else first.title
-        notes += [f"P(best) is by {how}.", ranked.text]
+        notes += [f"P(best) is by {first.title}.", ranked.text]
     # So does what has no better and worse: it is there to compare with.
     last = sorted(shown[:0:-1], key=lambda one: (one.name == asked, one.better is None))
     spare = [*_sound(lines), *(one.title for one in last)]

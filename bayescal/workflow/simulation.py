@@ -135,7 +135,7 @@ def coverage(
     seed : int
         Replication i has the same rows in every call with this seed, whatever the other arguments.
     var : str, optional
-        Which variable; the main one of the result's kind if not given.
+        Which variable or measure; the main one of the result's kind if not given.
     sample : callable, optional
         From `n` and a numpy.random.Generator to data, of which the first case is fitted; by
         default ``truth.scores``.
@@ -178,7 +178,7 @@ def coverage(
         arrays = fit_case(chosen.NAME, plan.cases[0], settings, index)
         tree = result_of(chosen, plan, used, settings, [arrays])
         var = access.main(tree).name if var is None else var
-        if not hasattr(truth, var):
+        if not hasattr(truth, str(var)):
             raise InputError(f"the truth must know its {var!r}; it does not. Pass another var.")
         rows.append(_interval(tree, arrays, var, settings.prob))
     columns = (np.array(column) for column in zip(*rows, strict=True))
@@ -278,9 +278,12 @@ def _settings(seed: int, options: Mapping[str, Any]) -> tuple[Settings, dict[str
 
 def _interval(tree: DataTree, arrays: CaseArrays, var: str, prob: float) -> tuple[Any, ...]:
     """What a result says of `var`, in the order of `Coverage`."""
-    ends = interval(tree, var, prob).transpose(schema.CI_BOUND, ...)
-    lower, upper = ends.squeeze([dim for dim in arrays.coords if dim in ends.dims]).values
-    mean = np.asarray(arrays.posterior[var]).mean(axis=(0, 1))
+    tree, name = chosen_variable(tree, var)
+    means = access.variable(tree, schema.POSTERIOR, name).mean(schema.DRAW_DIMS)
+    (lower, upper), mean = (
+        one.squeeze([dim for dim in arrays.coords if dim in one.dims]).values
+        for one in (interval(tree, name, prob).transpose(schema.CI_BOUND, ...), means)
+    )
     p_calibrated = float(arrays.model_average.get(P_CALIBRATED, np.nan))
     flags = bool(arrays.warnings), arrays.diagnostics["converged"]
     return lower, upper, mean, p_calibrated, *flags
@@ -429,9 +432,9 @@ def plan_labels(
                 found[place, k] = _ends(again, var, prob, size)
         if update is not None:
             update("", total, total)
-    title = access.described(*chosen_variable(again, var)).title
-    converged = access.case_converged(tree, case)
-    return LabelPlan(var, prob, tuple(sizes), found, limit, title, converged)
+    again, name = chosen_variable(again, var)
+    title, converged = access.described(again, name).title, access.case_converged(tree, case)
+    return LabelPlan(name, prob, tuple(sizes), found, limit, title, converged)
 
 
 def check_planned(var: Any) -> None:

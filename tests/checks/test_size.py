@@ -15,7 +15,7 @@ BUDGET = {
     "curves": 2715,
     "inference": 1961,
     "measures": 917,
-    "plots": 3336,
+    "plots": 3334,
     "quantities/agnostic": 3833,
     "quantities/credal": 6482,
     "quantities/ece": 3104,
@@ -24,11 +24,11 @@ BUDGET = {
     "quantities/temperature": 5041,
     "report": 3145,
     "results": 6692,
-    "workflow": 2871,
+    "workflow": 2874,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_408
+TEST_LINES = 53_442
 
 
 def lines(path: Path) -> int:

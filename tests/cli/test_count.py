@@ -76,7 +76,7 @@ def test_classifiers_counted_together_are_compared_as_rows_are(files, tmp_path):
         )
         assert ours.correlation == pytest.approx(theirs.correlation, abs=0.02)
         assert ours.upper - ours.lower == pytest.approx(theirs.upper - theirs.lower, rel=0.1)
-    said = "P(best) is by AUC, as if each had rows of its own."
+    said = "By AUC (as if each had rows of its own), "
     assert run("count", *rows, "-o", tmp_path / "apart.counts").exit_code == 0
     for file, apart in ((pairs, False), (tmp_path / "apart.counts", True)):
         out = " ".join(run("agnostic", file, "--quick").stdout.split())

@@ -129,6 +129,13 @@ def test_scores_of_0_and_1_have_intervals_and_no_curve():
     assert legend(display)[2:] == ["rate of one score, 90% interval"]
 
 
+def test_the_interval_of_a_rate_does_not_shrink_to_a_score_that_may_be_calibrated():
+    display = Display.from_predictions([0] * 30 + [1] * 10, [0.3] * 40, seed=1)
+    (drawn,) = display.ax_.collections[-1].get_segments()
+    rate = display.result["given_miscalibration"]["label_rate"].isel(bin=0)
+    np.testing.assert_allclose(drawn[:, 1], rate.quantile([0.05, 0.95]))
+
+
 @pytest.mark.parametrize("name", ["from_estimator", "from_predictions", "plot"])
 def test_it_is_called_as_scikit_learns_own(name):
     theirs, ours = (

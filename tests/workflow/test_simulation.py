@@ -1,5 +1,7 @@
 """Coverage and simulation-based calibration against known laws, and plans of labels."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import toy_quantity_0_2 as toy
@@ -34,6 +36,16 @@ def test_an_interval_is_that_of_the_result():
     assert found.mean[0] == pytest.approx(tree["posterior"]["tce"].mean().item())
     assert found.truth == TRUTH.tce
     assert found.converged.all()
+
+
+def test_a_measure_is_covered_as_a_variable_is():
+    truth = SimpleNamespace(scores=TRUTH.scores, brier=0.1)
+    found = coverage(bc.ece, truth, 1000, 1, seed=5, var="brier")
+    rows = truth.scores(1000, np.random.default_rng(np.random.SeedSequence(5).spawn(1)[0]))
+    loss = (rows.y_prob[0] - rows.y_true) ** 2
+    # Two rows are added to 1,000; of 4,000 draws widths are known to 3 %.
+    assert found.mean[0] == pytest.approx(loss.mean(), abs=0.001)
+    assert found.width[0] == pytest.approx(2 * 1.645 * loss.std() / 1000**0.5, rel=0.1)
 
 
 @pytest.mark.slow
@@ -234,6 +246,15 @@ def test_a_pilot_of_scores_is_fitted_first() -> None:
         short = bc.fit("ece", PILOT, method="direct", draws=4, seed=1)
     assert bc.plan_labels(short, "ece", **QUICK).text.startswith("Unreliable: a fit did not")
     np.testing.assert_array_equal(found.ends, bc.plan_labels(result, "ece", seed=1, **QUICK).ends)
+
+
+def test_a_plan_of_a_function_is_that_of_the_measure_and_takes_a_limit() -> None:
+    result = bc.fit(bc.ece, PILOT, method="direct", seed=1)
+    by_hand, named = (
+        bc.plan_labels(result, var, **QUICK) for var in (bc.measures.errors.e90, "e90")
+    )
+    np.testing.assert_array_equal(by_hand.ends, named.ends)
+    assert by_hand.with_limit(0.01).table.equals(named.with_limit(0.01).table)
 
 
 def test_rows_come_from_the_cells_of_a_draw() -> None:

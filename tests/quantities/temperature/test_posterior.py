@@ -42,6 +42,12 @@ def test_one_case_a_classifier():
     assert found.attrs["n_labeled"] == 30
 
 
+def test_comparisons_say_that_rows_are_not_paired():
+    result = bc.fit(bc.temperature, two_classifiers(30)[1], **QUICK)
+    for found in (bc.difference(result, "a", "b"), bc.best(result)):
+        assert "ECE after calibration (as if each had rows of its own)" in found.text
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
