@@ -14,7 +14,7 @@ BUDGET = {
     "core": 9595,
     "curves": 2715,
     "inference": 1961,
-    "measures": 917,
+    "measures": 918,
     "plots": 3336,
     "quantities/agnostic": 3833,
     "quantities/credal": 6478,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5776,
     "quantities/temperature": 5013,
     "report": 3145,
-    "results": 6674,
+    "results": 6699,
     "workflow": 2863,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_294
+TEST_LINES = 53_295
 
 
 def lines(path: Path) -> int:

@@ -17,7 +17,7 @@ from bayescal.measures.measure import Measure
 from bayescal.measures.registry import resolve
 from bayescal.quantities.ece.simulator import sample_panel
 from bayescal.results import access
-from bayescal.results.bootstrap import Cells, Draws, Rows, curve_by_part
+from bayescal.results.bootstrap import Cells, Draws, Rows, curve_by_part, part_weights
 from bayescal.results.measure import correlation as correlate
 from bayescal.results.measure import measure_correlation, slopes, values_of, with_measures
 from bayescal.results.summary import measure_table, records
@@ -129,7 +129,8 @@ def test_parts_of_a_curve_add_up_to_its_cells() -> None:
     mass = np.random.default_rng(20).dirichlet(np.ones(4), 3)[None]
     rows = Rows(part, np.array([3.0, 1, 4, 2, 2, 1]), np.zeros(6), own)
     cells = Cells(np.stack(curves)[None], score, mass)
-    found = curve_by_part(cells, rows, Draws(3, np.arange(3)), np.random.default_rng(20))
+    weight = part_weights(rows, Draws(3, np.arange(3)), np.random.default_rng(20))
+    found = curve_by_part(cells, rows, weight)
     expected = [part, expit(logit(part) + 1), expit(line[0] + line[1] * logit(part))]
     np.testing.assert_array_equal(found.rate[0, 0], part)
     np.testing.assert_allclose(found.rate[0], expected)
@@ -607,7 +608,7 @@ def test_a_line_beyond_all_numbers_is_refused_without_a_warning_of_numpy():
     mass = np.array([3.6e-17, 0.24, 4e-6, 0.76])
     cells = Cells(rate[None, None], score, mass[None, None] / mass.sum())
     with pytest.raises(InputError, match="slope must be a finite number in every draw"):
-        values_of(cells, resolve("slope"), access.cases(result_of("ece"))[0], {})
+        next(values_of(cells, [resolve("slope")], access.cases(result_of("ece"))[0], {}))
 
 
 @cache
