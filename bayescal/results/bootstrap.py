@@ -240,7 +240,8 @@ def _between(cells: Cells, rows: Rows, part: Whole) -> Floats:
     """Rates of some parts, whose scores are not those of their cells, (..., part).
 
     Deviations of the logits are straight lines between the cells' scores. Beyond the outer ones
-    they go on by the line through all of them; where they are steps, those of the cell.
+    they go on by the line through all of them. Where they or the rates are steps, parts have those
+    of their cell.
     """
     inner = np.flatnonzero((cells.score > 0) & (cells.score < 1))
     score, mean = rows.score[part], np.take(cells.rate, inner, axis=-1)
@@ -252,12 +253,30 @@ def _between(cells: Cells, rows: Rows, part: Whole) -> Floats:
     slope = centred / max(centred @ line, _NOTHING)
     known = np.stack([np.interp(at, line, one) for one in np.eye(len(line))])
     known += np.outer(slope, at - np.clip(at, line[0], line[-1]))
-    moved = deviation @ known
-    jumps = np.abs(np.diff(deviation, prepend=deviation[:, :1]))
-    steps = np.median(jumps, axis=-1) < _FLAT
-    moved[steps] = deviation[steps][:, np.searchsorted(inner, rows.cell[part])]
-    found[off] = sigmoid(at + moved)
+    moved, own = deviation @ known, np.searchsorted(inner, rows.cell[part])
+    jumps, rises = (np.abs(np.diff(one, prepend=one[:, :1])) for one in (deviation, mean))
+    steps, level = np.median(jumps, axis=-1) < _FLAT, np.median(rises, axis=-1) == 0
+    moved[steps] = deviation[steps][:, own]
+    moved = sigmoid(at + moved)
+    moved[level & ~steps] = mean[level & ~steps][:, own]
+    found[off] = _with_means(moved, mean, own, rows.cells.mass[0, part])
     return found
+
+
+def _with_means(rate: Floats, mean: Floats, cell: Whole, weight: Floats) -> Floats:
+    """Rates of parts (draw, part) moved in logits towards means that are those of their cells.
+
+    A cell of many scores has its rows' mean rate, not that at their mean score. One step of
+    Newton's method leaves a hundredth of the difference.
+    """
+    first = np.flatnonzero(np.diff(cell, prepend=-1))
+    own = np.repeat(np.arange(len(first)), np.diff(first, append=len(cell)))
+    share = weight / np.add.reduceat(weight, first)[own]
+    missing = mean[:, cell[first]] - np.add.reduceat(share * rate, first, axis=1)
+    slope = np.add.reduceat(share * rate * (1 - rate), first, axis=1)
+    step = np.divide(missing, slope, out=np.zeros_like(slope), where=slope > 0)
+    factor = np.take(np.expm1(np.clip(step, -1, 1)), own, axis=1)
+    return np.asarray(rate * (1 + factor) / (1 + rate * factor))
 
 
 def _ratio(total: Floats, number: Floats) -> Floats:

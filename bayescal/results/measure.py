@@ -213,8 +213,7 @@ def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
 
 def _by_part(tree: xr.DataTree, case: ResultSlice, *curves: tuple[Cells, Any]) -> list[Cells]:
     """Curves of a case, each of some draws, at the parts of their cells where rows are known."""
-    rows = rows_of(tree, case) if access.has_calibration_curve(tree) else None
-    if rows is None:
+    if (rows := rows_of(tree, case)) is None:
         return [cells for cells, _ in curves]
     weight = part_weights(rows, Draws.of(tree), access.stream_of(tree, schema.PART, *case.names))
     return [curve_by_part(cells, rows, weight[kept]) for cells, kept in curves]

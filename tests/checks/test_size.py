@@ -12,23 +12,23 @@ BUDGET = {
     "quantities": 223,
     "cli": 2339,
     "core": 9595,
-    "curves": 2715,
+    "curves": 2713,
     "inference": 1961,
     "measures": 918,
     "plots": 3336,
     "quantities/agnostic": 3833,
-    "quantities/credal": 6478,
+    "quantities/credal": 6486,
     "quantities/ece": 3104,
     "quantities/pu_ece": 6276,
     "quantities/ssme": 5776,
     "quantities/temperature": 5013,
     "report": 3145,
-    "results": 6699,
+    "results": 6717,
     "workflow": 2863,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_295
+TEST_LINES = 53_305
 
 
 def lines(path: Path) -> int:
