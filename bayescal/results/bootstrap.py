@@ -271,9 +271,9 @@ def _with_means(rate: Floats, mean: Floats, cell: Whole, weight: Floats) -> Floa
     """
     first = np.flatnonzero(np.diff(cell, prepend=-1))
     own = np.repeat(np.arange(len(first)), np.diff(first, append=len(cell)))
-    share = weight / np.add.reduceat(weight, first)[own]
-    missing = mean[:, cell[first]] - np.add.reduceat(share * rate, first, axis=1)
-    slope = np.add.reduceat(share * rate * (1 - rate), first, axis=1)
+    weighed = weight / np.add.reduceat(weight, first)[own] * rate
+    missing = mean[:, cell[first]] - np.add.reduceat(weighed, first, axis=1)
+    slope = np.add.reduceat(weighed * (1 - rate), first, axis=1)
     step = np.divide(missing, slope, out=np.zeros_like(slope), where=slope > 0)
     factor = np.take(np.expm1(np.clip(step, -1, 1)), own, axis=1)
     return np.asarray(rate * (1 + factor) / (1 + rate * factor))
