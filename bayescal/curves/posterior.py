@@ -227,7 +227,7 @@ def kept_data(
         constant_data={
             "curve_score": curve_scores(problem),
             **kept_cells(cells, size),
-            **kept_parts(problem, size),
+            **({} if problem.parts is None else kept_parts(cells, problem.parts, size)),
         },
         point_estimate=estimate,
         bounds=bound_values(theory),
@@ -246,11 +246,9 @@ def kept_cells(cells: BinCounts, size: int) -> dict[str, NDArray[Any]]:
     return {name: nonempty_cells(values, cells.count, size) for name, values in held.items()}
 
 
-def kept_parts(problem: Problem, n_cells: int) -> dict[str, NDArray[Any]]:
+def kept_parts(cells: BinCounts, parts: BinCounts, n_cells: int) -> dict[str, NDArray[Any]]:
     """What a result keeps of the rows in the parts of cells, with the place of the cell."""
-    if (parts := problem.parts) is None:
-        return {}
-    place = np.cumsum(problem.cells.count > 0) - 1
+    place = np.cumsum(cells.count > 0) - 1
     number = {"part_count": parts.count, "part_events": parts.positives}
     if parts.weighted:
         weight, unit = parts.weight_by_label, parts.unit
@@ -259,7 +257,7 @@ def kept_parts(problem: Problem, n_cells: int) -> dict[str, NDArray[Any]]:
         number = {"part_count": each.sum(axis=0), "part_events": each[1]}
         number |= dict(zip(("part_weight", "part_event_weight"), unit, strict=True))
     held = {
-        "part_cell": place[parts.place_in(problem.cells.edges)],
+        "part_cell": place[parts.place_in(cells.edges)],
         "part_score": parts.mean_score,
         **number,
         "part_low": parts.edges[:-1],

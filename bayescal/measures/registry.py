@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import Any, Final
@@ -60,8 +60,6 @@ _ONE_LABEL: Final = "It needs a positive rate of both labels: collect rows of th
 _WRONG_END: Final = (
     "It is infinite where a score of exactly 0 or 1 is wrong: clip the scores, or choose brier."
 )
-# Logarithms are nearly squares.
-_SQUARED: Final = "l2|eci|.*_(miscalibration|discrimination)"
 _NONE_CALLED: Final = "No row is called so at this threshold: choose one within the scores."
 
 
@@ -73,14 +71,16 @@ def _measure(
     components: str = ALL,
     undefined: str = "",
     options: tuple[str, ...] = (),
+    squared: bool = False,
 ) -> Measure:
     """A measure that has the name of its function, and the first line of its docstring."""
     name, meaning = function.__name__, (function.__doc__ or "").strip().partition("\n")[0]
-    squared = re.fullmatch(_SQUARED, name) is not None
     facts = name, title, function, meaning, better, components, options, undefined, reference
     return Measure(*facts, copies_tie=True, squared=squared)
 
 
+# Logarithms are nearly squares.
+_squares = partial(_measure, squared=True)
 _AT: Final = ("threshold",)
 _COSTS: Final = (*_AT, "false_positive", "false_negative")
 OWN: Final = (
@@ -89,8 +89,8 @@ OWN: Final = (
     _measure("E_max", errors.emax, AUSTIN),
     _measure("E50", errors.e50, AUSTIN),
     _measure("E90", errors.e90, AUSTIN),
-    _measure("l2 error", errors.l2, KUMAR),
-    _measure("ECI", errors.eci, HOORDE),
+    _squares("l2 error", errors.l2, KUMAR),
+    _squares("ECI", errors.eci, HOORDE),
     _measure("over-estimation", errors.over, AUSTIN),
     _measure("under-estimation", errors.under, AUSTIN),
     _measure("smooth ECE", errors.smece, SMOOTH),
@@ -102,17 +102,17 @@ OWN: Final = (
     _measure("calibration intercept", errors.intercept, COX, None, undefined=_ENDS),
     _measure("calibration in the large", errors.citl, CALSTER, None, undefined=_ENDS),
     _measure("Brier score", scores.brier, MURPHY, LESS, ROWS),
-    _measure("Brier, miscalibration", scores.brier_miscalibration, MURPHY),
-    _measure("Brier, discrimination", scores.brier_discrimination, MURPHY, MORE, MISCALIBRATED),
+    _squares("Brier, miscalibration", scores.brier_miscalibration, MURPHY),
+    _squares("Brier, discrimination", scores.brier_discrimination, MURPHY, MORE, MISCALIBRATED),
     _measure("Brier, uncertainty", scores.brier_uncertainty, MURPHY, None, ROWS),
     _measure("scaled Brier score", scores.scaled_brier, MURPHY, MORE, ROWS, _ONE_LABEL),
     _measure("log loss", scores.log_loss, MURPHY, LESS, ROWS, _WRONG_END)._replace(
         copies_tie=False
     ),
-    _measure(
+    _squares(
         "log loss, miscalibration", scores.log_loss_miscalibration, MURPHY, undefined=_WRONG_END
     ),
-    _measure(
+    _squares(
         "log loss, discrimination", scores.log_loss_discrimination, MURPHY, MORE, MISCALIBRATED
     ),
     _measure("log loss, uncertainty", scores.log_loss_uncertainty, MURPHY, None, ROWS),

@@ -49,7 +49,8 @@ def prevalence(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
 def log_loss(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     """Mean negative log probability that the score gives to the label, in nats."""
     xp = functions_for(rate)
-    return -_mean(_x_log(rate, score, xp) + _x_log(1 - rate, 1 - score, xp), mass, xp)
+    loss = -rate * _log(score, xp) - (1 - rate) * _log(1 - score, xp)
+    return _mean(loss, rate, score, mass, xp)
 
 
 def log_loss_miscalibration(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
@@ -57,9 +58,9 @@ def log_loss_miscalibration(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor
     xp = functions_for(rate)
     # Label by label, so that it is exactly 0 where both are the same.
     event, none = (
-        _x_log(x, x, xp) - _x_log(x, y, xp) for x, y in ((rate, score), (1 - rate, 1 - score))
+        x * (_log(x, xp) - _log(y, xp)) for x, y in ((rate, score), (1 - rate, 1 - score))
     )
-    return _mean(event + none, mass, xp)
+    return _mean(event + none, rate, score, mass, xp)
 
 
 def log_loss_discrimination(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
@@ -71,18 +72,18 @@ def log_loss_uncertainty(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     """Log loss of the overall rate: entropy of the label."""
     xp = functions_for(rate)
     overall = prevalence(rate, score, mass)
-    return -_x_log(overall, overall, xp) - _x_log(1 - overall, 1 - overall, xp)
+    return -overall * _log(overall, xp) - (1 - overall) * _log(1 - overall, xp)
 
 
-def _mean(values: Tensor, mass: Tensor, xp: Any) -> Tensor:
-    """Mean of values that may be infinite, those of mass 0 left out."""
-    return (mass * xp.where(mass > 0, values, 0.0)).sum(axis=-1)
+def _mean(loss: Tensor, rate: Tensor, score: Tensor, mass: Tensor, xp: Any) -> Tensor:
+    """Mean loss over rows, infinite where scores of exactly 0 or 1 are wrong of some."""
+    wrong = ((rate > 0) & (score <= 0)) | ((rate < 1) & (score >= 1))
+    return (mass * xp.where(wrong & (mass > 0), xp.inf, loss)).sum(axis=-1)
 
 
-def _x_log(x: Tensor, y: Tensor, xp: Any) -> Tensor:
-    """``x log y``, 0 where x is 0; minus infinity where y is 0 and x is not."""
-    safe = xp.where(y > 0, y, 1.0)
-    return xp.where(x > 0, x * xp.log(safe) - xp.where(y > 0, 0.0, xp.inf), 0.0)
+def _log(x: Tensor, xp: Any) -> Tensor:
+    """Logarithm; of 0, which counts 0 times or is infinitely wrong, a finite number."""
+    return xp.log(xp.where(x > 0, x, 1.0))
 
 
 # Scores are rounded, those of float32 by up to half of this share: .7 is not below .7.

@@ -18,9 +18,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from scipy.special import expit, logit
+from scipy.special import logit
 
 from bayescal.core.columns import Floats, Whole
+from bayescal.core.functionals import sigmoid
 from bayescal.measures.scores import is_called
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -77,7 +78,8 @@ class Cells(NamedTuple):
             sums = [0, *np.interp(cuts, known, below), 1]
             parts += zip(repeat(k), [low, *cuts], np.diff(sums), strict=False)
         cell, score, share = map(np.array, zip(*parts, strict=True))
-        return Cells(self.rate[..., cell], score, self.mass[..., cell] * share)
+        rate, mass = (np.take(values, cell, axis=-1) for values in (self.rate, self.mass))
+        return Cells(rate, score, mass * share)
 
     def within(self) -> Floats:
         """Share of its cell that a row is called with, (cell,): all if tied at an end, or half."""
@@ -211,44 +213,70 @@ def draw_cells(rows: Rows, draws: Draws, rng: np.random.Generator) -> Cells:
     return _with_added(positive, negative, rows, row, added, _ratio(total, count))
 
 
-def curve_by_part(cells: Cells, rows: Rows, draws: Draws, rng: np.random.Generator) -> Cells:
-    """A curve at the parts of its cells, whose shares of a cell's mass are Dirichlet by their rows.
-
-    Of a rare event the last hundredth of the rows is a cell, and has most of the events.
-    """
+def part_weights(rows: Rows, draws: Draws, rng: np.random.Generator) -> Floats:
+    """Weights by which parts share the mass of their cell, by their rows, (draw, part)."""
     number, kept = draws
     drawn = rng.standard_gamma(np.broadcast_to(rows.number, (number, len(rows.score))))[kept]
     # Draws of far less than one effective row underflow.
-    drawn = np.maximum(drawn, 1e-200) * rows.cells.mass / rows.number
+    return np.maximum(drawn, 1e-200) * (rows.cells.mass / rows.number)
+
+
+def curve_by_part(cells: Cells, rows: Rows, weight: Floats) -> Cells:
+    """A curve at the parts of its cells, whose mass they share by weights (draw, part).
+
+    Of a rare event the last hundredth of the rows is a cell, and has most of the events.
+    """
     first = np.searchsorted(rows.cell, np.arange(len(cells.score)))
-    share = drawn / np.add.reduceat(drawn, first, axis=1)[:, rows.cell]
-    rate, mass = cells.rate[..., rows.cell], cells.mass[..., rows.cell]
+    own = weight.reshape(*cells.mass.shape[:-1], len(rows.score))
+    each = cells.mass / np.add.reduceat(own, first, axis=-1)
+    rate, each = (np.take(values, rows.cell, axis=-1) for values in (cells.rate, each))
     apart = np.flatnonzero(rows.score != cells.score[rows.cell])
     if len(apart):
         rate[..., apart] = _between(cells, rows, apart)
-    return Cells(rate, rows.score, mass * share.reshape(mass.shape))
+    return Cells(rate, rows.score, own * each)
 
 
 def _between(cells: Cells, rows: Rows, part: Whole) -> Floats:
     """Rates of some parts, whose scores are not those of their cells, (..., part).
 
     Deviations of the logits are straight lines between the cells' scores. Beyond the outer ones
-    they go on by the line through all of them; where they are steps, those of the cell.
+    they go on by the line through all of them. Where they or the rates are steps, parts have those
+    of their cell.
     """
     inner = np.flatnonzero((cells.score > 0) & (cells.score < 1))
-    score, mean = rows.score[part], cells.rate[..., inner]
-    line, at = logit(cells.score[inner]), logit(score)
+    score, mean = rows.score[part], np.take(cells.rate, inner, axis=-1)
+    found, off = np.tile(score, (*mean.shape[:-1], 1)), (mean != cells.score[inner]).any(axis=-1)
+    mean, line, at = mean[off], logit(cells.score[inner]), logit(score)
     deviation = np.where(mean == cells.score[inner], 0.0, np.clip(logit(mean), *_LOGITS) - line)
     weight = np.bincount(rows.cell, rows.cells.mass[0])[inner]
     centred = weight * (line - np.average(line, weights=weight))
     slope = centred / max(centred @ line, _NOTHING)
     known = np.stack([np.interp(at, line, one) for one in np.eye(len(line))])
     known += np.outer(slope, at - np.clip(at, line[0], line[-1]))
-    jumps = np.abs(np.diff(deviation, prepend=deviation[..., :1]))
-    steps = np.median(jumps, axis=-1, keepdims=True) < _FLAT
-    own = deviation[..., np.searchsorted(inner, rows.cell[part])]
-    calibrated = (deviation == 0).all(axis=-1, keepdims=True)
-    return np.where(calibrated, score, expit(at + np.where(steps, own, deviation @ known)))
+    moved, own = deviation @ known, np.searchsorted(inner, rows.cell[part])
+    jumps, rises = (np.abs(np.diff(one, prepend=one[:, :1])) for one in (deviation, mean))
+    steps, level = np.median(jumps, axis=-1) < _FLAT, np.median(rises, axis=-1) == 0
+    moved[steps] = deviation[steps][:, own]
+    moved = sigmoid(at + moved)
+    moved[level & ~steps] = mean[level & ~steps][:, own]
+    found[off] = _with_means(moved, mean, own, rows.cells.mass[0, part])
+    return found
+
+
+def _with_means(rate: Floats, mean: Floats, cell: Whole, weight: Floats) -> Floats:
+    """Rates of parts (draw, part) moved in logits towards means that are those of their cells.
+
+    A cell of many scores has its rows' mean rate, not that at their mean score. One step of
+    Newton's method leaves a hundredth of the difference.
+    """
+    first = np.flatnonzero(np.diff(cell, prepend=-1))
+    own = np.repeat(np.arange(len(first)), np.diff(first, append=len(cell)))
+    weighed = weight / np.add.reduceat(weight, first)[own] * rate
+    missing = mean[:, cell[first]] - np.add.reduceat(weighed, first, axis=1)
+    slope = np.add.reduceat(weighed * (1 - rate), first, axis=1)
+    step = np.divide(missing, slope, out=np.zeros_like(slope), where=slope > 0)
+    factor = np.take(np.expm1(np.clip(step, -1, 1)), own, axis=1)
+    return np.asarray(rate * (1 + factor) / (1 + rate * factor))
 
 
 def _ratio(total: Floats, number: Floats) -> Floats:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from inspect import signature
 from typing import Any, Final
 
@@ -31,6 +32,7 @@ from bayescal.results.bootstrap import (
     curve_by_part,
     draw_cells,
     joint_values,
+    part_weights,
     rows_of,
     stands_for,
 )
@@ -100,8 +102,10 @@ def measure(
     found = empty_draws(tree).rename(one.name)
     lost: _Lost = {}
     for case in curves_of(tree):
-        cells = curve_cells(tree, case, one.components, one.squared)
-        found.loc[access.place_in(found, case)] = values_of(cells, one, case, lost)
+        cells = curve_cells(tree, case, one.components)
+        if one.squared:
+            [cells] = _by_part(tree, case, (cells, ...))
+        found.loc[access.place_in(found, case)] = next(values_of(cells, [one], case, lost))
     _check_lost(tree, lost)
     return found
 
@@ -133,13 +137,17 @@ def empty_draws(tree: xr.DataTree) -> xr.DataArray:
     return like.transpose(*schema.DRAW_DIMS, ...).astype(np.float64)
 
 
-def _evaluated(one: Measure, cells: Cells) -> Any:
-    """A measure of cells, and of where rows are in them where their ends are known."""
-    known = {} if cells.ends is None else signature(one.function).parameters
-    parts = cells.parted(known["threshold"].default) if "threshold" in known else cells
-    more = (cells.within(),) if "within" in known else ()
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return one.function(*parts[:3], *more)
+def _evaluated(wanted: Sequence[Measure], cells: Cells) -> Iterator[Any]:
+    """Measures of cells, and of where rows are in them where their ends are known."""
+    # Most of those at a threshold have the same one.
+    parted = lru_cache(1)(cells.parted)
+    for one in wanted:
+        known = {} if cells.ends is None else signature(one.function).parameters
+        parts = parted(known["threshold"].default) if "threshold" in known else cells
+        more = (cells.within(),) if "within" in known else ()
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            found = one.function(*parts[:3], *more)
+        yield found
 
 
 type _Lost = dict[Measure, list[ResultSlice]]
@@ -162,30 +170,29 @@ def _no_value(one: Measure, case: ResultSlice) -> NoValueError:
     )
 
 
-def values_of(cells: Cells, one: Measure, case: ResultSlice, lost: _Lost) -> Floats:
-    """Values of a measure, which must be numbers; NaN of a group or class that has none."""
-    values = np.array(_evaluated(one, cells), dtype=np.float64)
-    expected = cells.rate.shape[:-1]
-    if values.shape != expected:
-        raise InputError(
-            f"{one.name} must give one value a draw, shape {expected}; got {values.shape}. Sum "
-            "over the last axis, that of cells."
-        )
-    known = ~np.isnan(cells.rate[..., 0])
-    if not np.isfinite(values[known]).all():
-        if {*case.coords, *case.sel} <= {schema.CLASSIFIER, schema.PRIOR_NAME}:
-            raise _no_value(one, case)
-        if case not in lost.setdefault(one, []):
-            lost[one].append(case)
-        values[:] = np.nan
-    return values
+def values_of(
+    cells: Cells, wanted: Sequence[Measure], case: ResultSlice, lost: _Lost
+) -> Iterator[Floats]:
+    """Values of each measure, which must be numbers; NaN of a group or class that has none."""
+    expected, known = cells.rate.shape[:-1], ~np.isnan(cells.rate[..., 0])
+    for one, found in zip(wanted, _evaluated(wanted, cells), strict=True):
+        values = np.array(found, dtype=np.float64)
+        if values.shape != expected:
+            raise InputError(
+                f"{one.name} must give one value a draw, shape {expected}; got {values.shape}. Sum "
+                "over the last axis, that of cells."
+            )
+        if not np.isfinite(values[known]).all():
+            if {*case.coords, *case.sel} <= {schema.CLASSIFIER, schema.PRIOR_NAME}:
+                raise _no_value(one, case)
+            if case not in lost.setdefault(one, []):
+                lost[one].append(case)
+            values[:] = np.nan
+        yield values
 
 
-def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str, by_part: bool = False) -> Cells:
-    """The curve of a case: of the whole posterior, given miscalibration, or of its rows alone.
-
-    A curve is one of cells, or of their parts.
-    """
+def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
+    """The curve of a case: of the whole posterior, given miscalibration, or of its rows alone."""
     rows = rows_of(tree, case) if of == ROWS else None
     score, _, held = cells_with_rows(tree, case)
     if rows is not None:
@@ -195,18 +202,21 @@ def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str, by_part: bool = F
         shape = (*(dims.sizes[dim] for dim in schema.DRAW_DIMS), len(score))
         return Cells(rate.reshape(shape), score, flat.reshape(shape), ends)
     rate, mass = (_of_kind(tree, name, of, case) for name in (RATE, MASS))
-    rate, score = rate[..., held], score[held]
+    rate, score = np.take(rate, held, axis=-1), score[held]
     # A result keeps both in single precision: a score as near as that is its own rate.
     rate = np.where(np.abs(rate - score) > np.spacing(np.float32(1)) * score, rate, score)
     if of != ALL and not access.has_variable(tree, schema.CURVE, f"{_GIVEN}{RATE}"):
         rate = np.where((rate == score).all(axis=-1, keepdims=True), np.nan, rate)
-    mass = mass[..., held]
-    cells = Cells(rate, score, mass / mass.sum(axis=-1, keepdims=True))
-    known = rows_of(tree, case) if by_part and access.has_calibration_curve(tree) else None
-    if known is None:
-        return cells
-    rng = access.stream_of(tree, schema.PART, *case.names)
-    return curve_by_part(cells, known, Draws.of(tree), rng)
+    mass = np.take(mass, held, axis=-1)
+    return Cells(rate, score, mass / mass.sum(axis=-1, keepdims=True))
+
+
+def _by_part(tree: xr.DataTree, case: ResultSlice, *curves: tuple[Cells, Any]) -> list[Cells]:
+    """Curves of a case, each of some draws, at the parts of their cells where rows are known."""
+    if (rows := rows_of(tree, case)) is None:
+        return [cells for cells, _ in curves]
+    weight = part_weights(rows, Draws.of(tree), access.stream_of(tree, schema.PART, *case.names))
+    return [curve_by_part(cells, rows, weight[kept]) for cells, kept in curves]
 
 
 def _of_kind(tree: xr.DataTree, name: str, kind: str, case: ResultSlice) -> Floats:
@@ -401,18 +411,22 @@ def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Fou
         place = access.place_in(like, case)
         if of_rows:
             cells = curve_cells(tree, case, ROWS)
-            for one in of_rows:
-                every[one.name].loc[place] = values_of(cells, one, case, lost)
-        for squared in {one.squared for one in of_curve}:
-            own, whole = (curve_cells(tree, case, of, squared) for of in (MISCALIBRATED, ALL))
-            other = (own.rate != whole.rate).any(-1) | (own.mass != whole.mass).any(-1)
-            rest = Cells(whole.rate[None, other], whole.score, whole.mass[None, other])
-            for one in [one for one in of_curve if one.squared == squared]:
-                values = values_of(own, one, case, lost)
+            for one, values in zip(of_rows, values_of(cells, of_rows, case, lost), strict=True):
+                every[one.name].loc[place] = values
+        if not of_curve:
+            continue
+        own, whole = (curve_cells(tree, case, of) for of in (MISCALIBRATED, ALL))
+        # Other draws are of the same curve in both, and need no second evaluation.
+        other = (own.rate != whole.rate).any(-1) | (own.mass != whole.mass).any(-1)
+        rest = Cells(whole.rate[None, other], whole.score, whole.mass[None, other])
+        for squared in sorted({one.squared for one in of_curve}):
+            if squared:
+                own, rest = _by_part(tree, case, (own, ...), (rest, other.ravel()))
+            some = [one for one in of_curve if one.squared == squared]
+            for one, values in zip(some, values_of(own, some, case, lost), strict=True):
                 given[one.name].loc[place] = values
                 if one.components == ALL and other.any():
-                    # Most draws are of the same curve in both, and need no second evaluation.
-                    values[other] = values_of(rest, one, case, lost)[0]
+                    values[other] = next(values_of(rest, [one], case, lost))[0]
                 every[one.name].loc[place] = values
     _check_lost(tree, lost)
     return every, given
@@ -428,7 +442,7 @@ def _paired(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
     shape = tuple(like.sizes[dim] for dim in schema.DRAW_DIMS)
 
     def values(cells: Cells) -> Floats:
-        return np.stack([_evaluated(one, cells) for one in of_rows])
+        return np.stack([*_evaluated(of_rows, cells)])
 
     for cases in access.along(tree, schema.CLASSIFIER):
         drawn, first = joint_values(tree, values, cases), alike(tree, cases, by_rank=True)
@@ -479,10 +493,11 @@ def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
         if rows is None:
             return {}
         place, (rate, score, mass, ends) = access.place_in(like, case), rows.cells
-        cells = Cells(rate[None], score, mass[None], ends)
-        for one in wanted:
-            own = cells if one.components == ROWS else cells._replace(ends=None)
-            found[one.name].loc[place] = np.asarray(_evaluated(one, own)).item()
+        for is_known in (True, False):
+            cells = Cells(rate[None], score, mass[None], ends if is_known else None)
+            of_kind = [one for one in wanted if (one.components == ROWS) == is_known]
+            for one, value in zip(of_kind, _evaluated(of_kind, cells), strict=True):
+                found[one.name].loc[place] = np.asarray(value).item()
     some = np.any if access.names_along(tree, schema.GROUP) else np.all
     return {
         name: values.where(np.isfinite(values))

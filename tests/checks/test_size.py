@@ -12,23 +12,23 @@ BUDGET = {
     "quantities": 223,
     "cli": 2363,
     "core": 9605,
-    "curves": 2715,
+    "curves": 2713,
     "inference": 1961,
-    "measures": 917,
+    "measures": 918,
     "plots": 3334,
     "quantities/agnostic": 3833,
-    "quantities/credal": 6482,
+    "quantities/credal": 6490,
     "quantities/ece": 3104,
     "quantities/pu_ece": 6281,
     "quantities/ssme": 5778,
     "quantities/temperature": 5041,
     "report": 3145,
-    "results": 6692,
+    "results": 6735,
     "workflow": 2874,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_442
+TEST_LINES = 53_453
 
 
 def lines(path: Path) -> int:

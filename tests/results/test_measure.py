@@ -17,7 +17,7 @@ from bayescal.measures.measure import Measure
 from bayescal.measures.registry import resolve
 from bayescal.quantities.ece.simulator import sample_panel
 from bayescal.results import access
-from bayescal.results.bootstrap import Cells, Draws, Rows, curve_by_part
+from bayescal.results.bootstrap import Cells, Draws, Rows, curve_by_part, part_weights
 from bayescal.results.measure import correlation as correlate
 from bayescal.results.measure import measure_correlation, slopes, values_of, with_measures
 from bayescal.results.summary import measure_table, records
@@ -97,8 +97,11 @@ def test_draws_are_those_of_the_curve(
     np.testing.assert_allclose(found, oracle(rate, score, mass), atol=tolerance)
 
 
+@pytest.mark.parametrize("quantity", [bc.ece, bc.credal])
 @pytest.mark.parametrize("line", [(0, 1), (-2, 0.7)])
-def test_squares_of_a_rare_event_are_not_those_of_wide_cells(line: tuple[float, float]) -> None:
+def test_squares_of_a_rare_event_are_not_those_of_wide_cells(
+    line: tuple[float, float], quantity: Any
+) -> None:
     # Half of the variance of these rates, and of the squared gaps, is within the last hundredth.
     a, b = line
     grid = np.linspace(-10, 3 * 8 - 10, 100_001)
@@ -114,7 +117,8 @@ def test_squares_of_a_rare_event_are_not_those_of_wide_cells(line: tuple[float, 
     logits = -10 + 3 * rng.normal(size=200_000)
     label = rng.random(200_000) < expit(a + b * logits)
     scores = bc.Scores(y_true=label, y_prob=expit(logits), classifier="rare")
-    tree = bc.fit(bc.ece, scores, method="direct", draws=200, chains=2, seed=20)
+    data = scores if quantity is bc.ece else bc.CalibrationSplit(calibration=scores, target=[0.5])
+    tree = bc.fit(quantity, data, method="direct", draws=200, chains=2, seed=20)
     for name, expected in known.items():
         lower, upper = bc.interval(tree, name).values
         assert lower <= expected <= upper
@@ -124,15 +128,22 @@ def test_squares_of_a_rare_event_are_not_those_of_wide_cells(line: tuple[float, 
 
 def test_parts_of_a_curve_add_up_to_its_cells() -> None:
     part, own = np.array([0.05, 0.15, 0.5, 0.85, 0.95, 1]), np.array([0, 0, 1, 2, 2, 3])
-    score, line = np.array([0.1, 0.5, 0.9, 1]), np.array([0.5, 0.8])
+    score, line = np.array([0.075, 0.5, 0.9, 1]), np.array([0.5, 0.8])
     curves = [score, expit(logit(score) + 1), expit(line[0] + line[1] * logit(score))]
-    mass = np.random.default_rng(20).dirichlet(np.ones(4), 3)[None]
+    curves.append(np.array([0, 0.4, 0.4, 1]))
+    mass = np.random.default_rng(20).dirichlet(np.ones(4), 4)[None]
     rows = Rows(part, np.array([3.0, 1, 4, 2, 2, 1]), np.zeros(6), own)
     cells = Cells(np.stack(curves)[None], score, mass)
-    found = curve_by_part(cells, rows, Draws(3, np.arange(3)), np.random.default_rng(20))
+    weight = part_weights(rows, Draws(4, np.arange(4)), np.random.default_rng(20))
+    found = curve_by_part(cells, rows, weight)
     expected = [part, expit(logit(part) + 1), expit(line[0] + line[1] * logit(part))]
+    expected.append(np.array([0, 0, 0.4, 0.4, 0.4, 1]))
     np.testing.assert_array_equal(found.rate[0, 0], part)
-    np.testing.assert_allclose(found.rate[0], expected)
+    np.testing.assert_allclose(found.rate[0, 3], expected[3])
+    # What the curves have at the cells' scores is the mean of their parts; they bend in between.
+    np.testing.assert_allclose(found.rate[0], expected, atol=0.02)
+    means = np.add.reduceat(rows.number * found.rate[0], [0, 2, 3, 5], axis=-1) / [4, 4, 4, 1]
+    np.testing.assert_allclose(means, curves, atol=2e-4)
     np.testing.assert_allclose(np.add.reduceat(found.mass, [0, 2, 3, 5], axis=-1), mass)
 
 
@@ -607,7 +618,7 @@ def test_a_line_beyond_all_numbers_is_refused_without_a_warning_of_numpy():
     mass = np.array([3.6e-17, 0.24, 4e-6, 0.76])
     cells = Cells(rate[None, None], score, mass[None, None] / mass.sum())
     with pytest.raises(InputError, match="slope must be a finite number in every draw"):
-        values_of(cells, resolve("slope"), access.cases(result_of("ece"))[0], {})
+        next(values_of(cells, [resolve("slope")], access.cases(result_of("ece"))[0], {}))
 
 
 @cache

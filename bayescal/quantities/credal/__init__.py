@@ -6,6 +6,7 @@ Names load on first use. They are listed once, in ``__init__.pyi``.
 from __future__ import annotations
 
 from bayescal.core.quantity import (
+    CELLS,
     CURVE,
     CURVE_DRAWS,
     DATA,
@@ -48,7 +49,7 @@ VARIABLES: tuple[Variable, ...] = (
     *named("weight", dims=("label_class", "spline"), full="rise of the curve"),
     *named("increment", dims=("label_class", "step"), full="steps"),
     *named("rate", dims=("label_class", "cell"), full="label rates"),
-    *(one._replace(dims=(*_BY_CLASS, *one.dims)) for one in CURVE_DRAWS),
+    *(one._replace(dims=(*_BY_CLASS, *one.dims)) for one in (*CELLS, *CURVE_DRAWS)),
     *named("node_rate", dims=("label_class", "node"), role=CURVE),
     *named("never_errs", dims=("label_class", "end")),
     # A parameter's densities are summed over its dims.
@@ -57,7 +58,7 @@ VARIABLES: tuple[Variable, ...] = (
     *undrawn(
         "model_average/weight", "model_average/nuts_draws", dims=("label_class", "description")
     ),
-    *undrawn("events", "cell_count", "cell_rank", "cell_score", dims=("label_class", "cell")),
+    *undrawn("cell_rank", dims=("label_class", "cell")),
     *undrawn(
         *("selected_gap", "prevalence_lower", "prevalence_upper"),
         *("merged_regret", "least_width"),

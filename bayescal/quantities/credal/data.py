@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayescal.core import many_rows
 from bayescal.core.bin_counts import BinCounts, TiedRows
 from bayescal.core.bin_edges import effective_number, evenly
-from bayescal.core.binning import fine_counts
+from bayescal.core.binning import fine_counts, part_counts
 from bayescal.core.checks import check_is, listing
 from bayescal.core.columns import MISSING, Whole
 from bayescal.core.errors import InputError
@@ -280,23 +280,25 @@ class CurveRows:
             return np.bincount(place, values, size)
         return np.bincount(place, self.number * (1 if values is None else values), size)
 
-    def fine_counts(self, most: int) -> BinCounts:
-        """Count rows into cells of the score."""
+    def fine_counts(self, most: int) -> tuple[BinCounts, BinCounts]:
+        """Count rows into cells of the score, and into parts of these."""
         score = round_scores(self.score).astype(np.float64)
         if self.number is None or self.weight is not None:
             task = Task({}, score, self.happened.astype(np.uint8), weight=self.weight)
-            return fine_counts(task, [0.0, 1.0], most).evened()
+            cells = fine_counts(task, [0.0, 1.0], most)
+            return cells.evened(), part_counts(task, cells).evened()
         order = np.argsort(score)
         number, happened = self.number[order], self.happened[order]
         rows = TiedRows(score[order], number, number * happened)
-        return rows.count(rows.cell_edges(np.array([0.0, 1.0]), most, "right"))
+        cells = rows.count(rows.cell_edges(np.array([0.0, 1.0]), most, "right"))
+        return cells, rows.parts(cells)
 
 
-type Cells = Callable[[EmpiricalCDF, CurveRows], Sequence[NDArray[Any]]]
+type Cells = Callable[[EmpiricalCDF, CurveRows], Sequence[Any]]
 """How the rows of a curve are put into cells: to the fields of `Problem`, without ranks."""
 
 
-def rank_cells(number: int, ranks: EmpiricalCDF, rows: CurveRows) -> Sequence[NDArray[Any]]:
+def rank_cells(number: int, ranks: EmpiricalCDF, rows: CurveRows) -> Sequence[Any]:
     """Count rows in cells of equal width in the rank; one without any has its middle for a rank."""
     rank = ranks(rows.score)
     cell = cell_of(rank, number)
@@ -308,12 +310,12 @@ def rank_cells(number: int, ranks: EmpiricalCDF, rows: CurveRows) -> Sequence[ND
     unit = np.divide(mass, count, out=np.ones(number), where=count > 0)
     if rows.weight is None:
         count, positives = count.astype(np.int64), positives.astype(np.int64)
-    return count, positives, place, mass, count, np.stack([unit, unit])
+    return count, positives, place, mass, count, np.stack([unit, unit]), None
 
 
-def score_cells(most: int, ranks: EmpiricalCDF, rows: CurveRows) -> Sequence[NDArray[Any]]:
+def score_cells(most: int, ranks: EmpiricalCDF, rows: CurveRows) -> Sequence[Any]:
     """Count rows in a cell a score, or at quantiles; 0 and 1 apart, cells without rows last."""
-    cells = rows.fine_counts(most)
+    cells, parts = rows.fine_counts(most)
     held = np.flatnonzero(cells.count)
     # Scores of 0 and 1 have a cell each.
     end = (0, most + 2 - len(held))
@@ -324,6 +326,7 @@ def score_cells(most: int, ranks: EmpiricalCDF, rows: CurveRows) -> Sequence[NDA
         np.pad(cells.weight[held], end),
         np.pad(cells.mass_count[held], end),
         np.pad(cells.unit[:, held], [(0, 0), end]),
+        (cells, parts),
     )
 
 
@@ -375,6 +378,8 @@ class Problem:
     # Effective rows by which masses vary, (curve, cell), and what one weighs, (label, curve, cell).
     rows: Counts
     unit: Floats
+    # Of each curve its cells of the score and their parts, where it has these.
+    parts: tuple[tuple[BinCounts, BinCounts] | None, ...] = ()
 
     @classmethod
     def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], cells: Cells) -> Problem:
@@ -382,10 +387,10 @@ class Problem:
         curves = curve_rows(data.calibration, data.rows)
         target = columns_of(data.target.y_prob[0])[rows]
         ranks = tuple(EmpiricalCDF.of(curve.score, curve.number) for curve in curves)
-        of_curves = zip(*map(cells, ranks, curves), strict=True)
-        stacked = [np.stack(parts, axis=-2) for parts in of_curves]
+        *of_curves, parts = zip(*map(cells, ranks, curves), strict=True)
+        fields: list[Any] = [*(np.stack(each, axis=-2) for each in of_curves), parts]
         at = np.stack([rank(t) for rank, t in zip(ranks, target.T, strict=True)], axis=1)
-        return cls(ranks, at, *stacked)
+        return cls(ranks, at, *fields)
 
     @property
     def n_curves(self) -> int:

@@ -28,7 +28,7 @@ from bayescal.core.quantity import (
 from bayescal.core.scores import check_one_classifier
 from bayescal.curves.average import in_chains, member_model, weighing
 from bayescal.curves.cells import draw_masses, off_boundary, weighted_masses
-from bayescal.curves.posterior import evidence_warnings
+from bayescal.curves.posterior import evidence_warnings, kept_parts
 from bayescal.curves.priors import COMPONENTS, SMOOTH
 from bayescal.quantities.credal import VARIABLES
 from bayescal.quantities.credal.data import (
@@ -297,6 +297,8 @@ class CredalCase:
             rows["calibration_rows"] = self.data.rows
         if weight is not None:
             rows["calibration_weight"] = weight
+        parts = [kept_parts(*own, self.problem.n_cells) for own in self.problem.parts if own]
+        by_curve |= {name: np.stack([own[name] for own in parts]) for name in (parts or [{}])[0]}
         return self._squeezed(by_curve) | rows
 
     def _curve_of_cells(
@@ -358,7 +360,7 @@ class CredalCase:
         positives = _drawn_labels(self.problem.count, self.model.cell_prob(drawn)[0], rng)
         prob = self.with_pseudo_observations(draws).prob[0, 0]
         values = {name: drawn[name][0] for name in self.model.variables}
-        problem = replace(self.problem, positives=positives)
+        problem = replace(self.problem, positives=positives, parts=())
         model = label_model(problem, self.priors.label_rate)
         return replace(self, problem=problem, model=model), {"prob": prob, **values}
 
