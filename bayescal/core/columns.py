@@ -219,9 +219,12 @@ def words_of(names: Iterable[Any]) -> list[str]:
 
 
 def column_names(values: Any) -> list[str] | None:
-    """Names of the columns of a table that has any: a dataframe's, pandas' or another's."""
+    """Names of the columns of a table that has any: of a dataframe, or an array of xarray."""
     if isinstance(values, np.ndarray | list | tuple):
         return None
+    if hasattr(values, "indexes") and getattr(values, "ndim", 0) == 2:
+        index = values.indexes.get(values.dims[1])
+        return None if index is None else list(map(str, index))
     import narwhals as nw
 
     if not nw.dependencies.is_into_dataframe(values):

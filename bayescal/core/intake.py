@@ -327,9 +327,9 @@ def check_order(column: Column, classes: Sequence[Label]) -> None:
 
 
 def check_one_order(*columns: Column | None) -> None:
-    """Check that columns of pandas do not have the same rows in another order than the first."""
-    held = [one for one in columns if one is not None and hasattr(one.values, "index")]
-    indexed = [(one.name, one.values.index) for one in held if hasattr(one.values.index, "equals")]
+    """Check that columns do not have the same rows in another order than the first."""
+    indexes = [(one.name, _row_index(one.values)) for one in columns if one is not None]
+    indexed = [(name, index) for name, index in indexes if hasattr(index, "nlevels")]
     for name, index in indexed[1:]:
         known, first = indexed[0]
         if len(index) != len(first) or index.nlevels != first.nlevels or index.equals(first):
@@ -344,6 +344,13 @@ def check_one_order(*columns: Column | None) -> None:
                 f"in another one, {shown(index[row])} for {shown(first[row])} at row {row}. Rows "
                 "are matched by place: sort both alike, or pass to_numpy() where places are right."
             )
+
+
+def _row_index(values: Any) -> Any:
+    """The names of rows by pandas or xarray, in which `index` is what a dim may be called."""
+    if hasattr(values, "indexes") and hasattr(values, "ndim"):
+        return values.indexes.get(next(iter(values.dims), None))
+    return getattr(values, "index", None)
 
 
 def check_same_order(**columns: Any) -> None:

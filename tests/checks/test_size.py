@@ -11,7 +11,7 @@ BUDGET = {
     "": 121,
     "quantities": 223,
     "cli": 2339,
-    "core": 9595,
+    "core": 9605,
     "curves": 2715,
     "inference": 1961,
     "measures": 917,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_322
+TEST_LINES = 53_334
 
 
 def lines(path: Path) -> int:

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import xarray as xr
 from scipy.special import expit, softmax
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
@@ -61,7 +62,12 @@ def test_a_table_of_two_classes_is_binary():
     np.testing.assert_array_equal(plain.y_prob, [[0.25, 0.75]])
 
 
-@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame, pa.table])
+def array(columns):
+    values = np.transpose(list(columns.values()))
+    return xr.DataArray(values, coords=[("row", [0, 1]), ("class", list(columns))])
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame, pa.table, array])
 @pytest.mark.parametrize(
     ("columns", "given"),
     [("ba", {"pos_label": "b"}), ("ab", {"pos_label": "b", "classes": ["b", "a"]}), ("201", {})],
