@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5776,
     "quantities/temperature": 5041,
     "report": 3145,
-    "results": 6674,
+    "results": 6690,
     "workflow": 2863,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_334
+TEST_LINES = 53_369
 
 
 def lines(path: Path) -> int:
