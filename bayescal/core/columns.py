@@ -219,7 +219,7 @@ def words_of(names: Iterable[Any]) -> list[str]:
 
 
 def column_names(values: Any) -> list[str] | None:
-    """Names of the columns of a table that has any: of a dataframe, or an array of xarray."""
+    """Names of the columns of a table, or of a lone one, by a dataframe library or xarray."""
     if isinstance(values, np.ndarray | list | tuple):
         return None
     if hasattr(values, "indexes") and getattr(values, "ndim", 0) == 2:
@@ -228,7 +228,8 @@ def column_names(values: Any) -> list[str] | None:
     import narwhals as nw
 
     if not nw.dependencies.is_into_dataframe(values):
-        return None
+        name = getattr(values, "name", None)
+        return None if name is None else [str(name)]
     try:
         return [str(name) for name in nw.from_native(values, eager_only=True).columns]
     except nw.exceptions.DuplicateError as error:

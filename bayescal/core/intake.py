@@ -282,7 +282,7 @@ def collect(
         y_true, labels = code_classes(label.values, arrays[0].shape[1], classes, label.name)
     check_writable_names(map(str, labels), "class")
     for column in scores.values():
-        check_order(column, labels if positive else labels[::-1])
+        check_order(column, labels if positive else labels[::-1], positive)
     check_same_length(
         len(arrays[0]),
         first.name,
@@ -312,9 +312,15 @@ def check_classifiers(names: Collection[str], groups: Iterable[str] = ()) -> Non
     check_writable_names(groups, "group")
 
 
-def check_order(column: Column, classes: Sequence[Label]) -> None:
-    """Check that columns of a table that are named as the classes are in their order."""
+def check_order(column: Column, classes: Sequence[Label], positive: int = 1) -> None:
+    """Check that columns named as the classes are in their order, and a lone one is no negative."""
     names, known = column_names(column.values), [str(label) for label in classes]
+    # A lone column of a table without names of its own is called 0, too.
+    if len(known) == 2 and names == [known[1 - positive]] != ["0"]:
+        raise InputError(
+            f"{column.name} must be of the positive class, {known[positive]!r}; it is named "
+            f"{names[0]!r}. Pass its complement, set pos_label, or rename it."
+        )
     if names is None or names == known or sorted(names) != sorted(known):
         return
     # A table without names of its own has numbers.

@@ -11,7 +11,7 @@ BUDGET = {
     "": 121,
     "quantities": 223,
     "cli": 2339,
-    "core": 9605,
+    "core": 9612,
     "curves": 2715,
     "inference": 1961,
     "measures": 917,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_369
+TEST_LINES = 53_388
 
 
 def lines(path: Path) -> int:

@@ -78,6 +78,25 @@ def test_columns_named_as_the_classes_are_in_their_order(table, columns, given):
         Scores([int(c) if c.isdigit() else c for c in columns[:2]], y_prob, **given)
 
 
+@pytest.mark.parametrize(
+    "lone",
+    [
+        lambda values, name: pd.Series(values, name=name),
+        lambda values, name: pd.DataFrame({name: values}),
+        lambda values, name: pl.Series(name, values),
+        lambda values, name: xr.DataArray(values, dims="row", name=name),
+    ],
+)
+def test_a_column_named_as_the_other_class_is_refused(lone):
+    y, p = ["no", "yes", "yes"], [0.2, 0.7, 0.9]
+    for given in ({}, {"classes": ["no", "yes"]}, {"classes": ["yes", "no"]}):
+        with pytest.raises(InputError, match="y_prob must be of the positive class, 'yes'; it is"):
+            Scores(y, lone(p, "no"), pos_label="yes", **given)
+        for name in ("yes", "vit", "0"):
+            right = Scores(y, lone(p, name), pos_label="yes", **given)
+            np.testing.assert_array_equal(right.y_prob, [p])
+
+
 def test_one_row_works():
     scores = Scores(y_true=[1], y_prob=[0.5])
     assert (scores.n_obs, scores.n_labeled) == (1, 1)
