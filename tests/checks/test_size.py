@@ -11,7 +11,7 @@ BUDGET = {
     "": 121,
     "quantities": 223,
     "cli": 2339,
-    "core": 9612,
+    "core": 9615,
     "curves": 2715,
     "inference": 1961,
     "measures": 917,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_388
+TEST_LINES = 53_397
 
 
 def lines(path: Path) -> int:
