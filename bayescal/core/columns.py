@@ -219,13 +219,17 @@ def words_of(names: Iterable[Any]) -> list[Any]:
 
 
 def column_names(values: Any) -> list[str] | None:
-    """Names of the columns of a table that has any: a dataframe's, pandas' or another's."""
+    """Names of the columns of a table, or of a lone one, by a dataframe library or xarray."""
     if isinstance(values, np.ndarray | list | tuple):
         return None
+    if hasattr(values, "indexes") and getattr(values, "ndim", 0) == 2:
+        index = values.indexes.get(values.dims[1])
+        return None if index is None else list(map(str, index))
     import narwhals as nw
 
     if not nw.dependencies.is_into_dataframe(values):
-        return None
+        name = getattr(values, "name", None)
+        return None if name is None else [str(name)]
     try:
         names = nw.from_native(values, eager_only=True).columns
         # As labels are written: floats that are whole numbers without a point.

@@ -19,7 +19,7 @@ from bayescal.core.columns import Floats, Label, Whole
 from bayescal.core.count_table import CountTable, check_alike, read_counts, write_counts
 from bayescal.core.counts_sql import ALONE, WHOLE, CountColumns, frame_sums
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, binary_classes, checked_label, round_scores
+from bayescal.core.intake import Column, binary_classes, check_order, checked_label, round_scores
 from bayescal.core.scores import Scores, check_unweighted
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import (
@@ -139,8 +139,11 @@ class Counts(Showing):
         """
         found = CountedColumns(pos_label, sample_weight is not None)
         weight = None if sample_weight is None else Column("sample_weight", sample_weight)
-        found.add(Column("y_true", y_true), Column("y_prob", y_prob), weight, from_logits)
-        return check_labeled(cls(*found.fields()), "y_true", weight and weight.name)
+        score = Column("y_prob", y_prob)
+        found.add(Column("y_true", y_true), score, weight, from_logits)
+        counts = check_labeled(cls(*found.fields()), "y_true", weight and weight.name)
+        check_order(score, counts.classes)
+        return counts
 
     @overload
     @classmethod

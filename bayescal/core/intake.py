@@ -282,7 +282,7 @@ def collect(
         y_true, labels = code_classes(label.values, arrays[0].shape[1], classes, label.name)
     check_writable_names(map(str, labels), "class")
     for column in scores.values():
-        check_order(column, labels if positive else labels[::-1], given=classes is not None)
+        check_order(column, labels if positive else labels[::-1], positive, classes is not None)
     check_same_length(
         len(arrays[0]),
         first.name,
@@ -312,12 +312,20 @@ def check_classifiers(names: Collection[str], groups: Iterable[str] = ()) -> Non
     check_writable_names(groups, "group")
 
 
-def check_order(column: Column, classes: Sequence[Label], given: bool = False) -> None:
-    """Check that columns of a table that are named as classes are these, in their order.
+def check_order(
+    column: Column, classes: Sequence[Label], positive: int = 1, given: bool = False
+) -> None:
+    """Check that columns named as classes are these, in order, and a lone one is no negative.
 
     Where the user gives the classes, names count if they are all of them.
     """
     names, known = column_names(column.values), [str(label) for label in classes]
+    # A lone column of a table without names of its own is called 0, too.
+    if len(known) == 2 and names == [known[1 - positive]] != ["0"]:
+        raise InputError(
+            f"{column.name} must be of the positive class, {known[positive]!r}; it is named "
+            f"{names[0]!r}. Pass its complement, set pos_label, or rename it."
+        )
     if names is None or len(names) < 2 or names == known:
         return
     # A table without names of its own has the numbers of pandas' range.
@@ -333,9 +341,9 @@ def check_order(column: Column, classes: Sequence[Label], given: bool = False) -
 
 
 def check_one_order(*columns: Column | None) -> None:
-    """Check that columns of pandas do not have the same rows in another order than the first."""
-    held = [one for one in columns if one is not None and hasattr(one.values, "index")]
-    indexed = [(one.name, one.values.index) for one in held if hasattr(one.values.index, "equals")]
+    """Check that columns do not have the same rows in another order than the first."""
+    indexes = [(one.name, _row_index(one.values)) for one in columns if one is not None]
+    indexed = [(name, index) for name, index in indexes if hasattr(index, "nlevels")]
     for name, index in indexed[1:]:
         known, first = indexed[0]
         if len(index) != len(first) or index.nlevels != first.nlevels or index.equals(first):
@@ -350,6 +358,13 @@ def check_one_order(*columns: Column | None) -> None:
                 f"in another one, {shown(index[row])} for {shown(first[row])} at row {row}. Rows "
                 "are matched by place: sort both alike, or pass to_numpy() where places are right."
             )
+
+
+def _row_index(values: Any) -> Any:
+    """The names of rows by pandas or xarray, in which `index` is what a dim may be called."""
+    if hasattr(values, "indexes") and hasattr(values, "ndim"):
+        return values.indexes.get(next(iter(values.dims), None))
+    return getattr(values, "index", None)
 
 
 def check_same_order(**columns: Any) -> None:

@@ -349,9 +349,13 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
         raise InputError(_APART)
     held = tree[schema.ERROR_CORRELATION].dataset[name]
     names = [case.classifier for case in cases]
-    place = access.place_in(held, cases[0])
-    place |= {schema.CLASSIFIER: names, f"{schema.CLASSIFIER}_other": names}
-    return np.asarray(held.sel(place).values)
+    place, other = access.place_in(held, cases[0]), f"{schema.CLASSIFIER}_other"
+    if lost := [one for one in names if one not in held.get_index(other)]:
+        raise InputError(
+            f"{other} must name the classifiers of the result; it has none {lost[0]!r}. Rename "
+            f"both: assign_coords(classifier=names, {other}=names) where each stands."
+        )
+    return np.asarray(held.sel({**place, schema.CLASSIFIER: names, other: names}).values)
 
 
 def order_of(z: Floats) -> NDArray[np.intp]:

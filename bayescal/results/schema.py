@@ -245,18 +245,30 @@ def check_result(tree: object) -> None:
                 f"root attribute {name!r} must hold JSON; got {tree.attrs[name]!r}. {_REMAKE}"
             )
     posterior = tree.children[POSTERIOR].dataset
-    # A selection of one chain, or draw, keeps its coordinate.
-    held = {*posterior.dims, *posterior.coords}
-    lost = [dim for dim in DRAW_DIMS if dim not in held]
-    if lost:
+    sizes, held = posterior.sizes, posterior.variables
+    # A selection of one chain, or draw, keeps its coordinate, which stacked draws have of each.
+    alone = [dim for dim in DRAW_DIMS if dim in held and not held[dim].ndim]
+    if lost := [dim for dim in DRAW_DIMS if dim not in (*sizes, *alone)]:
         raise InputError(f"posterior must have dims chain and draw; {lost} missing. {_REMAKE}")
-    if posterior.chunks:
+    for name in (GIVEN_MISCALIBRATION, CURVE, LOG_PRIOR, LOG_LIKELIHOOD):
+        own = tree.children[name].sizes if name in tree.children else {}
+        for dim in DRAW_DIMS:
+            if dim in own and own[dim] != sizes.get(dim, 1):
+                raise InputError(
+                    f"{name} must have the draws of posterior; got {own[dim]} along {dim} "
+                    f"for {sizes.get(dim, 1)}. Select from the whole result: result.isel(...)."
+                )
+    try:
+        chunked = bool(posterior.chunks)
+    except ValueError:  # of several sizes
+        chunked = True
+    if chunked:
         raise InputError("a result must be in memory; got one in chunks. Pass result.compute().")
-    empty = [str(dim) for dim, size in posterior.sizes.items() if size == 0]
+    empty = [str(dim) for dim, size in sizes.items() if size == 0]
     if gone := [dim for dim in (*DRAW_DIMS, *CASE_DIMS) if dim in empty]:
         raise InputError(f"a result must have a {gone[0]}; this selection has none. Select some.")
     for dim in CASE_DIMS:
-        if dim in posterior.dims:
+        if dim in sizes:
             check_unique([str(name) for name in posterior.get_index(dim)], dim)
 
 

@@ -11,7 +11,7 @@ BUDGET = {
     "": 121,
     "quantities": 223,
     "cli": 2363,
-    "core": 9605,
+    "core": 9627,
     "curves": 2713,
     "inference": 1961,
     "measures": 918,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5778,
     "quantities/temperature": 5041,
     "report": 3145,
-    "results": 6735,
+    "results": 6751,
     "workflow": 2874,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_453
+TEST_LINES = 53_527
 
 
 def lines(path: Path) -> int:

@@ -4,6 +4,7 @@ from collections import Counter
 from decimal import Decimal, localcontext
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -272,3 +273,10 @@ def test_what_does_not_add_up_is_refused(other, message):
 def test_rows_that_cannot_be_counted(rows, message):
     with pytest.raises(InputError, match=message):
         Counts.from_arrays(*rows)
+
+
+def test_a_column_named_as_the_other_class_is_not_counted():
+    y, p = ["no", "yes"], pd.Series([0.2, 0.9], name="no")
+    with pytest.raises(InputError, match="y_prob must be of the positive class, 'yes'; it is"):
+        Counts.from_arrays(y, p, pos_label="yes")
+    assert Counts.from_arrays(y, p.rename("vit"), pos_label="yes").positives.sum() == 1

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
@@ -508,6 +509,11 @@ def test_columns_whose_indexes_are_in_another_order_are_refused(argument, index)
     with pytest.raises(InputError, match=f"{argument} must have its rows in the order of y_true"):
         Scores(**columns | {argument: moved[argument]})
     np.testing.assert_array_equal(Scores(**moved).y_prob, right.y_prob[:, SHUFFLED])
+    # xarray calls the dimension of an unnamed index `index`.
+    arrays = {n: xr.DataArray(one, dims="index") for n, one in columns.items()}
+    np.testing.assert_array_equal(Scores(**arrays).y_prob, right.y_prob)
+    with pytest.raises(InputError, match=f"{argument} must have its rows in the order of y_true"):
+        Scores(**arrays | {argument: arrays[argument][SHUFFLED]})
 
 
 def test_rows_of_other_indexes_are_matched_by_place():

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import xarray as xr
 from scipy.special import expit, softmax
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
@@ -61,7 +62,12 @@ def test_a_table_of_two_classes_is_binary():
     np.testing.assert_array_equal(plain.y_prob, [[0.25, 0.75]])
 
 
-@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame, pa.table])
+def array(columns):
+    values = np.transpose(list(columns.values()))
+    return xr.DataArray(values, coords=[("row", [0, 1]), ("class", list(columns))])
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame, pa.table, array])
 @pytest.mark.parametrize(
     ("columns", "given"),
     [("ba", {"pos_label": "b"}), ("ab", {"pos_label": "b", "classes": ["b", "a"]}), ("201", {})],
@@ -91,6 +97,25 @@ def test_numbers_that_name_columns_are_names(names, labels, given):
         found = Scores([5, 6], table, classes=classes, pos_label=classes[-1])
         assert found.classes == tuple(classes)
     assert Scores(labels, pd.DataFrame(y_prob), **given).n_classes == len(names)
+
+
+@pytest.mark.parametrize(
+    "lone",
+    [
+        lambda values, name: pd.Series(values, name=name),
+        lambda values, name: pd.DataFrame({name: values}),
+        lambda values, name: pl.Series(name, values),
+        lambda values, name: xr.DataArray(values, dims="row", name=name),
+    ],
+)
+def test_a_column_named_as_the_other_class_is_refused(lone):
+    y, p = ["no", "yes", "yes"], [0.2, 0.7, 0.9]
+    for given in ({}, {"classes": ["no", "yes"]}, {"classes": ["yes", "no"]}):
+        with pytest.raises(InputError, match="y_prob must be of the positive class, 'yes'; it is"):
+            Scores(y, lone(p, "no"), pos_label="yes", **given)
+        for name in ("yes", "vit", "0"):
+            right = Scores(y, lone(p, name), pos_label="yes", **given)
+            np.testing.assert_array_equal(right.y_prob, [p])
 
 
 def test_one_row_works():

@@ -131,3 +131,18 @@ def test_what_cannot_be_ranked() -> None:
         bc.best(make_panel_result(("a",)))
     with pytest.raises(InputError, match=r"bayescal\.summary"):
         bc.best(make_credal_result(("a", "b")))
+
+
+def test_classifiers_are_renamed_in_both_dims() -> None:
+    tree = make_result(("vit", "gbm"))
+
+    def renamed(*dims: str) -> xr.DataTree:
+        return tree.map_over_datasets(
+            lambda part: part.assign_coords({dim: ["a", "b"] for dim in dims if dim in part.dims})
+        )
+
+    with pytest.raises(InputError, match="classifier_other must name the classifiers of the"):
+        bc.best(renamed("classifier"))
+    found = bc.best(renamed("classifier", "classifier_other")).prob_best
+    np.testing.assert_array_equal(found, bc.best(tree).prob_best)
+    assert [*found.classifier.values] == ["a", "b"]

@@ -171,3 +171,23 @@ def test_a_result_in_chunks_is_refused_and_loads() -> None:
     with pytest.raises(InputError, match=r"must be in memory.*Pass result.compute\(\)"):
         bc.summary(chunked)
     assert bc.summary(chunked.compute()).equals(bc.summary(tree))
+    # A file opened in chunks has those of each variable, which may differ.
+    chunked["posterior/tce"] = chunked["posterior/tce"].chunk(draw=7)
+    with pytest.raises(InputError, match="must be in memory"):
+        bc.summary(chunked)
+
+
+@pytest.mark.parametrize("part", [{"draw": slice(None, None, 2)}, {"chain": [1]}, {"draw": 3}])
+def test_a_posterior_thinned_alone_is_refused(part) -> None:
+    tree = make_result()
+    tree["posterior"] = xr.DataTree(tree["posterior"].dataset.isel(part))
+    with pytest.raises(InputError, match=r"must have the draws of posterior; got \d+ along"):
+        bc.summary(tree)
+
+
+def test_stacked_draws_are_refused() -> None:
+    tree = make_result().map_over_datasets(
+        lambda one: one.stack(sample=("chain", "draw")) if "draw" in one.dims else one
+    )
+    with pytest.raises(InputError, match=r"must have dims chain and draw; \['chain', 'draw'\]"):
+        bc.summary(tree)
