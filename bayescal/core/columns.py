@@ -222,7 +222,7 @@ def column_names(values: Any) -> list[str] | None:
     """Names of the columns of a table, or of a lone one, by a dataframe library or xarray."""
     if isinstance(values, np.ndarray | list | tuple):
         return None
-    if hasattr(values, "indexes") and getattr(values, "ndim", 0) == 2:
+    if type(values).__module__.startswith("xarray.") and values.ndim == 2:
         index = values.indexes.get(values.dims[1])
         return None if index is None else list(map(str, index))
     import narwhals as nw

@@ -362,7 +362,7 @@ def check_one_order(*columns: Column | None) -> None:
 
 def _row_index(values: Any) -> Any:
     """The names of rows by pandas or xarray, in which `index` is what a dim may be called."""
-    if hasattr(values, "indexes") and hasattr(values, "ndim"):
+    if type(values).__module__.startswith("xarray."):
         return values.indexes.get(next(iter(values.dims), None))
     return getattr(values, "index", None)
 
