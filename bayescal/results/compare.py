@@ -155,8 +155,7 @@ def difference(
     flatter a similar one too. The two sets of draws are therefore coupled by a Gaussian copula,
     whose correlation is that of the two estimates over the rows: stored in the group
     `error_correlation`, and of a measure computed from the group `shared_rows`. Each marginal
-    posterior stays as it is, draw for draw, those of 0 among them. Where a quantity cannot pair
-    its metrics, the text says that each classifier is taken as if it had rows of its own.
+    posterior stays as it is, draw for draw. Where a quantity cannot pair, the text says so.
 
     The interval sets the draws of the one against the other's given miscalibration, as the
     conservative interval of a single error does: its lower end is the alpha quantile of "first

@@ -23,7 +23,7 @@ BUDGET = {
     "quantities/ssme": 5778,
     "quantities/temperature": 5041,
     "report": 3145,
-    "results": 6751,
+    "results": 6750,
     "workflow": 2874,
 }
 MOST_FILES = 211
