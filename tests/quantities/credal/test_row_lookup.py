@@ -179,7 +179,7 @@ def kept_by_result(found, seed=1):
 
 
 def result_with(found, **attrs):
-    result = make_result(["model"])
+    result = make_result(["model"], chains=2, draws=N_DRAWS // 2)
     result["curve"] = xr.DataTree(kept_by_result(found))
     cells = {"cell_score": ("cell", found.score), "cell_count": ("cell", found.rows)}
     result["constant_data"] = xr.DataTree(xr.Dataset(cells))
