@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_527
+TEST_LINES = 53_529
 
 
 def lines(path: Path) -> int:

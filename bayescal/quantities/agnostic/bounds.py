@@ -314,7 +314,7 @@ def of_all(n: int, delta: float) -> float:
 
 def check_delta(value: float) -> float:
     """Check a probability of failure."""
-    return check_number(value, "delta", "(0, 1)", "Pass 0.1, say.")
+    return check_number(value, "delta", "[1e-300, 1)", "Pass 0.1, say.")
 
 
 # Numbers held at once.

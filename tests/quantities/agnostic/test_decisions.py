@@ -175,6 +175,8 @@ def test_the_bound_holds_from_labelled_to_unlabelled_rows():
         (lambda: actual_cost(RULE, [0.2], label=[2]), "label must be"),
         (lambda: cost_bound(RULE, 0.1, 0, 9), "n_labeled must"),
         (lambda: cost_bound(RULE, 0.1, 9, 0), "n_unlabeled must"),
+        # Half of it is 0.
+        (lambda: cost_bound(RULE, 0.1, 9, 9, 5e-324), r"delta must be a number in \[1e-300, 1\)"),
         (lambda: bayes_rule({1: (5, 0), "1": (0, 3)}), "action names must differ; got '1' twice"),
     ],
 )
