@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3104,
     "quantities/pu_ece": 6281,
     "quantities/ssme": 5778,
-    "quantities/temperature": 5041,
+    "quantities/temperature": 5046,
     "report": 3145,
     "results": 6750,
     "workflow": 2874,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_529
+TEST_LINES = 53_531
 
 
 def lines(path: Path) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -89,7 +90,7 @@ def model_of(problem: Rows, temperatures: HierarchicalTemperatures) -> pm.Model:
     return model
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class HierarchicalTemperatures(BaseModel):
     """``log_alpha ~ Normal(mu, tau)`` with a tabulated log likelihood of each class."""
 
@@ -104,6 +105,11 @@ class HierarchicalTemperatures(BaseModel):
     def compile_key(self) -> tuple[Any, ...]:
         """Number of classes."""
         return ("temperatures", len(self.table))
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The posterior of mu and log tau."""
+        return posterior_grid(self.table, self.priors)
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """The table a row, rows, parameters of the priors, and normal approximations."""
@@ -223,9 +229,9 @@ class TemperatureAverage(BaseModel):
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Draws of every model, and its evidence."""
-        found, fit = draw_posterior(self.temperatures.table, self.priors, draws, rng)
+        found = draw_posterior(self.temperatures.table, self.temperatures.grid, draws, rng)
         others, evidence = self._others(draws, rng)
-        evidence[CLASS_WISE] = fit
+        evidence[CLASS_WISE] = self.temperatures.grid.log_integral
         return DirectDraws({**found, **others}, draws, "quadrature", evidence=evidence)
 
     def completed(
@@ -233,7 +239,7 @@ class TemperatureAverage(BaseModel):
     ) -> tuple[dict[str, Floats], Mapping[str, float]]:
         """Add what NUTS does not draw, and the evidence of every model."""
         others, evidence = self._others(draws["mu"].size, rng)
-        evidence[CLASS_WISE] = posterior_grid(self.temperatures.table, self.priors).log_integral
+        evidence[CLASS_WISE] = self.temperatures.grid.log_integral
         return {**draws, **in_chains(others, draws["mu"].shape)}, evidence
 
     def _others(
@@ -292,7 +298,7 @@ class TemperatureAverage(BaseModel):
         another, and errors by more than their draws say.
         """
         rng, table = np.random.default_rng(0), self.temperatures.table
-        found = draw_posterior(table, self.priors, _DRAWS_OF_POINTS, rng)[0]["log_alpha"]
+        found = draw_posterior(table, self.temperatures.grid, _DRAWS_OF_POINTS, rng)["log_alpha"]
         if SHARED in self.weights:
             shared, _ = draw_shared(table, self.priors, _DRAWS_OF_POINTS, rng)
             one = rng.random(_DRAWS_OF_POINTS) < _share_of_one(weight)
@@ -393,10 +399,9 @@ class Grid(NamedTuple):
 
 
 def draw_posterior(
-    table: Floats, priors: Priors, draws: int, rng: np.random.Generator
-) -> tuple[dict[str, Floats], float]:
-    """Draw mu, tau and each class's number, and compute the log evidence."""
-    grid = posterior_grid(table, priors)
+    table: Floats, grid: Grid, draws: int, rng: np.random.Generator
+) -> dict[str, Floats]:
+    """Draw mu, tau and each class's number."""
     share = np.exp(grid.log_mass - grid.log_integral).ravel()
     cell = rng.choice(share.size, draws, p=share / share.sum())
     inside = rng.uniform(-0.5, 0.5, (2, draws))
@@ -409,7 +414,7 @@ def draw_posterior(
     log_alpha = np.empty((draws, len(table)))
     # Classes given a cell's middle: over a cell they hardly change.
     log_alpha[order] = draw_classes(table, at_mu, at_tau, point, rng)
-    return {"mu": mu, "tau": tau, "log_alpha": log_alpha}, grid.log_integral
+    return {"mu": mu, "tau": tau, "log_alpha": log_alpha}
 
 
 def posterior_grid(table: Floats, priors: Priors) -> Grid:

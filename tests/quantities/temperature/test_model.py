@@ -78,10 +78,11 @@ def test_many_rows_of_classes_alike_have_the_posterior_of_normal_likelihoods(sig
     logs = halfnorm.logpdf(tau, scale=0.5) + np.log(tau) + size / 2 * np.log(1 / rows_a_class)
     logs -= ((size - 1) * np.log(own) + np.log(whole) + size * at**2 / whole) / 2
     table = np.broadcast_to(rows_a_class * one, (size, NODES, 3))
-    found, evidence = draw_posterior(table, priors, 20_000, np.random.default_rng(20))
+    grid = posterior_grid(table, priors)
+    found = draw_posterior(table, grid, 20_000, np.random.default_rng(20))
     # What is left out: tau below 2e-5, a share of .01 of the posterior of 100,000 rows a class.
     expected = logsumexp(logs) + np.log(np.log(tau[1] / tau[0]))
-    assert evidence == pytest.approx(expected, abs=0.02)
+    assert grid.log_integral == pytest.approx(expected, abs=0.02)
     share = np.exp(logs - logsumexp(logs))
     median = tau[np.searchsorted(np.cumsum(share), 0.5)]
     assert np.median(found["tau"]) == pytest.approx(median, rel=0.05)
@@ -113,8 +114,8 @@ def importance_means(found, priors, draws=400_000):
 def test_draws_by_quadrature_have_the_posterior_means():
     found, priors = problem(40, 3), Priors()
     mean, error = importance_means(found, priors)
-    table = temperatures_of(found, priors).table
-    drawn, _ = draw_posterior(table, priors, 20_000, np.random.default_rng(1))
+    model = temperatures_of(found, priors)
+    drawn = draw_posterior(model.table, model.grid, 20_000, np.random.default_rng(1))
     values = np.column_stack([drawn[name] for name in ("mu", "tau", "log_alpha")])
     spread = np.hypot(error, values.std(axis=0) / np.sqrt(20_000))
     # Four standard errors, and what cells of the grid add.
@@ -163,7 +164,7 @@ def test_nuts_agrees_with_quadrature_and_does_not_diverge(n, n_classes, alpha):
     health = check([sampled.posterior[name] for name in model.variables], [sampled.sample_stats])
     assert health.divergences == 0
     assert health.ess_min > 400
-    drawn, _ = draw_posterior(model.table, model.priors, 20_000, np.random.default_rng(1))
+    drawn = draw_posterior(model.table, model.grid, 20_000, np.random.default_rng(1))
     for name in model.variables:
         nuts = sampled.posterior[name].reshape(4000, -1)
         direct = drawn[name].reshape(20_000, -1)
@@ -176,7 +177,8 @@ def test_nuts_agrees_with_quadrature_and_does_not_diverge(n, n_classes, alpha):
 def test_classes_without_rows_have_their_prior_given_mu_and_tau():
     found = problem(60, 3)
     held = labeled_rows(found.logits, found.label, found.predicted * 0, 2)
-    drawn, _ = draw_posterior(tabulated(held), Priors(), 4000, np.random.default_rng(0))
+    grid = posterior_grid(tabulated(held), Priors())
+    drawn = draw_posterior(tabulated(held), grid, 4000, np.random.default_rng(0))
     apart = (drawn["log_alpha"][:, 1] - drawn["mu"]) / drawn["tau"]
     # tau of the draws lies within its cell of the grid: the spread is 1 to a few per cent.
     assert kstest(apart, "norm").statistic < 0.04
