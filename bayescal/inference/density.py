@@ -31,6 +31,8 @@ from pytensor.graph.traversal import ancestors, graph_inputs, toposort
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.type import TensorType
 
+from bayescal.core.errors import ignored
+
 # What is computed once a fit is not worth compiling.
 _INTERPRETED: Final = "FAST_COMPILE"
 
@@ -114,7 +116,8 @@ def compile_density(graph: Graph) -> Density:
     (log_density,) = clone_replace([log_density], replaced, rebuild_strict=False)
     gradient: Any = grad(log_density, list(graph.values), disconnected_inputs="ignore")
     inputs = [*graph.values, *prepared]
-    with _sources_kept():
+    # Whether a loop would have too many operands depends on the order of sets; it stays two loops.
+    with _sources_kept(), ignored(UserWarning):
         function = pm.compile(
             inputs, [log_density, *gradient], mode="NUMBA", on_unused_input="ignore"
         )
