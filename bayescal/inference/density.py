@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -30,8 +31,6 @@ from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors, graph_inputs, toposort
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.type import TensorType
-
-from bayescal.core.errors import ignored
 
 # What is computed once a fit is not worth compiling.
 _INTERPRETED: Final = "FAST_COMPILE"
@@ -116,8 +115,9 @@ def compile_density(graph: Graph) -> Density:
     (log_density,) = clone_replace([log_density], replaced, rebuild_strict=False)
     gradient: Any = grad(log_density, list(graph.values), disconnected_inputs="ignore")
     inputs = [*graph.values, *prepared]
-    # Whether a loop would have too many operands depends on the order of sets; it stays two loops.
-    with _sources_kept(), ignored(UserWarning):
+    with _sources_kept(), warnings.catch_warnings():
+        # Whether one would have too many operands depends on the order of sets; two loops stay.
+        warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)
         function = pm.compile(
             inputs, [log_density, *gradient], mode="NUMBA", on_unused_input="ignore"
         )
