@@ -96,17 +96,17 @@ def _chain(start, axes, tune, draws, steps, seed, arguments):  # type: ignore[no
     np.random.seed(seed)  # noqa: NPY002  # Numba's own state
     size = len(start)
     gradient = np.empty(size)
-    z = 0.3 * np.random.randn(size)  # noqa: NPY002
+    z = 0.3 * np.random.randn(size)  # noqa: NPY002  # Numba's own
     value = _density(start + axes @ z, *arguments, gradient)
     slope = axes.T @ gradient
     found = np.empty((draws, size))
     step, mean_step, surplus = 0.3, 0.0, 0.0
     for place in range(tune + draws):
-        speed = np.random.randn(size)  # noqa: NPY002
+        speed = np.random.randn(size)  # noqa: NPY002  # Numba's own
         before = value - 0.5 * (speed @ speed)
         z_new, slope_new, value_new = z.copy(), slope.copy(), value
-        own = step * (0.8 + 0.4 * np.random.rand())  # noqa: NPY002
-        for _ in range(1 + int(2 * steps * np.random.rand())):  # noqa: NPY002
+        own = step * (0.8 + 0.4 * np.random.rand())  # noqa: NPY002  # Numba's own
+        for _ in range(1 + int(2 * steps * np.random.rand())):  # noqa: NPY002  # Numba's own
             speed = speed + 0.5 * own * slope_new
             z_new = z_new + own * speed
             value_new = _density(start + axes @ z_new, *arguments, gradient)
@@ -114,7 +114,7 @@ def _chain(start, axes, tune, draws, steps, seed, arguments):  # type: ignore[no
             speed = speed + 0.5 * own * slope_new
         gain = value_new - 0.5 * (speed @ speed) - before
         accept = min(1.0, np.exp(gain)) if gain == gain else 0.0
-        if np.random.rand() < accept:  # noqa: NPY002
+        if np.random.rand() < accept:  # noqa: NPY002  # Numba's own
             z, slope, value = z_new, slope_new, value_new
         if place >= tune:
             found[place - tune] = start + axes @ z

@@ -116,7 +116,7 @@ def compile_density(graph: Graph) -> Density:
     gradient: Any = grad(log_density, list(graph.values), disconnected_inputs="ignore")
     inputs = [*graph.values, *prepared]
     with _sources_kept(), warnings.catch_warnings():
-        # Whether one would have too many operands depends on the order of sets; two loops stay.
+        # Whether loops have too many operands to be fused depends on the order of sets.
         warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)
         function = pm.compile(
             inputs, [log_density, *gradient], mode="NUMBA", on_unused_input="ignore"

@@ -165,7 +165,7 @@ def _fit(quantity: str) -> Callable[..., Any]:
     def fit(**given: Any) -> Any:
         return bc.fit(quantity, **given)
 
-    fit.__signature__ = inspect.Signature([*own.values(), *options])  # type: ignore[attr-defined]
+    fit.__signature__ = inspect.Signature([*own.values(), *options])  # type: ignore[attr-defined]  # set here
     return fit
 
 

@@ -249,7 +249,7 @@ def test_groups_must_be_named() -> None:
 def test_ties_share_a_draw() -> None:
     """Of one classifier that treats all rows in every draw."""
     both = Benefit(np.array([[0.2, 0.3]]), np.array([[0.2, 0.3]]))
-    found = chances(xr.DataTree(), [object()], [both], np.array([0.1]))  # type: ignore[list-item]
+    found = chances(xr.DataTree(), [object()], [both], np.array([0.1]))  # type: ignore[list-item]  # any will do
     np.testing.assert_allclose(found.best, [[0.5, 0.5, 0]])
 
 

@@ -36,7 +36,7 @@ def test_a_notebook_shows_a_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     book = new.new_notebook(cells=cells)
     seen: list[str] = []
 
-    class Client(nbclient.NotebookClient):  # type: ignore[misc, name-defined]
+    class Client(nbclient.NotebookClient):  # type: ignore[misc, name-defined]  # untyped
         """Keeps what is shown before it is taken away."""
 
         def process_message(self, message: dict[str, object], *rest: object) -> object:
