@@ -159,7 +159,12 @@ class _Added(NamedTuple):
 
 def rows_of(tree: xr.DataTree, case: ResultSlice) -> Rows | None:
     """The labelled rows of a case by cell; None where only positives are labelled."""
-    if "n_positive" in tree.attrs or "n_labeled" not in tree.attrs:
+    return None if "n_positive" in tree.attrs else rows_in_cells(tree, case)
+
+
+def rows_in_cells(tree: xr.DataTree, case: ResultSlice) -> Rows | None:
+    """The rows by which parts share their cell's mass: labelled ones, or all but the positives."""
+    if "n_labeled" not in tree.attrs:
         return None
     score, count, held = cells_with_rows(tree, case)
     if access.has_variable(tree, schema.CONSTANT_DATA, _PARTS[0]):
@@ -170,6 +175,8 @@ def rows_of(tree: xr.DataTree, case: ResultSlice) -> Rows | None:
         cell = np.argsort(held)[place.astype(np.intp)]
         own = Rows(score, count, np.clip(events, 0, count), cell, values[4:6])
         return own._replace(unit=values[6:]) if weighted else own
+    if "n_positive" in tree.attrs:
+        return None
     events = np.asarray(access.cell_events(tree, case).values, np.float64)
     number, known = count[held], access.has_variable(tree, schema.CONSTANT_DATA, *schema.CELL_ENDS)
     ends = access.values(tree, schema.CONSTANT_DATA, case, *schema.CELL_ENDS) if known else None

@@ -33,6 +33,7 @@ from bayescal.results.bootstrap import (
     draw_cells,
     joint_values,
     part_weights,
+    rows_in_cells,
     rows_of,
     stands_for,
 )
@@ -213,7 +214,7 @@ def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
 
 def _by_part(tree: xr.DataTree, case: ResultSlice, *curves: tuple[Cells, Any]) -> list[Cells]:
     """Curves of a case, each of some draws, at the parts of their cells where rows are known."""
-    if (rows := rows_of(tree, case)) is None:
+    if (rows := rows_in_cells(tree, case)) is None:
         return [cells for cells, _ in curves]
     weight = part_weights(rows, Draws.of(tree), access.stream_of(tree, schema.PART, *case.names))
     return [curve_by_part(cells, rows, weight[kept]) for cells, kept in curves]

@@ -97,7 +97,7 @@ def test_draws_are_those_of_the_curve(
     np.testing.assert_allclose(found, oracle(rate, score, mass), atol=tolerance)
 
 
-@pytest.mark.parametrize("quantity", [bc.ece, bc.credal])
+@pytest.mark.parametrize("quantity", [bc.ece, bc.credal, bc.pu_ece])
 @pytest.mark.parametrize("line", [(0, 1), (-2, 0.7)])
 def test_squares_of_a_rare_event_are_not_those_of_wide_cells(
     line: tuple[float, float], quantity: Any
@@ -109,16 +109,25 @@ def test_squares_of_a_rare_event_are_not_those_of_wide_cells(
     grid, weight = np.append(grid, -20 - grid), np.append(weight, weight)
     score, rate = expit(grid), expit(a + b * grid)
     squares = np.average((rate - score) ** 2, weights=weight)
-    variance = np.average((rate - np.average(rate, weights=weight)) ** 2, weights=weight)
+    mean = float(np.average(rate, weights=weight))
+    variance = np.average((rate - mean) ** 2, weights=weight)
     known = {"brier_discrimination": variance} | (
         {"brier_miscalibration": squares, "l2": squares**0.5} if a else {}
     )
     rng = np.random.default_rng(20)
     logits = -10 + 3 * rng.normal(size=200_000)
     label = rng.random(200_000) < expit(a + b * logits)
-    scores = bc.Scores(y_true=label, y_prob=expit(logits), classifier="rare")
-    data = scores if quantity is bc.ece else bc.CalibrationSplit(calibration=scores, target=[0.5])
-    tree = bc.fit(quantity, data, method="direct", draws=200, chains=2, seed=20)
+    scores, priors = bc.Scores(y_true=label, y_prob=expit(logits), classifier="rare"), {}
+    data: Any = scores
+    if quantity is bc.credal:
+        data = bc.CalibrationSplit(calibration=scores, target=[0.5])
+    elif quantity is bc.pu_ece:
+        # The positives of as many rows again, and a class prior that is known to 2.5 percent.
+        again = -10 + 3 * rng.normal(size=200_000)
+        positive = expit(again[rng.random(200_000) < expit(a + b * again)])
+        data = bc.PUScores(positive=positive, unlabeled=expit(logits))
+        priors = {"priors": bc.pu_ece.Priors(bc.Beta(1600, 1600 / mean - 1600))}
+    tree = bc.fit(quantity, data, **priors, method="direct", draws=200, chains=2, seed=20)
     for name, expected in known.items():
         lower, upper = bc.interval(tree, name).values
         assert lower <= expected <= upper

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.bin_counts import NEGATIVE, POSITIVE, UNLABELED, BinCounts, TiedRows, totals
 from bayescal.core.bin_edges import bin_edges, cell_edges, strategy_name
-from bayescal.core.binning import Binning, BinningFields, count_into
+from bayescal.core.binning import Binning, BinningFields, count_into, part_counts
 from bayescal.core.checks import (
     check_columns,
     check_is,
@@ -29,6 +29,7 @@ from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, alike, check_classifiers, check_one_order, probabilities
 from bayescal.core.many_rows import column_of, counted_by, rows_of
+from bayescal.core.scores import Task
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.sums import Batch, CellSums, Several
 from bayescal.core.tables import Table, open_table
@@ -269,6 +270,7 @@ class PUCounts(NamedTuple):
     bins: BinCounts  #: Unlabelled rows by bin.
     cells: BinCounts  #: Unlabelled rows by cell.
     positive: BinCounts  #: Positives by cell.
+    parts: BinCounts | None = None  #: Rows by part of a cell: unlabelled ones, where it has these.
 
     @property
     def n_positive(self) -> int:
@@ -312,21 +314,39 @@ def _problem(name: str, counts: PUCounts, fine: bool) -> PUProblem:
     # A cell of positives alone stands at their mean score.
     mean_score = np.where(cells.count > 0, cells.mean_score, positive.mean_score)
     cells = replace(cells, mean_score=mean_score)
-    return PUProblem.of(Problem(coords, cells, counts.bins), positive.count)
+    return PUProblem.of(Problem(coords, cells, counts.bins, counts.parts), positive.count)
 
 
 def _counted(positive: Floats, unlabeled: Floats, fine: bool, binning: Binning) -> PUCounts:
     """Count both samples of one classifier."""
     narrow = edges = binning.edges(unlabeled)
+    both = np.concatenate([unlabeled, positive])
     if fine:
-        both = np.concatenate([unlabeled, positive])
         quantiles = partial(bin_edges, unlabeled, CELLS, "quantile")
         narrow = cell_edges(both, CELLS, edges, quantiles, binning.closed)
-    found, cells = (
-        count_into(score, np.zeros(len(score), np.uint8), narrow, binning.closed)
-        for score in (positive, unlabeled)
+
+    def count(score: Floats, edges: Floats) -> BinCounts:
+        return count_into(score, np.zeros(len(score), np.uint8), edges, binning.closed)
+
+    cells = count(unlabeled, narrow)
+    counts = PUCounts(
+        cells.merge(edges, strategy_name(binning.strategy)), cells, count(positive, narrow)
     )
-    return PUCounts(cells.merge(edges, strategy_name(binning.strategy)), cells, found)
+    if not fine:
+        return counts
+    kind = np.repeat(np.arange(2, dtype=np.uint8), [len(unlabeled), len(positive)])
+    parts = part_counts(Task({}, both, kind), cells)
+    return counts._replace(parts=_parts(cells, parts, count(unlabeled, parts.edges)))
+
+
+def _parts(cells: BinCounts, both: BinCounts, unlabeled: BinCounts) -> BinCounts:
+    """Unlabelled rows by part of a cell; in a cell of positives alone these."""
+    alone = (cells.count == 0)[both.place_in(cells.edges)]
+    fields = {
+        name: np.where(alone, getattr(both, name), getattr(unlabeled, name))
+        for name in ("count", "mean_score")
+    }
+    return replace(unlabeled, **fields)
 
 
 _YES = ("1", "true", "yes", "positive", "p")
@@ -548,5 +568,9 @@ def binned(counts: Counts, binning: Binning, n_bins: int, column: str) -> PUCoun
     narrow = cell_edges(
         counts.score, CELLS, edges, lambda: unlabeled.edges(CELLS, "quantile"), binning.closed
     )
-    cells, of_positive = (rows.count(narrow, binning.closed) for rows in (unlabeled, positive))
-    return PUCounts(cells.merge(edges, strategy_name(binning.strategy)), cells, of_positive)
+    of_positive, cells = (rows.count(narrow, binning.closed) for rows in (positive, unlabeled))
+    both = TiedRows(counts.score, counts.unlabeled + counts.positives, counts.positives)
+    parts = both.parts(cells)
+    parts = _parts(cells, parts, unlabeled.count(parts.edges, binning.closed))
+    bins = cells.merge(edges, strategy_name(binning.strategy))
+    return PUCounts(bins, cells, of_positive, parts)

@@ -34,6 +34,7 @@ from bayescal.curves.posterior import (
     by_component,
     evidence_warnings,
     kept_curve,
+    kept_parts,
     kept_rates,
     mean_curves,
     nonempty_cells,
@@ -102,6 +103,7 @@ class ProblemCase:
         n = problem.n_positive, problem.n_unlabeled
         theory = bounds_or_infinite(*n, mean, bins.n_bins, strategy)._asdict()
         near = self.model if isinstance(self.model, CaseControlAverage) else None
+        parts, cells = problem.unlabeled.parts, replace(problem.cells, count=problem.total)
         return CaseArrays(
             coords=self.coords,
             posterior=posterior,
@@ -110,6 +112,7 @@ class ProblemCase:
                 "curve_score": curve_scores(problem.unlabeled),
                 "cell_count": self.nonempty(problem.total),
                 "cell_score": self.nonempty(problem.cells.mean_score),
+                **({} if parts is None else kept_parts(cells, parts, self.model.compile_key[-1])),
             },
             point_estimate={**estimate, "n": sum(n), "class_prior": mean},
             bounds=bound_values(theory),
