@@ -301,15 +301,30 @@ class _BlockWhitening(_OfVectors):
     ndim_supp = 2
 
     def forward(self, value: Any, *inputs: Any) -> Any:
-        mean, root = inputs[-2:]
+        mean, root = self._of(*inputs)
         return pt.linalg.solve_triangular(root, value - mean, lower=False, b_ndim=1)
 
     def backward(self, value: Any, *inputs: Any) -> Any:
-        mean, root = inputs[-2:]
+        mean, root = self._of(*inputs)
         return mean + product(root, value, upper=True)
 
     def log_jac_det(self, value: Any, *inputs: Any) -> Any:
-        return pt.log(pt.abs(inputs[-1].diagonal(axis1=-2, axis2=-1))).sum()
+        root = self._of(*inputs)[1]
+        return pt.log(pt.abs(root.diagonal(axis1=-2, axis2=-1))).sum()
+
+    def _of(self, *inputs: Any) -> Any:
+        """Mean and root."""
+        return inputs[-2:]
+
+
+class _GroupedWhitening(_BlockWhitening):
+    """The same, where means are ``group_centre - link (common - centre)``."""
+
+    def _of(self, *inputs: Any) -> Any:
+        common, centre, group_centre, root, link = inputs[-5:]
+        groups, size = group_centre.shape
+        moved = product(link.reshape((groups * size, size)), common - centre)
+        return group_centre - moved.reshape((groups, size)), root
 
 
 def _log_density(value: Any, *parameters: Any) -> Any:
@@ -460,6 +475,33 @@ def _conditional(mu: Any, tau: Any, pull: Any, precision: Any) -> tuple[Any, Any
 def _log_pooled(value: Any, mu: Any, tau: Any, pull: Any, precision: Any) -> Any:
     apart = (value - mu) / tau
     return (-(apart**2) / 2 - pt.log(tau) - math.log(2 * math.pi) / 2).sum()
+
+
+def _log_density_of_deviations(value: Any, scale: Any, *_: Any) -> Any:
+    standard = value / scale
+    return -(standard**2 + math.log(2 * math.pi)).sum() / 2 - value.shape[0] * pt.log(scale).sum()
+
+
+def _draw_deviations(scale: Any, *inputs: Any, rng: np.random.Generator, size: Any) -> Any:
+    group_centre = inputs[-3]
+    return rng.normal(0, scale[..., None, :], (*(size or ()), *group_centre.shape[-2:]))
+
+
+def whitened_deviations(scale: Any, *inputs: Any) -> Any:
+    """Add independent Normal(0, scale) ``deviation`` of each group, (group, basis).
+
+    `inputs` are common coefficients and what `_GroupedWhitening` has after these.
+    """
+    return pm.CustomDist(
+        "deviation",
+        scale,
+        *inputs,
+        logp=_log_density_of_deviations,
+        random=_draw_deviations,
+        signature="(b),(b),(b),(g,b),(g,b,b),(g,b,b)->(g,b)",
+        default_transform=_GroupedWhitening(),
+        dims=("group", "basis"),
+    )
 
 
 def _draw_pooled(

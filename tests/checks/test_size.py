@@ -13,22 +13,22 @@ BUDGET = {
     "cli": 2363,
     "core": 9627,
     "curves": 2713,
-    "inference": 1964,
+    "inference": 2006,
     "measures": 918,
     "plots": 3334,
     "quantities/agnostic": 3833,
     "quantities/credal": 6490,
-    "quantities/ece": 3104,
-    "quantities/pu_ece": 6281,
+    "quantities/ece": 3045,
+    "quantities/pu_ece": 6308,
     "quantities/ssme": 5778,
     "quantities/temperature": 5046,
     "report": 3145,
-    "results": 6750,
+    "results": 6758,
     "workflow": 2874,
 }
 MOST_FILES = 211
 LONGEST = 600
-TEST_LINES = 53_531
+TEST_LINES = 53_539
 
 
 def lines(path: Path) -> int:

@@ -220,8 +220,13 @@ class PooledCurves(BaseModel):
         """``positives ~ Binomial(count, sigmoid(offset + design @ (common + deviation)))``."""
         import pymc as pm
 
-        from bayescal.inference.graph import add_data, observe_counts, product, whitened_normal
-        from bayescal.quantities.ece.grouped_whitening import whitened_deviations
+        from bayescal.inference.graph import (
+            add_data,
+            observe_counts,
+            product,
+            whitened_deviations,
+            whitened_normal,
+        )
 
         data = add_data(self.inputs(), _DIMS)
         pooling = pm.LogNormal("pooling", data["mu"], data["sigma"])

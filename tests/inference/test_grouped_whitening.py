@@ -5,8 +5,7 @@ import pymc as pm
 import pytest
 
 from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.inference.graph import logit_binomial, whitened_normal
-from bayescal.quantities.ece.grouped_whitening import whitened_deviations
+from bayescal.inference.graph import logit_binomial, whitened_deviations, whitened_normal
 from bayescal.quantities.ece.pooled_curves import arrow_gaussian
 from tests.interpreted import PLAIN
 from tests.quantities.ece.test_pooled_curves import SCALE, moments, regression
