@@ -60,6 +60,7 @@ RUNS = {
     ],
     "ssme": [
         ("ssme_bank.py --data {data}", 0.2),
+        ("ssme_curve.py --data {data}", 0.1),
         ("ssme_paper.py --data {data}", 2.0),
     ],
     "credal": [

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -24,17 +25,7 @@ os.environ.setdefault(
 
 import numpy as np
 from _results import begun, write
-from _ssme_methods import (
-    METRICS,
-    Found,
-    Method,
-    Split,
-    by_autoeval,
-    by_calibration,
-    of_metrics,
-    split_of,
-    values,
-)
+from _ssme_methods import METRICS, Split, Values, split_of, values
 from _ssme_paper import BY_CLASSIFIER, PAPER, SPLITS
 from _ssme_paper_tables import file_of, render
 from _ssme_tasks import Task, tasks
@@ -42,7 +33,8 @@ from scipy.special import logit
 from scipy.stats import rankdata
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.baselines import active_testing, labeled
+from bayescal.inference.sampler import CompiledModel, compile_model
+from bayescal.quantities.ssme.baselines import active_testing, autoeval, labeled
 from bayescal.quantities.ssme.estimator import (
     RELEASE,
     KDESettings,
@@ -52,6 +44,8 @@ from bayescal.quantities.ssme.estimator import (
 )
 from bayescal.quantities.ssme.flow import estimate_flow
 from bayescal.quantities.ssme.imputed_labels import (
+    bayesian_calibration,
+    build_model,
     dawid_skene,
     ensemble,
     majority_vote,
@@ -64,17 +58,31 @@ COUNTS = (20, 50, 100)
 FIXED_BUDGET = 10
 
 
-def by_fixed_budget(split: Split, seed: int) -> Found:
+type Method = Callable[[Split, int], Values]
+
+_COMPILED: dict[tuple[int, int], CompiledModel] = {}
+
+
+def of_metrics(estimate: Callable[..., Any]) -> Method:
+    """A method of scores and a seed that gives metrics."""
+    return lambda split, seed: values(estimate(split.scores, seed=seed))
+
+
+def by_calibration(split: Split, seed: int) -> Values:
+    key = (split.scores.n_classifiers, split.scores.n_labeled)
+    if key not in _COMPILED:
+        _COMPILED[key] = compile_model(build_model(split.scores))
+    found = bayesian_calibration(split.scores, cut=1e-4, seed=seed, compiled=_COMPILED[key])
+    return values(found.point)
+
+
+def by_fixed_budget(split: Split, seed: int) -> Values:
     found = active_testing(split.oracle, budget=FIXED_BUDGET, seed=seed)
-    return Found({"accuracy": found.estimate})
-
-
-def by_unbinned_error(split: Split, seed: int) -> Found:
-    return Found({"ece": estimate_unbinned_ece(split.scores, seed=seed)})
+    return {"accuracy": found.estimate}
 
 
 METHODS: dict[str, Method] = {
-    "Labeled": lambda split, _: Found(values(labeled(split.scores))),
+    "Labeled": lambda split, _: values(labeled(split.scores)),
     "Majority-Vote (hard)": of_metrics(majority_vote),
     "Majority-Vote (drawn)": of_metrics(partial(majority_vote, reading="drawn")),
     "Majority-Vote (drawn, threshold)": of_metrics(
@@ -82,10 +90,10 @@ METHODS: dict[str, Method] = {
     ),
     "Pseudo-Labeled": of_metrics(pseudo_labeled),
     "Dawid-Skene": of_metrics(dawid_skene),
-    "Bayesian-Calibration": by_calibration(1e-4),
-    "AutoEval": by_autoeval("self"),
+    "Bayesian-Calibration": by_calibration,
+    "AutoEval": lambda split, _: {"accuracy": autoeval(split.scores, guess="self").estimate},
     "Active-Testing": by_fixed_budget,
-    "Ensemble": lambda split, _: Found(values(ensemble(split.scores))),
+    "Ensemble": lambda split, _: values(ensemble(split.scores)),
     "SSME-KDE-M": of_metrics(estimate_each),
     "SSME-KDE-M (release)": of_metrics(partial(estimate_each, settings="release")),
     "SSME-KDE-M (release, weighted start)": of_metrics(
@@ -102,7 +110,9 @@ METHODS: dict[str, Method] = {
     "SSME-KDE (1000 epochs)": of_metrics(
         partial(estimate, settings=KDESettings(max_epochs=1000, tolerance=0.0))
     ),
-    "SSME-KDE (unbinned)": by_unbinned_error,
+    "SSME-KDE (unbinned)": lambda split, seed: {
+        "ece": estimate_unbinned_ece(split.scores, seed=seed)
+    },
     "SSME-NF": of_metrics(estimate_flow),
 }
 # Of two classes these are the same as the method without the addition, or not in the paper.
@@ -120,7 +130,7 @@ def measure(split: Split, method: Method, seed: int) -> dict[str, Any]:
     """
     start = time.process_time()
     try:
-        point = method(split, seed).point
+        point = method(split, seed)
     except InputError as error:
         return {"refused": str(error)}
     errors = {
