@@ -568,7 +568,7 @@ def binned(counts: Counts, binning: Binning, n_bins: int, column: str) -> PUCoun
     narrow = cell_edges(
         counts.score, CELLS, edges, lambda: unlabeled.edges(CELLS, "quantile"), binning.closed
     )
-    of_positive, cells = (rows.count(narrow, binning.closed) for rows in (positive, unlabeled))
+    cells, of_positive = (rows.count(narrow, binning.closed) for rows in (unlabeled, positive))
     both = TiedRows(counts.score, counts.unlabeled + counts.positives, counts.positives)
     parts = both.parts(cells)
     parts = _parts(cells, parts, unlabeled.count(parts.edges, binning.closed))
