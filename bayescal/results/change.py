@@ -263,10 +263,10 @@ def _windows(results: object, asked: _Asked) -> dict[str, _Window]:
             continue
         # All are of what the first has, so that it is missed where another has not.
         asked = asked._replace(var=one.variable.name) if asked.var is None else asked
-    for name, error in lost.items():
+    for name, why in lost.items():
         if len(found) < 2 or name == asked.baseline:
-            raise error
-        warn_caller(f"{error} It is left out of the change.", DataWarning)
+            raise why
+        warn_caller(f"{why} It is left out of the change.", DataWarning)
     if len(found) < 2:
         raise InputError(
             f"a change needs two windows or more; got {len(found)}. Pass the results of several, "

@@ -51,6 +51,7 @@ OPTIONS = fit_options(COMMAND)
         ("Say which, e.g. pos_label='yes'.", "Say which, e.g. --pos-label yes."),
         ("labels to pos_label='a b' and one", "labels to --pos-label 'a b' and one"),
         ("check the labels, and pos_label.", "check the labels, and --pos-label."),
+        ("its complement, set pos_label, or", "its complement, set --pos-label, or"),
         ("Set pos_label to the one that", "Set --pos-label to the one that"),
         ("or recode the labels to pos_label=1 and one other.", "labels to --pos-label 1 and one"),
         ("Sample longer: draws=2000, tune=1000; after", "longer: --draws 2000 --tune 1000; after"),

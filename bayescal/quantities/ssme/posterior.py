@@ -403,7 +403,7 @@ def kde_estimate(problem: Problem, ece: str | None) -> Estimate:
 def point_estimate(problem: Problem, ece: str | None) -> dict[str, Any]:
     """What a result holds of that, and the labelled rows it is of."""
     found, matrix = kde_estimate(problem, ece)._asdict(), problem.matrix
-    n = matrix.n_labeled
+    n: Any = matrix.n_labeled
     if matrix.group is not None:
         n = np.bincount(matrix.group[matrix.labeled], minlength=len(matrix.groups))
     return {"n": n, **{name: found[name] for name in (*Metrics._fields, "class_prior")}}
