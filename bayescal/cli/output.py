@@ -200,7 +200,7 @@ def as_options(message: str, options: Iterable[Option]) -> str:
         # After a bracket it is an argument of Python's.
         value = rf"(?<![\w,(]){option.name}=(?:('[^']* [^']*')|'?([^'\s]*[^'\s.,;])'?)(,(?= \w+=))?"
         message = re.sub(value, rf"{flag} \1\2", message)
-        message = re.sub(rf"(^|(?<=Set )){option.name}(?= (must|has|to) )", flag, message)
+        message = re.sub(rf"(^|(?<=Set )|(?<=: )){option.name}(?= (must|has|to) )", flag, message)
     return message
 
 

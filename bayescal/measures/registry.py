@@ -254,8 +254,8 @@ def _checked(found: Measure, given: dict[str, Any]) -> dict[str, float]:
     for name in found.options:
         if name not in given and needed[name].default is Parameter.empty:
             raise InputError(
-                f"{found.name} needs a {name}; got none. Pass {name}=0.25, or write "
-                f"{found.name}:0.25."
+                f"{found.name} needs a {name}; got none. Write {found.name}:0.25, or in Python "
+                f"pass {name}=0.25."
             )
     # A name says options by their order: those before the last one given are among them.
     last = max((n for n, name in enumerate(found.options, 1) if name in given), default=0)

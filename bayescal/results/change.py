@@ -326,7 +326,7 @@ def _window(name: str, tree: Any, asked: _Asked) -> _Window:
     except InputError as error:
         raise type(error)(f"window {name!r}: {error}") from None
     lower, upper = access.ends(interval(tree, one.name, asked.prob), case)
-    n = access.scalar(tree, schema.POINT_ESTIMATE, "n", case)
+    n = access.scalar(tree, schema.POINT_ESTIMATE, schema.N, case)
     figures = {"n": n, "mean": errors.mean, "lower": lower, "upper": upper}
     rng = access.stream_of(tree, *case.names, name)
     whose = replace(case, group=None, prior=None).title

@@ -53,6 +53,7 @@ OPTIONS = fit_options(COMMAND)
         ("check the labels, and pos_label.", "check the labels, and --pos-label."),
         ("its complement, set pos_label, or", "its complement, set --pos-label, or"),
         ("Set pos_label to the one that", "Set --pos-label to the one that"),
+        ("rows.csv: n_bins must be a whole", "rows.csv: --bins must be a whole"),
         ("or recode the labels to pos_label=1 and one other.", "labels to --pos-label 1 and one"),
         ("Sample longer: draws=2000, tune=1000; after", "longer: --draws 2000 --tune 1000; after"),
         ("after divergences also target_accept=0.99.", "also --target-accept 0.99."),

@@ -130,7 +130,7 @@ def test_a_column_of_a_table_named_as_the_other_class_is_refused(tmp_path):
         lambda: bc.ssme.count_rows(path, **given),
         lambda: bc.temperature.count_rows(path, **given),
     ):
-        with pytest.raises(InputError, match="column 'no'.* of the positive class, 'yes'; it is"):
+        with pytest.raises(InputError, match=r"^column 'no'.* of the positive class, 'ye"):
             read()
 
 
