@@ -200,8 +200,21 @@ def as_options(message: str, options: Iterable[Option]) -> str:
         # After a bracket it is an argument of Python's.
         value = rf"(?<![\w,(]){option.name}=(?:('[^']* [^']*')|'?([^'\s]*[^'\s.,;])'?)(,(?= \w+=))?"
         message = re.sub(value, rf"{flag} \1\2", message)
-        message = re.sub(rf"(^|(?<=Set )){option.name}(?= (must|has|to) )", flag, message)
+        message = re.sub(rf"(^|(?<=Set )|(?<=: )){option.name}(?= (must|has|to) )", flag, message)
     return message
+
+
+def with_options(tree: DataTree, options: Sequence[Option]) -> DataTree:
+    """A result whose status names options, for a report."""
+    from bayescal.results.access import json_attribute
+    from bayescal.results.schema import WARNINGS
+
+    shown = tree.copy(deep=False)
+    shown.attrs["status"] = as_options(str(tree.attrs["status"]), options)
+    if WARNINGS in tree.attrs:
+        said = json_attribute(tree, WARNINGS)
+        shown.attrs[WARNINGS] = json.dumps([(as_options(one, options), of) for one, of in said])
+    return shown
 
 
 _VERSION: Final = 1

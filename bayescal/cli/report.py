@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import batched
@@ -27,6 +28,7 @@ from bayescal.cli.output import (
     check_target,
     say_written,
     warn,
+    with_options,
 )
 from bayescal.cli.run import (
     check_of_result,
@@ -260,18 +262,23 @@ def _changes(
     var: str | None = None,
     lost: dict[tuple[str, str], str] | None = None,
 ) -> dict[tuple[str, str], Change]:
-    """Change of each classifier of each group; why a measure has no value goes into `lost`."""
+    """Change of each classifier of each group; where a measure has no value goes into `lost`."""
     keys, changes = set(fits), {}
     for group in dict.fromkeys(key[0] if isinstance(key, tuple) else key for key in fits):
         apart = [window for window in found.order if (group, window) in keys]
         results = {window: fits[group, window] for window in apart} if apart else fits[group]
         for classifier, changed in _of_group(results, apart, given, var):
+            key = str(group), classifier
             try:
-                changes[str(group), classifier] = changed()
+                with warnings.catch_warnings(record=True, action="always") as left_out:
+                    changes[key] = changed()
             except InputError as error:
                 if lost is None:
                     raise
-                lost[str(group), classifier] = str(error)
+                lost[key] = str(error)
+            else:
+                if lost is not None and left_out:
+                    lost[key] = " ".join(str(one.message) for one in left_out)
     return changes
 
 
@@ -400,7 +407,8 @@ def _of_results(files: Sequence[Path], output: Path, title: str, given: Given) -
     with in_terms_of(_OPTIONS):
         trees = [load(path) for path in files]
         prob, measures = given["prob"], given[MEASURE.name]
-        written = report(trees, output, title=title, prob=prob, measures=measures)
+        shown = [with_options(tree, _OPTIONS) for tree in trees]
+        written = report(shown, output, title=title, prob=prob, measures=measures)
         say_written([written], err=False)
         named = zip(files, trees, strict=True)
         return max(status_code(tree, _OPTIONS, f"{path.name}: ") for path, tree in named)

@@ -36,6 +36,7 @@ from bayescal.cli.output import (
     say_written,
     warn,
     width,
+    with_options,
     with_short_names,
     write,
     write_rows,
@@ -44,6 +45,7 @@ from bayescal.core.command import Command, Given, Option, files_of
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ScarWarning, ignored
 from bayescal.core.shown import terminal_bar
 from bayescal.core.text import capital
+from bayescal.report import ENDINGS
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -216,6 +218,8 @@ def _write(
     """Write a file; a table of rows has every row, of a fit under one prior."""
     from bayescal.results.access import is_prior_grid
 
+    if path.suffix.casefold() in ENDINGS:
+        tree = with_options(tree, fit_options(command))
     if command.write_rows is None or path.suffix.casefold() not in TABLES or is_prior_grid(tree):
         write(tree, path, prob, title)
         return

@@ -223,7 +223,7 @@ POS_LABEL = Option(
     default="1",
     metavar="VALUE",
     help="Label of the positive class.",
-    phrases={f"{word} pos_label": f"{word} --pos-label" for word in ("and", "where")},
+    phrases={f"{word} pos_label": f"{word} --pos-label" for word in ("and", "set", "where")},
 )
 FROM_LOGITS = Option(
     flags=("--from-logits",),

@@ -223,10 +223,11 @@ type Probabilities = NDArray[np.floating]
 
 
 class Column(NamedTuple):
-    """Values, and what a message calls them."""
+    """Values, what a message calls them, and the name that a table has for them."""
 
     name: str
     values: Any
+    header: str | None = None
 
 
 class Parts(NamedTuple):
@@ -319,7 +320,8 @@ def check_order(
 
     Where the user gives the classes, names count if they are all of them.
     """
-    names, known = column_names(column.values), [str(label) for label in classes]
+    names = column_names(column.values) if column.header is None else [column.header]
+    known = [str(label) for label in classes]
     # A lone column of a table without names of its own is called 0, too.
     if len(known) == 2 and names == [known[1 - positive]] != ["0"]:
         raise InputError(
@@ -386,7 +388,9 @@ def collect_columns(
     """Check columns by name, of each classifier one or one a class; errors say `where` they are."""
 
     def column(name: Any) -> Any:
-        return Column(f"column {name!r}{where}", columns[name]) if isinstance(name, str) else name
+        if not isinstance(name, str):
+            return name
+        return Column(f"column {name!r}{where}", columns[name], name)
 
     def side_by_side(names: Sequence[str]) -> Column:
         if len(names) == 1:

@@ -27,7 +27,7 @@ from bayescal.core.count_table import CountTable
 from bayescal.core.counts import MOST_CELLS, Counts, check_labeled
 from bayescal.core.counts_sql import WHOLE
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, code_groups, position, probabilities
+from bayescal.core.intake import Column, check_order, code_groups, position, probabilities
 from bayescal.core.sums import (
     Batch,
     CountedColumns,
@@ -138,8 +138,9 @@ def count_rows(
         found.setdefault(name, {})[part] = counts
     labels, weights = (name and column_of(rows, name) for name in (label, weight))
     check_rows(len(found), str(labels))
-    for parts in found.values():
-        check_labeled(joined(parts.values(), Counts.plus), str(labels), weights)
+    for name, parts in found.items():
+        every = check_labeled(joined(parts.values(), Counts.plus), str(labels), weights)
+        check_order(Column(column_of(rows, name), None, name), every.classes)
     if pairs:
         together = summed(rows, [label, *names], partial(_together, scores=names, **how))
     table = CountTable(found, together)
@@ -194,7 +195,7 @@ def _by_group(batch: Batch, group: str | None) -> Iterator[tuple[str, dict[str, 
     if group is None:
         yield WHOLE, columns
         return
-    name, values = columns[group]
+    name, values, _ = columns[group]
     codes, groups = code_groups(values, name, len(values), name)
     for place, part in enumerate(groups):
         rows = np.flatnonzero(codes == place)

@@ -50,7 +50,7 @@ class Batch(NamedTuple):
 
     def column(self, name: str) -> Column:
         """Take a column, under a name that says where it is."""
-        return Column(f"column {name!r}{self.place}", self.columns[name])
+        return Column(f"column {name!r}{self.place}", self.columns[name], name)
 
     def table(self, names: Sequence[str]) -> Column:
         """Take several columns side by side; a single one stays as it is."""

@@ -51,10 +51,9 @@ FAWCETT: Final = (
     "T. Fawcett, Pattern Recognition Letters 27, 2006, https://doi.org/10.1016/j.patrec.2005.10.010"
 )
 
-_ENDS: Final = (
-    "Scores strictly between 0 and 1 have fewer than two values, or part the labels wholly: choose "
-    "mean_gap."
-)
+_BOTH: Final = "It needs rows of both labels whose scores are strictly between 0 and 1"
+_ONE_WITHIN: Final = f"{_BOTH}: choose mean_gap."
+_PARTED: Final = f"{_BOTH}, of two values or more, and do not part the labels: choose mean_gap."
 _NONE_EXPECTED: Final = "No event is expected where every score is 0: choose mean_gap."
 _ONE_LABEL: Final = "It needs a positive rate of both labels: collect rows of the other label."
 _WRONG_END: Final = (
@@ -98,9 +97,9 @@ OWN: Final = (
     _measure("Kolmogorov-Smirnov", errors.ks, ARRIETA),
     _measure("mean gap", errors.mean_gap, CALSTER, None),
     _measure("O:E ratio", errors.oe, CALSTER, None, undefined=_NONE_EXPECTED),
-    _measure("calibration slope", errors.slope, COX, None, undefined=_ENDS),
-    _measure("calibration intercept", errors.intercept, COX, None, undefined=_ENDS),
-    _measure("calibration in the large", errors.citl, CALSTER, None, undefined=_ENDS),
+    _measure("calibration slope", errors.slope, COX, None, undefined=_PARTED),
+    _measure("calibration intercept", errors.intercept, COX, None, undefined=_PARTED),
+    _measure("calibration in the large", errors.citl, CALSTER, None, undefined=_ONE_WITHIN),
     _measure("Brier score", scores.brier, MURPHY, LESS, ROWS),
     _squares("Brier, miscalibration", scores.brier_miscalibration, MURPHY),
     _squares("Brier, discrimination", scores.brier_discrimination, MURPHY, MORE, MISCALIBRATED),
@@ -255,8 +254,8 @@ def _checked(found: Measure, given: dict[str, Any]) -> dict[str, float]:
     for name in found.options:
         if name not in given and needed[name].default is Parameter.empty:
             raise InputError(
-                f"{found.name} needs a {name}; got none. Pass {name}=0.25, or write "
-                f"{found.name}:0.25."
+                f"{found.name} needs a {name}; got none. Write {found.name}:0.25, or in Python "
+                f"pass {name}=0.25."
             )
     # A name says options by their order: those before the last one given are among them.
     last = max((n for n, name in enumerate(found.options, 1) if name in given), default=0)

@@ -230,7 +230,8 @@ def plot_differences(
     for name in (one for one in names if one != base):
         found = partial(difference, tree, name, base, var, class_=class_, group=group)
         fine = all(access.case_converged(tree, shown[one]) for one in (name, base))
-        rows.append(_row(short[name], found(prob), found(INNER), compared.better, fine))
+        wide = found(prob)
+        rows.append(_row(short[name], wide, found(INNER), compared.better, fine))
     rows.sort(key=lambda row: -row.mean if higher else row.mean)
     notes = style.notes_for(tree, list(shown.values()))
     figure, (ax,) = style.panels(ax, 1, 1, WIDTH, _height(rows), notes)
@@ -241,7 +242,8 @@ def plot_differences(
     margin = max(0.05 * (high - low), 1e-6)
     ax.set_xlim(low - margin, high + margin)
     where = ", ".join(shorten(value) for value in (class_, group) if value is not None)
-    name = f"{compared.title} minus that of {short[base]}"
+    # Of metrics of the curve the differences are of the labelled rows, which their title says.
+    name = f"{wide.title} minus that of {short[base]}"
     ax.set_xlabel(f"{name} ({where})" if where else name)
     return forest_legend(figure, prob, [])
 

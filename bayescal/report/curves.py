@@ -332,7 +332,7 @@ def decisions(view: View) -> Markup | None:
     parts = [_of_one(view, class_, group, thresholds) for class_, group in of_cases[:_MOST_CURVES]]
     left = len(of_cases) - _MOST_CURVES
     if left > 0:
-        note = '<p class="note">bayescal.plots.plot_decision_curve draws the other {}.</p>\n'
+        note = '<p class="note">In Python, plots.plot_decision_curve draws the other {}.</p>\n'
         parts.append(Markup(note).format(left))
     return Markup("\n").join(parts)
 

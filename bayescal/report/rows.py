@@ -172,7 +172,7 @@ def _block(view: View, case: ResultSlice) -> Markup:
     shown = [int(place) for place in evenly(rows.score[:, -1], LISTED)]
     heading = Markup("<h3>{}</h3>\n").format(plain(case.label)) if len(view.cases) > 1 else ""
     left = len(rows.row) - len(shown)
-    note = f"Rows evenly spaced by score; bayescal.row_table has the other {left}." if left else ""
+    note = f"Evenly spaced by score; {left} more are in row_table, or -o rows.csv." if left else ""
     said, listed = Markup(" ").join(_sentences(view, case, rows)), _list(view, case, rows, shown)
     block = Markup('{}<p>{}</p>\n{}<p class="note">{}</p>\n')
     return block.format(heading, said, listed, note)

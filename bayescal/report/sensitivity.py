@@ -215,7 +215,7 @@ def _sentence(view: View, frame: pd.DataFrame) -> str:
         return (
             "The prior is flat: raised to any power it stays the same, so power scaling says "
             "nothing about it. It is an assumption nevertheless. To see how the result depends on "
-            "it, fit under other priors with bayescal.prior_sensitivity."
+            "it, fit under other priors with bayescal.prior_sensitivity, or bayescal sensitivity."
         )
     if words <= {*_SHORT, scaling.IMPOSSIBLE, scaling.CONSTANT, scaling.UNDEFINED}:
         return "The sensitivity to the prior cannot be computed from these draws."
@@ -235,6 +235,6 @@ def _sentence(view: View, frame: pd.DataFrame) -> str:
     what = f"{name[0].lower()}{name[1:]}" if name[1:2].islower() else name
     return (
         f"The prior matters{where}. Where it does most, twice its weight would {way} the {what} by "
-        f"{abs(strongest['prior_shift']):.2f} posterior standard deviations. Fit under other "
-        "priors with bayescal.prior_sensitivity before relying on the result."
+        f"{abs(strongest['prior_shift']):.2f} posterior standard deviations. Before relying on the "
+        "result fit under other priors with bayescal.prior_sensitivity, or bayescal sensitivity."
     )

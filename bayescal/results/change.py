@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -11,7 +11,7 @@ import xarray as xr
 
 from bayescal.core import text
 from bayescal.core.checks import check_is, check_known, check_number
-from bayescal.core.errors import InputError
+from bayescal.core.errors import DataWarning, InputError, NoValueError, ignored, warn_caller
 from bayescal.core.quantity import CALIBRATION_ERRORS, MORE, ROW, Variable
 from bayescal.core.shown import Showing, Shown, strip_of
 from bayescal.results import access, schema
@@ -146,7 +146,12 @@ def change(
     ------
     InputError
         If there are fewer than two windows, one has no result, they differ in their classifiers,
-        a name is unknown, or the variable has no better direction.
+        a name is unknown, the variable has no better direction, or no value in `baseline`.
+
+    Warns
+    -----
+    DataWarning
+        If the variable has no value in a window, as the AUC of one label: it is left out.
 
     Notes
     -----
@@ -188,7 +193,7 @@ def change(
 
     tail(prob)
     check_number(alarm, "alarm", "[0.5, 1]", "Pass 0.95, say.")
-    windows = _windows(results, _Asked(var, prob, classifier, class_, group))
+    windows = _windows(results, _Asked(var, prob, classifier, class_, group, baseline))
     names = list(windows)
     base = names[0] if baseline is None else baseline
     check_known(base, names, "baseline", "the series")
@@ -223,6 +228,7 @@ class _Asked(NamedTuple):
     classifier: str | None
     class_: str | None
     group: str | None
+    baseline: str | None
 
 
 class _Window(NamedTuple):
@@ -237,20 +243,30 @@ class _Window(NamedTuple):
 
 
 def _windows(results: object, asked: _Asked) -> dict[str, _Window]:
-    """Windows by name, in order, all of the same classifier."""
+    """Windows by name, in order, all of the same classifier; those without a value left out."""
     if isinstance(results, xr.DataTree):
-        found = _groups(results, asked)
-    else:
-        found = {}
-        for name, tree in _named(results).items():
-            if str(name) in found:
-                raise InputError(
-                    f"windows must have different names; {str(name)!r} is one as a word and as a "
-                    "number. Rename one."
-                )
-            found[str(name)] = one = _window(str(name), tree, asked)
-            # All are of what the first has, so that it is missed where another has not.
-            asked = asked._replace(var=one.variable.name) if asked.var is None else asked
+        # Once for all groups; those without a value are warned of as windows.
+        with ignored(DataWarning):
+            results, var = with_measure(results, asked.var)
+        asked = asked._replace(var=var)
+    found, lost = dict[str, _Window](), dict[str, NoValueError]()
+    for name, tree, group in _parts(results, asked):
+        if name in found or name in lost:
+            raise InputError(
+                f"windows must have different names; {name!r} is one as a word and as a number. "
+                "Rename one."
+            )
+        try:
+            found[name] = one = _window(name, tree, asked._replace(group=group))
+        except NoValueError as error:
+            lost[name] = error
+            continue
+        # All are of what the first has, so that it is missed where another has not.
+        asked = asked._replace(var=one.variable.name) if asked.var is None else asked
+    for name, why in lost.items():
+        if len(found) < 2 or name == asked.baseline:
+            raise why
+        warn_caller(f"{why} It is left out of the change.", DataWarning)
     if len(found) < 2:
         raise InputError(
             f"a change needs two windows or more; got {len(found)}. Pass the results of several, "
@@ -266,16 +282,17 @@ def _windows(results: object, asked: _Asked) -> dict[str, _Window]:
     return found
 
 
-def _groups(tree: xr.DataTree, asked: _Asked) -> dict[str, _Window]:
-    """Groups of one result, which are its windows."""
+def _parts(results: object, asked: _Asked) -> Iterator[tuple[str, Any, str | None]]:
+    """Name, result and group of each window."""
+    if not isinstance(results, xr.DataTree):
+        yield from ((str(name), tree, asked.group) for name, tree in _named(results).items())
+        return
     if asked.group is not None:
         raise InputError(
             f"the groups of one result are its windows; got group={asked.group!r}. Leave group "
             "out, or pass a result a window."
         )
-    tree, var = with_measure(tree, asked.var)
-    names = access.names_along(tree, schema.GROUP)
-    return {name: _window(name, tree, asked._replace(group=name, var=var)) for name in names}
+    yield from ((name, results, name) for name in access.names_along(results, schema.GROUP))
 
 
 def _named(results: Any) -> Mapping[Any, Any]:
@@ -307,9 +324,9 @@ def _window(name: str, tree: Any, asked: _Asked) -> _Window:
         case = access.named_case(tree, asked.classifier, asked.class_, asked.group)
         errors = _errors(tree, one.name, case)
     except InputError as error:
-        raise InputError(f"window {name!r}: {error}") from None
+        raise type(error)(f"window {name!r}: {error}") from None
     lower, upper = access.ends(interval(tree, one.name, asked.prob), case)
-    n = access.scalar(tree, schema.POINT_ESTIMATE, "n", case)
+    n = access.scalar(tree, schema.POINT_ESTIMATE, schema.N, case)
     figures = {"n": n, "mean": errors.mean, "lower": lower, "upper": upper}
     rng = access.stream_of(tree, *case.names, name)
     whose = replace(case, group=None, prior=None).title
@@ -338,8 +355,9 @@ def _errors(tree: xr.DataTree, var: str, case: ResultSlice) -> Errors:
         for group in (schema.POSTERIOR, access.conditional_group(tree, var))
     )
     if np.isnan(low).all():
-        raise InputError(
-            f"a change needs draws; {var!r} is undefined in every draw. Choose another metric."
+        raise NoValueError(
+            f"a change needs draws; {var!r} is undefined in every draw, as it may be of rows with "
+            "one label. Choose another metric."
         )
     return Errors(low, high, access.posterior_mean(tree, var, case))
 

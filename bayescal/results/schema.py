@@ -148,6 +148,7 @@ NUTS_DRAWS: Final = "nuts_draws"
 """Draws by NUTS under each description, 0 where it was not sampled, in `model_average`."""
 BOUNDARY_CALIBRATED: Final = "boundary_calibrated"
 JUMP_PROBABILITY: Final = "jump_probability"
+N: Final = "n"
 EFFECTIVE_N: Final = "effective_n"
 SHARED: Final = "shared"
 """Root attribute with the variables that classifiers or groups have in common, by dimension."""
@@ -270,6 +271,20 @@ def check_result(tree: object) -> None:
     for dim in CASE_DIMS:
         if dim in sizes:
             check_unique([str(name) for name in posterior.get_index(dim)], dim)
+    _check_whole(tree)
+
+
+def _check_whole(tree: xr.DataTree) -> None:
+    """Refuse some of the cells or bins: the numbers of a case are of all of them."""
+    data, points = (tree.children.get(name, tree) for name in (CONSTANT_DATA, POINT_ESTIMATE))
+    parts, edges = data.variables.get(f"{PART}_cell"), points.sizes.get("bin_edge", 1)
+    n_cells = 0 if parts is None or not parts.size else int(parts.values.max()) + 1
+    for held, dim, n in ((data, CELL, n_cells), (points, BIN, edges - 1)):
+        if (size := held.sizes.get(dim, 0)) < n:
+            raise InputError(
+                f"a result must have every {dim}; this selection has {size or 'one'} of {n}. "
+                "Select classifiers, classes, groups or draws alone."
+            )
 
 
 def check_result_of(tree: xr.DataTree, quantity: str) -> None:

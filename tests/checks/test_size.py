@@ -10,25 +10,25 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 121,
     "quantities": 223,
-    "cli": 2363,
-    "core": 9627,
+    "cli": 2388,
+    "core": 9632,
     "curves": 2713,
     "inference": 2006,
     "measures": 918,
-    "plots": 3334,
+    "plots": 3336,
     "quantities/agnostic": 3833,
     "quantities/credal": 6490,
     "quantities/ece": 3045,
     "quantities/pu_ece": 6308,
-    "quantities/ssme": 5778,
+    "quantities/ssme": 5784,
     "quantities/temperature": 5046,
     "report": 3145,
-    "results": 6758,
+    "results": 6791,
     "workflow": 2874,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_539
+TEST_LINES = 53_627
 
 
 def lines(path: Path) -> int:

@@ -48,6 +48,18 @@ def test_a_failed_fit_is_said(kept: Path, tmp_path: Path) -> None:
     assert (tmp_path / "review.html").exists()
 
 
+def test_a_report_names_options_and_the_result_that_is_kept_arguments(file, tmp_path) -> None:
+    given = [file, "--label", "y", "--score", "p", "--quick", "--draws", 20]
+    files = [tmp_path / name for name in ("fit.nc", "fit.html", "kept.html")]
+    found = commands.run("ece", *given, "-o", files[0], "-o", files[1])
+    assert found.exit_code == run(files[0], "-o", files[2]).exit_code == 3
+    for path in files[1:]:
+        said = words(Page(path.read_text()).section("answer").text)
+        assert "Draw more: --draws 4000; or leave out --quick." in said
+        assert "draws=4000" not in path.read_text()
+    assert "draws=4000; or sample by method='nuts'." in bc.load(files[0]).attrs["status"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said_here"),
     [
@@ -147,7 +159,10 @@ def test_a_measure_without_a_value_is_left_out_and_said(
     assert result.exit_code == 1
     assert "auc of p could not be fitted: window '2025-10': auc must be a" in result.stderr
     page = Page(output.read_text())
-    assert "E90" in words(page.section("measure-1").text)
+    # The other windows have one.
+    assert "2025-02" in (found := words(page.section("measure-1").text))
+    assert "2025-10" not in found
+    assert "E90" in words(page.section("measure-2").text)
     assert "auc of p" in words(page.section("failures").text)
 
 

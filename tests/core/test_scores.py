@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores, Task, top_label
 
@@ -116,6 +117,21 @@ def test_a_column_named_as_the_other_class_is_refused(lone):
         for name in ("yes", "vit", "0"):
             right = Scores(y, lone(p, name), pos_label="yes", **given)
             np.testing.assert_array_equal(right.y_prob, [p])
+
+
+def test_a_column_of_a_table_named_as_the_other_class_is_refused(tmp_path):
+    table = {"y": ["no", "yes", "yes"], "no": [0.2, 0.7, 0.9]}
+    (path := tmp_path / "rows.csv").write_text("y,no\nno,.2\nyes,.7\nyes,.9\n")
+    given = {"label": "y", "score": "no", "pos_label": "yes"}
+    for read in (
+        lambda: Scores.from_frame(table, **given),
+        lambda: bc.core.tables.read_scores(path, **given),
+        lambda: bc.count_rows(path, **given),
+        lambda: bc.ssme.count_rows(path, **given),
+        lambda: bc.temperature.count_rows(path, **given),
+    ):
+        with pytest.raises(InputError, match=r"^column 'no'.* of the positive class, 'ye"):
+            read()
 
 
 def test_one_row_works():

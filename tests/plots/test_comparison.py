@@ -15,6 +15,7 @@ from bayescal.results.compare import difference
 from bayescal.results.intervals import interval
 from tests.plots.looks import assert_readable, words
 from tests.plots.test_any_plot import OF_ERRORS, Plot
+from tests.several import result_of
 from tests.synthetic import make_result
 from tests.synthetic_ssme import HIGHER, METRICS, make_panel_result
 
@@ -92,6 +93,15 @@ def test_the_reference_and_the_class_can_be_chosen() -> None:
     ax = plot_differences(tree, reference="gbm", class_="dog").axes[0]
     assert _rows(ax) == ["vit"]
     assert ax.get_xlabel() == "TCE minus that of gbm (dog)"
+
+
+def test_the_label_says_that_metrics_of_curves_are_compared_on_the_labelled_rows() -> None:
+    tree = result_of("agnostic")
+    ax = plot_differences(tree, "auc", reference="plain").axes[0]
+    assert ax.get_xlabel() == "AUC (labelled rows) minus that of plain"
+    drawn = np.mean(_line(ax, _rows(ax).index("sharp"), 1.2))
+    rows = difference(tree, "sharp", "plain", "auc")
+    assert drawn == np.mean([rows.lower, rows.upper])
 
 
 def test_a_failed_fit_shows_in_the_differences() -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from scipy.stats import norm
+from sklearn.metrics import roc_auc_score
 
 import bayescal as bc
 from bayescal.core.quantity import CALIBRATION_ERRORS, METRIC, MORE, CaseArrays, Variable
@@ -119,6 +120,36 @@ def test_measures_of_the_curve_are_variables_too() -> None:
     assert found.table["mean"].tolist() == [float(bc.measure(tree, "e90").mean())] * 2
     # Of two equal posteriors either may be the larger; four standard errors of 1000 draws.
     assert found.table["baseline_prob_worse"].iloc[1] == pytest.approx(0.5, abs=0.07)
+
+
+def test_windows_of_one_label_have_no_auc_and_are_left_out() -> None:
+    rng = np.random.default_rng(1)
+    score = rng.random(300)
+    label, group = rng.random(300) < score, np.repeat(["a", "b", "c"], 100)
+    label[group == "b"] = True
+    how: Any = {"method": "direct", "draws": 500, "seed": 1}
+    of_group = bc.fit(bc.ece, bc.Scores(y_true=label, y_prob=score, group=group), **how)
+    apart = {
+        name: bc.fit(bc.ece, bc.Scores(label[group == name], score[group == name]), **how)
+        for name in "abc"
+    }
+    for results in (of_group, apart):
+        with pytest.warns(bc.core.errors.DataWarning, match="'b'.* left out of the change") as said:
+            found = bc.change(results, "auc").table
+        assert len(said) == 1
+        assert list(found.index) == ["a", "c"]
+        for name in "ac":
+            own = group == name
+            # The Bayesian bootstrap's mean; four standard errors of it.
+            by_hand = roc_auc_score(label[own], score[own])
+            assert found.loc[name, "mean"] == pytest.approx(by_hand, abs=0.01)
+        with pytest.raises(bc.InputError, match="window 'b'"):
+            bc.change(results, "auc", baseline="b")
+
+
+def test_windows_of_ssme_have_their_labelled_rows() -> None:
+    tree = result_of("ssme")
+    assert bc.change([tree, tree], classifier="plain").table["n"].tolist() == [30, 30]
 
 
 def test_the_same_results_give_the_same_numbers_whatever_the_other_windows() -> None:

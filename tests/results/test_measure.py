@@ -323,7 +323,7 @@ def tce(rate: Any, score: Any, mass: Any) -> Any:
     ("spec", "message"),
     [
         ("e99", "no variable or measure 'e99'; did you mean 'e90'"),
-        ("net_benefit", "needs a threshold; got none. Pass threshold=0.25"),
+        ("net_benefit", "needs a threshold; got none. Write net_benefit:0.25, or in P"),
         ("net_benefit:2", r"threshold must be a number in \(0, 1\); got 2.0"),
         ("accuracy:a", "must be numbers; got 'accuracy:a'"),
         ("slope:3", "must be given as slope; got 'slope:3'"),

@@ -9,6 +9,7 @@ import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
 from bayescal.results.schema import MAX_RHAT, MIN_EBFMI, MIN_ESS, problems, remedy
+from tests.several import result_of
 from tests.synthetic import make_result
 
 
@@ -183,6 +184,15 @@ def test_a_posterior_thinned_alone_is_refused(part) -> None:
     tree["posterior"] = xr.DataTree(tree["posterior"].dataset.isel(part))
     with pytest.raises(InputError, match=r"must have the draws of posterior; got \d+ along"):
         bc.summary(tree)
+
+
+@pytest.mark.parametrize("part", [0, slice(5), [0, 5, 7]])
+@pytest.mark.parametrize("dim", ["cell", "bin"])
+def test_some_of_the_cells_or_bins_are_refused(dim: str, part: object) -> None:
+    some = result_of("ece").isel({dim: part})
+    for ask in (bc.summary, lambda one: bc.measure(one, "e90"), bc.plots.plot_reliability):
+        with pytest.raises(InputError, match=rf"must have every {dim}; .* \w+ of \d+\. Select cl"):
+            ask(some)
 
 
 def test_stacked_draws_are_refused() -> None:

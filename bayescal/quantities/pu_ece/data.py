@@ -536,7 +536,7 @@ def _counts(batches: Iterator[Batch], scores: Sequence[str], column: str) -> Sev
     """Count the rows of a part."""
     sums, n_read = {name: CellSums() for name in scores}, 0
     for batch in batches:
-        name, values = batch.column(column)
+        name, values, _ = batch.column(column)
         kind = np.where(selected(to_numpy(values, name), name), POSITIVE, UNLABELED)
         for score, one in sums.items():
             one.add(probabilities(batch.column(score)), kind)

@@ -74,6 +74,7 @@ VARIABLES: tuple[Variable, ...] = (
     *undrawn("class_score", dims=("classifier", "obs", "label_class")),
     *undrawn("class_prior", dims=("label_class",)),
     *undrawn("label", dims=("label_row",)),
+    *undrawn("n", dims=("group",)),
 )
 REFERENCES: tuple[Reference, ...] = (
     Reference(

@@ -144,7 +144,7 @@ def rescaled_error(error: float | Floats, labeled_error: float | Floats) -> Floa
         If an error is negative or not finite, or one of labelled rows alone is 0.
     """
     found, base = finite_numbers(error, "error"), finite_numbers(labeled_error, "labeled_error")
-    # The tiniest numbers have lost their digits, and a quotient by them is infinite.
+    # The tiniest numbers have lost their digits.
     if not base.size or base.min() < np.finfo(np.float64).tiny:
         raise InputError(
             f"the error of labelled rows alone must be above 0; got {shown(labeled_error)}. "
@@ -153,9 +153,11 @@ def rescaled_error(error: float | Floats, labeled_error: float | Floats) -> Floa
     if (found < 0).any():
         raise InputError(f"error must be >= 0; got {shown(error)}. Pass mean absolute errors.")
     try:
-        return np.asarray(found / base)
+        with np.errstate(over="ignore"):
+            quotient = found / base
     except ValueError as error:
         raise InputError(
             f"error and labeled_error must be of the same splits; got shapes {found.shape} and "
             f"{base.shape}. Pass one number each, or arrays of one shape."
         ) from error
+    return finite_numbers(quotient, "error / labeled_error")

@@ -401,9 +401,12 @@ def kde_estimate(problem: Problem, ece: str | None) -> Estimate:
 
 
 def point_estimate(problem: Problem, ece: str | None) -> dict[str, Any]:
-    """What a result holds of that."""
-    found = kde_estimate(problem, ece)._asdict()
-    return {name: found[name] for name in (*Metrics._fields, "class_prior")}
+    """What a result holds of that, and the labelled rows it is of."""
+    found, matrix = kde_estimate(problem, ece)._asdict(), problem.matrix
+    n: Any = matrix.n_labeled
+    if matrix.group is not None:
+        n = np.bincount(matrix.group[matrix.labeled], minlength=len(matrix.groups))
+    return {"n": n, **{name: found[name] for name in (*Metrics._fields, "class_prior")}}
 
 
 def reference_estimates(problem: Problem, ece: str | None) -> dict[str, Floats]:

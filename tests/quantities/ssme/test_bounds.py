@@ -111,6 +111,7 @@ def test_rescaled_error():
     )
     wrong = {"above 0; got 0": (0.1, 0.0), r"above 0; got \[\]": ([0.1], [])}
     wrong |= {"labeled_error must be finite": (0.1, np.inf), "error must be >= 0": (-0.1, 0.2)}
+    wrong |= {"labeled_error must be finite; got inf at": (1e308, 1e-307)}
     for said, errors in wrong.items():
         with pytest.raises(InputError, match=said):
             rescaled_error(*errors)

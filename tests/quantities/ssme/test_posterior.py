@@ -300,6 +300,9 @@ def test_every_array_has_the_dims_that_the_case_names(name):
     for key, values in found.point_estimate.items():
         if key != "class_prior":
             assert np.shape(values) == shape(key), key
+    matrix = own.problem.matrix
+    of_group = [matrix.group == k for k in range(len(matrix.groups))] or np.ones(matrix.n_obs, bool)
+    assert np.all(found.point_estimate["n"] == np.sum((matrix.y >= 0) & of_group, axis=-1))
     for key, values in found.reference_estimates.items():
         assert values.shape == (2, *shape(key)), key
     for key, values in found.log_prior.items():
