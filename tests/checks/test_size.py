@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5778,
     "quantities/temperature": 5046,
     "report": 3145,
-    "results": 6758,
+    "results": 6762,
     "workflow": 2874,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_539
+TEST_LINES = 53_560
 
 
 def lines(path: Path) -> int:
