@@ -45,8 +45,8 @@ class Measure(NamedTuple):
         Source of the definition.
     copies_tie : bool
         Whether near copies of a classifier have near values: logarithms of scores have not.
-    squared : bool
-        Whether gaps count by their squares: within the last cells of a rare event these differ.
+    by_part : bool
+        Whether it needs parts of cells, as squares and logits do: those of a rare event are wide.
 
     Notes
     -----
@@ -79,7 +79,7 @@ class Measure(NamedTuple):
     undefined: str = ""
     reference: str = ""
     copies_tie: bool = False
-    squared: bool = False
+    by_part: bool = False
 
 
 def with_options(measure: Measure, options: Mapping[str, float]) -> Measure:

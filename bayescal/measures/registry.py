@@ -70,16 +70,16 @@ def _measure(
     components: str = ALL,
     undefined: str = "",
     options: tuple[str, ...] = (),
-    squared: bool = False,
+    by_part: bool = False,
 ) -> Measure:
     """A measure that has the name of its function, and the first line of its docstring."""
     name, meaning = function.__name__, (function.__doc__ or "").strip().partition("\n")[0]
     facts = name, title, function, meaning, better, components, options, undefined, reference
-    return Measure(*facts, copies_tie=True, squared=squared)
+    return Measure(*facts, copies_tie=True, by_part=by_part)
 
 
-# Logarithms are nearly squares.
-_squares = partial(_measure, squared=True)
+# No straight lines of rate and score: a mean over a wide cell is not that at its mean.
+_bent = partial(_measure, by_part=True)
 _AT: Final = ("threshold",)
 _COSTS: Final = (*_AT, "false_positive", "false_negative")
 OWN: Final = (
@@ -88,8 +88,8 @@ OWN: Final = (
     _measure("E_max", errors.emax, AUSTIN),
     _measure("E50", errors.e50, AUSTIN),
     _measure("E90", errors.e90, AUSTIN),
-    _squares("l2 error", errors.l2, KUMAR),
-    _squares("ECI", errors.eci, HOORDE),
+    _bent("l2 error", errors.l2, KUMAR),
+    _bent("ECI", errors.eci, HOORDE),
     _measure("over-estimation", errors.over, AUSTIN),
     _measure("under-estimation", errors.under, AUSTIN),
     _measure("smooth ECE", errors.smece, SMOOTH),
@@ -97,23 +97,25 @@ OWN: Final = (
     _measure("Kolmogorov-Smirnov", errors.ks, ARRIETA),
     _measure("mean gap", errors.mean_gap, CALSTER, None),
     _measure("O:E ratio", errors.oe, CALSTER, None, undefined=_NONE_EXPECTED),
+<<<<<<< HEAD
     _measure("calibration slope", errors.slope, COX, None, undefined=_PARTED),
     _measure("calibration intercept", errors.intercept, COX, None, undefined=_PARTED),
     _measure("calibration in the large", errors.citl, CALSTER, None, undefined=_ONE_WITHIN),
+=======
+    _bent("calibration slope", errors.slope, COX, None, undefined=_ENDS),
+    _bent("calibration intercept", errors.intercept, COX, None, undefined=_ENDS),
+    _bent("calibration in the large", errors.citl, CALSTER, None, undefined=_ENDS),
+>>>>>>> a2eb841a923260d438a8e72350b5806662b17e57
     _measure("Brier score", scores.brier, MURPHY, LESS, ROWS),
-    _squares("Brier, miscalibration", scores.brier_miscalibration, MURPHY),
-    _squares("Brier, discrimination", scores.brier_discrimination, MURPHY, MORE, MISCALIBRATED),
+    _bent("Brier, miscalibration", scores.brier_miscalibration, MURPHY),
+    _bent("Brier, discrimination", scores.brier_discrimination, MURPHY, MORE, MISCALIBRATED),
     _measure("Brier, uncertainty", scores.brier_uncertainty, MURPHY, None, ROWS),
     _measure("scaled Brier score", scores.scaled_brier, MURPHY, MORE, ROWS, _ONE_LABEL),
     _measure("log loss", scores.log_loss, MURPHY, LESS, ROWS, _WRONG_END)._replace(
         copies_tie=False
     ),
-    _squares(
-        "log loss, miscalibration", scores.log_loss_miscalibration, MURPHY, undefined=_WRONG_END
-    ),
-    _squares(
-        "log loss, discrimination", scores.log_loss_discrimination, MURPHY, MORE, MISCALIBRATED
-    ),
+    _bent("log loss, miscalibration", scores.log_loss_miscalibration, MURPHY, undefined=_WRONG_END),
+    _bent("log loss, discrimination", scores.log_loss_discrimination, MURPHY, MORE, MISCALIBRATED),
     _measure("log loss, uncertainty", scores.log_loss_uncertainty, MURPHY, None, ROWS),
     _measure("prevalence", scores.prevalence, FAWCETT, None, ROWS),
     _measure("AUC", scores.auc, FAWCETT, MORE, ROWS, _ONE_LABEL),

@@ -240,7 +240,7 @@ def curve_by_part(cells: Cells, rows: Rows, weight: Floats) -> Cells:
     apart = np.flatnonzero(rows.score != cells.score[rows.cell])
     if len(apart):
         rate[..., apart] = _between(cells, rows, apart)
-    return Cells(rate, rows.score, own * each)
+    return Cells(rate, rows.score, own * each, rows.ends)
 
 
 def _between(cells: Cells, rows: Rows, part: Whole) -> Floats:

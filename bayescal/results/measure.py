@@ -85,7 +85,7 @@ def measure(
 
     Cells are narrow ranges of the score, about 100, or each one score where there are fewer. Means
     over rows are of their parts, a hundredth of either label at most, whose rows count as tied; a
-    threshold within one parts it evenly. So are squared gaps of a curve.
+    threshold within one parts it evenly. So are squared gaps and lines of a curve.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def measure(
     lost: _Lost = {}
     for case in curves_of(tree):
         cells = curve_cells(tree, case, one.components)
-        if one.squared:
+        if one.by_part:
             [cells] = _by_part(tree, case, (cells, ...))
         found.loc[access.place_in(found, case)] = next(values_of(cells, [one], case, lost))
     _check_lost(tree, lost)
@@ -193,7 +193,10 @@ def values_of(
 
 
 def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
-    """The curve of a case: of the whole posterior, given miscalibration, or of its rows alone."""
+    """The curve of a case: of the whole posterior, given miscalibration, or of its rows alone.
+
+    Of unlabelled rows it is that given miscalibration, by the parts that rank them.
+    """
     rows = rows_of(tree, case) if of == ROWS else None
     score, _, held = cells_with_rows(tree, case)
     if rows is not None:
@@ -209,7 +212,8 @@ def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
     if of != ALL and not access.has_variable(tree, schema.CURVE, f"{_GIVEN}{RATE}"):
         rate = np.where((rate == score).all(axis=-1, keepdims=True), np.nan, rate)
     mass = np.take(mass, held, axis=-1)
-    return Cells(rate, score, mass / mass.sum(axis=-1, keepdims=True))
+    cells = Cells(rate, score, mass / mass.sum(axis=-1, keepdims=True))
+    return _by_part(tree, case, (cells, ...))[0] if of == ROWS else cells
 
 
 def _by_part(tree: xr.DataTree, case: ResultSlice, *curves: tuple[Cells, Any]) -> list[Cells]:
@@ -420,10 +424,10 @@ def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Fou
         # Other draws are of the same curve in both, and need no second evaluation.
         other = (own.rate != whole.rate).any(-1) | (own.mass != whole.mass).any(-1)
         rest = Cells(whole.rate[None, other], whole.score, whole.mass[None, other])
-        for squared in sorted({one.squared for one in of_curve}):
-            if squared:
+        for by_part in sorted({one.by_part for one in of_curve}):
+            if by_part:
                 own, rest = _by_part(tree, case, (own, ...), (rest, other.ravel()))
-            some = [one for one in of_curve if one.squared == squared]
+            some = [one for one in of_curve if one.by_part == by_part]
             for one, values in zip(some, values_of(own, some, case, lost), strict=True):
                 given[one.name].loc[place] = values
                 if one.components == ALL and other.any():

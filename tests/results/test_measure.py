@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import weighted_influence
+from bayescal.measures import errors
 from bayescal.measures.measure import Measure
 from bayescal.measures.registry import resolve
 from bayescal.quantities.ece.simulator import sample_panel
@@ -77,7 +78,7 @@ def resolution(rate: np.ndarray, score: np.ndarray, mass: np.ndarray) -> np.ndar
     [
         ("e90", e90, "curve", 1e-6),
         # The minimiser stops at a loss that is right to about nine digits.
-        ("slope", slope, "curve", 1e-4),
+        (Measure("line", "", errors.slope), slope, "curve", 1e-4),
         (
             Measure("resolution", "", resolution, components="miscalibrated"),
             resolution,
@@ -97,6 +98,21 @@ def test_draws_are_those_of_the_curve(
     np.testing.assert_allclose(found, oracle(rate, score, mass), atol=tolerance)
 
 
+def test_lines_of_a_rare_event_are_not_those_of_wide_cells() -> None:
+    # Scores of the last hundredth are .3 to 1: at their mean the line was another, by 5 sd.
+    grid = np.linspace(-22, 8, 10_001)
+    weight, rate = np.exp(-((grid + 7.5) ** 2) / 18), expit(grid * 2 / 3 - 2.5)
+    citl = brentq(lambda a: np.average(expit(a + grid) - rate, weights=weight), -5, 0)
+    rng = np.random.default_rng(20)
+    logits = -7.5 + 3 * rng.normal(size=100_000)
+    label = rng.random(100_000) < expit(logits * 2 / 3 - 2.5)
+    scores = bc.Scores(y_true=label, y_prob=expit(logits))
+    tree = bc.fit(bc.ece, scores, method="direct", draws=400, chains=2, seed=20)
+    for name, expected in {"slope": 2 / 3, "intercept": -2.5, "citl": citl}.items():
+        draws = bc.measure(tree, name)
+        assert float(draws.mean()) == pytest.approx(expected, abs=2 * float(draws.std()))
+
+
 @pytest.mark.parametrize("quantity", [bc.ece, bc.credal, bc.pu_ece])
 @pytest.mark.parametrize("line", [(0, 1), (-2, 0.7)])
 def test_squares_of_a_rare_event_are_not_those_of_wide_cells(
@@ -111,9 +127,14 @@ def test_squares_of_a_rare_event_are_not_those_of_wide_cells(
     squares = np.average((rate - score) ** 2, weights=weight)
     mean = float(np.average(rate, weights=weight))
     variance = np.average((rate - mean) ** 2, weights=weight)
-    known = {"brier_discrimination": variance} | (
-        {"brier_miscalibration": squares, "l2": squares**0.5} if a else {}
-    )
+    order = np.argsort(score)[::-1]
+    hits, called = (np.cumsum((weight * one)[order]) for one in (rate, np.ones(len(rate))))
+    false = weight * (1 - rate)
+    known = {
+        "brier_discrimination": variance,
+        "auprc": np.average(hits / called, weights=(weight * rate)[order]),
+        "specificity:0.001": false[score < 0.001].sum() / false.sum(),
+    } | ({"brier_miscalibration": squares, "l2": squares**0.5} if a else {})
     rng = np.random.default_rng(20)
     logits = -10 + 3 * rng.normal(size=200_000)
     label = rng.random(200_000) < expit(a + b * logits)

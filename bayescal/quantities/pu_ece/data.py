@@ -297,6 +297,9 @@ def problems(
     """Count each classifier's scores; a curve needs cells finer than the bins."""
     fine = isinstance(priors.label_rate, CurveAverage | SmoothCurve)
     if isinstance(data, Mapping):
+        # Of the counts of earlier versions none are known: a result has them of all cases or none.
+        if any(counts.parts is None for counts in data.values()):
+            data = {name: counts._replace(parts=None) for name, counts in data.items()}
         return [_problem(name, counts, fine) for name, counts in data.items()]
     return [
         _problem(name, _counted(positive, unlabeled, fine, binning), fine)

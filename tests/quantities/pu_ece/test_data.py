@@ -215,6 +215,14 @@ def test_a_fit_of_counts_is_planned_as_that_of_rows_in_memory(tmp_path):
     np.testing.assert_array_equal(found.cases[0].problem.positive, whole.cases[0].problem.positive)
 
 
+def test_counts_without_parts_leave_the_others_none(tmp_path):
+    data = data_set(tmp_path, made("three digits")[1], ODD_CUTS)
+    counts = count_rows(data, positive_column="s", score="p")["p"]
+    # A result holds parts of all of its cases or of none: the fit of both was refused at its end.
+    both = {"new": counts, "old": counts._replace(parts=None)}
+    assert [one.unlabeled.parts for one in problems(both, PRIORS[0], Binning())] == [None, None]
+
+
 def test_words_say_what_is_positive(tmp_path):
     expected, columns = made("rounded")
     words = np.where(columns["s"] == 1, "Yes", "").astype(object)
