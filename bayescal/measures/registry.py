@@ -97,15 +97,9 @@ OWN: Final = (
     _measure("Kolmogorov-Smirnov", errors.ks, ARRIETA),
     _measure("mean gap", errors.mean_gap, CALSTER, None),
     _measure("O:E ratio", errors.oe, CALSTER, None, undefined=_NONE_EXPECTED),
-<<<<<<< HEAD
-    _measure("calibration slope", errors.slope, COX, None, undefined=_PARTED),
-    _measure("calibration intercept", errors.intercept, COX, None, undefined=_PARTED),
-    _measure("calibration in the large", errors.citl, CALSTER, None, undefined=_ONE_WITHIN),
-=======
-    _bent("calibration slope", errors.slope, COX, None, undefined=_ENDS),
-    _bent("calibration intercept", errors.intercept, COX, None, undefined=_ENDS),
-    _bent("calibration in the large", errors.citl, CALSTER, None, undefined=_ENDS),
->>>>>>> a2eb841a923260d438a8e72350b5806662b17e57
+    _bent("calibration slope", errors.slope, COX, None, undefined=_PARTED),
+    _bent("calibration intercept", errors.intercept, COX, None, undefined=_PARTED),
+    _bent("calibration in the large", errors.citl, CALSTER, None, undefined=_ONE_WITHIN),
     _measure("Brier score", scores.brier, MURPHY, LESS, ROWS),
     _bent("Brier, miscalibration", scores.brier_miscalibration, MURPHY),
     _bent("Brier, discrimination", scores.brier_discrimination, MURPHY, MORE, MISCALIBRATED),

@@ -14,21 +14,21 @@ BUDGET = {
     "core": 9632,
     "curves": 2713,
     "inference": 2006,
-    "measures": 918,
+    "measures": 913,
     "plots": 3336,
     "quantities/agnostic": 3833,
     "quantities/credal": 6490,
     "quantities/ece": 3045,
-    "quantities/pu_ece": 6308,
+    "quantities/pu_ece": 6311,
     "quantities/ssme": 5784,
     "quantities/temperature": 5046,
     "report": 3145,
-    "results": 6791,
+    "results": 6795,
     "workflow": 2874,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_627
+TEST_LINES = 53_656
 
 
 def lines(path: Path) -> int:
