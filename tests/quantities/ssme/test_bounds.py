@@ -7,8 +7,6 @@ import pytest
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.bounds import bounds, effective_sample_size, rescaled_error
-from bayescal.quantities.ssme.metrics import metrics
-from benchmarks._labeled_errors import SIZES, labeled_errors, sample_with_every_class
 
 
 def test_by_hand():
@@ -33,59 +31,6 @@ def test_it_fails_no_more_often_than_it_says():
     for accuracy in (0.5, 0.9):
         error = np.abs(rng.binomial(30, accuracy, 20_000) / 30 - accuracy)
         assert (error > bounds(30, delta=0.1).labeled_accuracy.value).mean() <= 0.1
-
-
-@pytest.fixture(scope="module")
-def rows():
-    rng = np.random.default_rng(1)
-    y = (rng.random(5000) < 0.3).astype(int)
-    logit = 1.5 * (2 * y - 1) + rng.normal(size=(2, 5000))
-    score = 1 / (1 + np.exp(-logit))
-    return np.stack([1 - score, score], axis=2), y
-
-
-def test_the_papers_sizes():
-    assert (SIZES[0], SIZES[1], SIZES[-1], len(SIZES)) == (10, 15, 1000, 199)
-
-
-@pytest.mark.slow
-def test_errors_are_those_of_samples(rows):
-    probs, y = rows
-    truth = metrics(probs, np.eye(2)[y])
-    sizes = [25, 400]
-    found = labeled_errors(probs, y, truth, sizes=sizes, n_samples=300, seed=3)
-    assert found.accuracy.shape == (2, 2)
-    for m in range(2):
-        accuracy = truth.accuracy[m]
-        for place, size in enumerate(sizes):
-            # Mean absolute deviation of a normal; one forced row of each class shifts it little.
-            expected = np.sqrt(2 / np.pi * accuracy * (1 - accuracy) / size)
-            assert found.accuracy[place, m] == pytest.approx(expected, rel=0.15)
-    assert (found.auc[1] < found.auc[0]).all()
-
-
-@pytest.mark.slow
-def test_samples_hold_every_class_and_no_row_twice():
-    rng = np.random.default_rng(2)
-    y = np.array([0] * 50 + [1] * 2 + [2])
-    for size in (3, 10, 53):
-        drawn = sample_with_every_class(y, 3, size, rng)
-        assert len(set(drawn)) == size
-        assert set(y[drawn]) == {0, 1, 2}
-    # Past the forced rows, every row is as probable as another.
-    counts = np.zeros(53)
-    for _ in range(20_000):
-        counts[sample_with_every_class(y, 3, 13, rng)] += 1
-    share = counts[:50] / 20_000
-    np.testing.assert_allclose(share, share.mean(), atol=0.02)  # standard error .003
-
-
-@pytest.mark.parametrize("size", [1, 5001])
-def test_sizes_without_room_are_refused(rows, size):
-    probs, y = rows
-    truth = metrics(probs, np.eye(2)[y])
-    with pytest.raises(InputError, match=f"sizes must lie from 2.* got {size}"):
-        labeled_errors(probs, y, truth, sizes=[size])
 
 
 def test_effective_sample_size_is_the_nearest():
