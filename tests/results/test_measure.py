@@ -730,12 +730,3 @@ def test_a_warning_stands_at_the_line_that_called(read: Any) -> None:
     with pytest.warns(bc.DataWarning, match=NO_AREA) as said:
         read(tree)
     assert [one.filename for one in said] == [__file__]
-
-
-def test_a_change_to_a_group_without_auc_is_refused_by_its_name() -> None:
-    tree, _ = one_group_without_events()
-    with (
-        pytest.warns(bc.DataWarning, match=NO_AREA),
-        pytest.raises(InputError, match="window 'c': a change needs draws; 'auc' is"),
-    ):
-        bc.change(tree, "auc")
