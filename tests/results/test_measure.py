@@ -730,3 +730,15 @@ def test_a_warning_stands_at_the_line_that_called(read: Any) -> None:
     with pytest.warns(bc.DataWarning, match=NO_AREA) as said:
         read(tree)
     assert [one.filename for one in said] == [__file__]
+
+
+@pytest.mark.parametrize(("name", "said"), [("citl", "0 and 1: choose"), ("slope", "two values")])
+def test_one_label_or_score_is_named_where_a_curve_has_no_line(name: str, said: str) -> None:
+    one_label = bc.fit(bc.ece, bc.Scores(np.ones(120), UNIFORM), **FEW)
+    with pytest.raises(
+        InputError, match=f"{name} must be .* rows of both labels .*{said}.*mean_gap"
+    ):
+        bc.measure(one_label, name)
+    one_score = bc.fit(bc.ece, bc.Scores(UNIFORM < 0.3, np.full(120, 0.4)), **FEW)
+    if name == "citl":  # of a single score it has a value
+        assert bc.measure(one_score, name).notnull().all()
