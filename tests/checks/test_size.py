@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3833,
     "quantities/credal": 6490,
     "quantities/ece": 3045,
-    "quantities/pu_ece": 6311,
+    "quantities/pu_ece": 6337,
     "quantities/ssme": 5784,
     "quantities/temperature": 5046,
     "report": 3145,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_604
+TEST_LINES = 53_620
 
 
 def lines(path: Path) -> int:

@@ -12,8 +12,8 @@ from scipy.special import ndtr
 from bayescal.core.checks import check_data, check_flag, check_number
 from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
+from bayescal.core.functionals import expected_calibration_error
 from bayescal.core.priors import Beta
-from bayescal.curves.cells import error_draws
 from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.data import PUProblem, PUScores
 from bayescal.quantities.pu_ece.estimator import of_counts
@@ -293,11 +293,37 @@ def _posterior(
             calibrated=0.0,
             near=models.get(place - np.sign(place - middle), near),
         )
-    numbers = []
+    rates, masses = [], []
     for _, model in sorted(models.items()):
         found = model.population(model.direct_posterior(_DRAWS, rng))
-        mass = model.masses(found, model.draw_gammas((1, _DRAWS), rng))
-        tce = error_draws(problem.unlabeled, found.rates, mass)["tce"]
-        numbers.append([*np.quantile(tce, [_TAIL, 1 - _TAIL]), tce.mean()])
-    lower, upper, mean = PchipInterpolator(nodes, numbers)(grid).T
-    return {"tce_lower": lower, "tce_mean": mean, "tce_upper": upper}
+        rates.append(found.rates[0])
+        masses.append(model.masses(found, model.draw_gammas((1, _DRAWS), rng))[0])
+    numbers = _between(problem.cells.mean_score, nodes, rates, masses, grid)
+    return dict(zip(("tce_lower", "tce_mean", "tce_upper"), numbers.T, strict=True))
+
+
+def _between(
+    score: Floats, nodes: Floats, rates: list[Floats], masses: list[Floats], grid: Floats
+) -> Floats:
+    """Interval and mean of the error between class priors with draws of (draw, cell), (point, 3).
+
+    The error has a kink where the curve, which has none, meets the scores. Draws are those of the
+    nodes on either side, about means and with standard deviations that follow the class prior.
+    """
+    moments = np.stack([(one.mean(axis=0), one.std(axis=0)) for one in rates])
+    right = np.clip(np.searchsorted(nodes, grid), 1, len(nodes) - 1)
+    share, found = (grid - nodes[right - 1]) / (nodes[right] - nodes[right - 1]), []
+    every = PchipInterpolator(nodes, moments)(grid)
+    for class_prior, at, k, t in zip(grid, every, right, share, strict=True):
+        ends = []
+        for node in (k - 1, k):
+            own, spread = moments[node]
+            scale = np.divide(at[1], spread, out=np.ones_like(spread), where=spread > 0)
+            moved = np.clip(at[0] + scale * (rates[node] - own), 0, 1)
+            # The mean label rate of each draw is the class prior.
+            mean = np.vecdot(masses[node], moved)[:, None]
+            moved = np.minimum(moved * (class_prior / np.maximum(mean, 1e-300)), 1)
+            tce = expected_calibration_error(masses[node], moved, score)
+            ends.append([*np.quantile(tce, [_TAIL, 1 - _TAIL]), tce.mean()])
+        found.append((1 - t) * np.array(ends[0]) + t * np.array(ends[1]))
+    return np.array(found)[:, [0, 2, 1]]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.core.binning import Binning
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.class_prior import (
     check_possible,
@@ -15,7 +16,7 @@ from bayescal.quantities.pu_ece.class_prior import (
     excess,
     moved,
 )
-from bayescal.quantities.pu_ece.data import PUScores
+from bayescal.quantities.pu_ece.data import PUScores, problems
 from bayescal.quantities.pu_ece.priors import Priors
 from bayescal.quantities.pu_ece.simulator import PUTruth, truth
 from tests.quantities.pu_ece.made import of_counts, problem
@@ -221,3 +222,18 @@ def test_the_error_at_a_class_prior_is_that_of_a_fit_at_it() -> None:
         fitted = bc.fit(bc.pu_ece, data, priors=priors, method="direct", seed=1, draws=250)
         mean = fitted["posterior"]["tce"].mean().item()
         assert found["tce_mean"][place] == pytest.approx(mean, abs=0.012)
+
+
+def test_the_error_between_class_priors_turns_where_it_should() -> None:
+    # Many rows: by quadrature the error is that of the true curve times the ratio of class priors.
+    classifier = PUTruth("steep", math.log(0.2 / 0.8), 3.0, 0.2)
+    priors = Priors(bc.Beta(20, 80))
+    (made,) = problems(classifier.scores((20_000, 100_000), seed=1), priors, Binning())
+    found = class_prior_curve(made, priors, np.random.default_rng(1))
+    x = np.linspace(-9, 9, 20_001)
+    rate, weight = classifier.event_probability(x), classifier._density(x)
+    for place in (15, 23, 25, 27):
+        implied = np.minimum(rate * found["class_prior"][place] / 0.2, 1)
+        error = np.average(abs(implied - classifier.score(x)), weights=weight)
+        # The posterior's sd is .001; interpolated errors were .004 to .006 off.
+        assert found["tce_mean"][place] == pytest.approx(error, abs=0.002)
