@@ -242,7 +242,7 @@ def draw_by_draw(pair: Pair, draws: Sequence[NDArray[np.float64]], undefined: st
     if len(one) == 0:
         raise InputError(
             f"a difference needs draws of both; {undefined} undefined in every draw. Choose "
-            "another metric."
+            f"another metric{' or group' if pair.group else ''}."
         )
     # Costs may be large, and the sums of constant ones vary by rounding.
     none = ROUNDING * max(1.0, *np.median(np.abs([one, two]), axis=1))

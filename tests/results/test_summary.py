@@ -321,10 +321,11 @@ def test_what_has_no_difference(tree: xr.DataTree) -> None:
         bc.difference(tree, "a", "z", "auc")
     with pytest.raises(InputError, match="group must be one"):
         bc.difference(make_panel_result(groups=("x", "y")), "a", "b", "auc")
-    empty = make_panel_result(("a", "b"))
-    empty["posterior"]["auc"] = empty["posterior"]["auc"] * np.nan
-    with pytest.raises(InputError, match="undefined in every draw"):
-        bc.difference(empty, "a", "b", "auc")
+    for group, other in ((None, "metric"), ("x", "metric or group")):
+        empty = make_panel_result(("a", "b"), ("x", "y") if group else ())
+        empty["posterior"]["auc"] = empty["posterior"]["auc"] * np.nan
+        with pytest.raises(InputError, match=rf"in every draw\. Choose another {other}\."):
+            bc.difference(empty, "a", "b", "auc", group=group)
 
 
 def test_power_scaling_names_what_is_undefined() -> None:

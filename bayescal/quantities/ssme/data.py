@@ -33,7 +33,7 @@ from bayescal.core.scores import Scores, check_unweighted, from_parts, select_ro
 from bayescal.core.sums import Labels, batches_of, summed
 
 LABELING: Final = ("random", "one-per-class")
-# More rows without label leave the metrics' posterior as it is, to a few percent of its width.
+# Of a few hundred labels more rows leave the posterior as it is, to a few percent of its width.
 MOST_UNLABELED = 5000
 # Of each group, where there are so many groups that they would be left with fewer.
 LEAST_OF_GROUP = 500
