@@ -121,18 +121,18 @@ class CurvePosterior:
 
     @property
     def wide(self) -> CurvePosterior:
-        """Curves that are smooth, rough or linear, whose scores of 0 and 1 err.
+        """Curves that are smooth, rough or linear; scores of 0 and 1 without rows err.
 
         Notes
         -----
         With the calibrated component among them, intervals of costs, rates of rows and ROC curves
         would collapse where a classifier is close to calibrated, and miss. So they would with
-        segments, of which every second one is calibrated. Either is left out where there is
-        another.
+        segments, half of them calibrated. Either is left out where there is another. Scores of 0
+        and 1 with rows may never err, or intervals would miss classifiers that are always right.
         """
         fitted = self.average.fitted
         names = [name for name in fitted if name != SEGMENTS] or list(fitted) or [CALIBRATED]
-        return self.given(*names).erring
+        return replace(self.given(*names), unseen_errs=np.ones_like(self.unseen_errs))
 
     def _where(self, wanted: Callable[[State], bool]) -> CurvePosterior:
         kept = [place for place, state in enumerate(self.states) if wanted(state)]

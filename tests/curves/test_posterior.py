@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.special import expit
+from scipy.stats import norm
 
 from bayescal.curves.average import in_chains, log_posterior_weights
 from bayescal.curves.posterior import CurvePosterior, evidence_warnings
@@ -94,10 +96,21 @@ def test_scores_of_0_and_1_err_as_their_states_say(made, curve):
     assert (smooth.erring.at(ENDS) != ENDS).all()
 
 
+def test_costs_and_roc_curves_may_have_scores_of_0_and_1_that_never_err(curve):
+    right = (curve.wide.at(ENDS) == ENDS).mean(axis=(0, 1))
+    # Of 12 and of 15 rows, all right, with even odds before: by their evidence to the power .35.
+    errs = [
+        quad(lambda x, n=rows: expit(-x) ** n * norm.pdf(x, -4, 2.5), -25, 15)[0] ** 0.35
+        for rows in (12, 15)
+    ]
+    np.testing.assert_allclose(right, 1 / (1 + np.array(errs)), atol=2 / DRAWS)
+
+
 def test_scores_of_0_and_1_without_rows_have_their_prior():
     curve, _ = drawn(described([0.2, 0.8], [20, 20], [5, 14]))
     for found, never in (
         (curve.given("smooth").erring, 0.0),
+        (curve.wide, 0.0),
         (curve.given("smooth"), 0.5),
         (curve.given("calibrated"), 1.0),
     ):
