@@ -184,11 +184,10 @@ def _few(tree: xr.DataTree) -> xr.DataTree:
     return tree.isel(few | parts, missing_dims="ignore")
 
 
-def failing(tree: xr.DataTree, names: Iterable[str]) -> dict[str, str]:
+def failing(tree: xr.DataTree, var: str, names: Iterable[str]) -> dict[str, str]:
     """What stops the functions that do not run."""
     import matplotlib.pyplot as plt
 
-    var = access.main(tree).name
     found = {}
     for name in THERE.intersection(names):
         try:
@@ -212,11 +211,12 @@ def failing(tree: xr.DataTree, names: Iterable[str]) -> dict[str, str]:
     ],
 )
 def test_what_does_not_run_is_documented(key: str) -> None:
-    quantity, tree = key.split()[0], _few(result_of(key))
+    quantity, whole = key.split()[0], result_of(key)
+    tree, var = _few(whole), access.main(whole).name
     never, alone = (excused(part, quantity) for part in ("Not at all", "One case at a time"))
     # Results of the form of those of ece: what runs on them runs there.
-    of_several = failing(tree, never | alone if quantity in ("pu_ece", "agnostic") else CALLS)
-    of_one = failing(_first(tree), of_several)
+    of_several = failing(tree, var, never | alone if quantity in ("pu_ece", "agnostic") else CALLS)
+    of_one = failing(_first(tree), var, of_several)
     assert set(of_one) == never, of_one
     assert set(of_several) - set(of_one) == alone, of_several
 
