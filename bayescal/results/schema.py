@@ -278,9 +278,10 @@ def _check_whole(tree: xr.DataTree) -> None:
     """Refuse some of the cells or bins: the numbers of a case are of all of them."""
     data, points = (tree.children.get(name, tree) for name in (CONSTANT_DATA, POINT_ESTIMATE))
     parts, edges = data.variables.get(f"{PART}_cell"), points.sizes.get("bin_edge", 1)
+    n_cells = 0
     # Of several priors a result has no cells where each has its own.
-    known = parts is not None and parts.size and CELL_COUNT in data.variables
-    n_cells = int(parts.values.max()) + 1 if known else 0
+    if parts is not None and parts.size and CELL_COUNT in data.variables:
+        n_cells = int(parts.values.max()) + 1
     for held, dim, n in ((data, CELL, n_cells), (points, BIN, edges - 1)):
         if (size := held.sizes.get(dim, 0)) < n:
             raise InputError(

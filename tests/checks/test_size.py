@@ -23,7 +23,7 @@ BUDGET = {
     "quantities/ssme": 5784,
     "quantities/temperature": 5046,
     "report": 3145,
-    "results": 6797,
+    "results": 6798,
     "workflow": 2874,
 }
 MOST_FILES = 210
