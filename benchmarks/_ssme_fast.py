@@ -27,7 +27,7 @@ _SEED = 20
 
 
 @numba.njit(fastmath=True, cache=True, error_model="numpy")
-def _density(theta, x, base, y, power, scale, groups, nu, part, degrees, gradient):  # type: ignore[no-untyped-def]
+def _density(theta, x, base, y, power, scale, groups, nu, part, degrees, gradient):  # type: ignore[no-untyped-def]  # Numba infers types
     """Log density and its gradient; theta is units, then the log slope, then classes' units."""
     n_rows, n_classes, n_linear = x.shape
     n = len(y)
@@ -91,7 +91,7 @@ def _density(theta, x, base, y, power, scale, groups, nu, part, degrees, gradien
 
 
 @numba.njit(fastmath=True, cache=True, error_model="numpy")
-def _chain(start, axes, tune, draws, steps, seed, arguments):  # type: ignore[no-untyped-def]
+def _chain(start, axes, tune, draws, steps, seed, arguments):  # type: ignore[no-untyped-def]  # Numba infers types
     """Hamiltonian Monte Carlo in whitened coordinates, steps tuned to accept 80 of 100."""
     np.random.seed(seed)  # noqa: NPY002  # Numba's own state
     size = len(start)

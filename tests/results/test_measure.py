@@ -99,7 +99,7 @@ def test_draws_are_those_of_the_curve(
 
 
 def test_lines_of_a_rare_event_are_not_those_of_wide_cells() -> None:
-    # Scores of the last hundredth are .3 to 1: at their mean the line was another, by 5 sd.
+    # Scores of the last hundredth are .3 to 1: at their mean the line was another, by 2 sd or more.
     grid = np.linspace(-22, 8, 10_001)
     weight, rate = np.exp(-((grid + 7.5) ** 2) / 18), expit(grid * 2 / 3 - 2.5)
     citl = brentq(lambda a: np.average(expit(a + grid) - rate, weights=weight), -5, 0)
@@ -110,7 +110,7 @@ def test_lines_of_a_rare_event_are_not_those_of_wide_cells() -> None:
     tree = bc.fit(bc.ece, scores, method="direct", draws=400, chains=2, seed=20)
     for name, expected in {"slope": 2 / 3, "intercept": -2.5, "citl": citl}.items():
         draws = bc.measure(tree, name)
-        assert float(draws.mean()) == pytest.approx(expected, abs=2 * float(draws.std()))
+        assert float(draws.mean()) == pytest.approx(expected, abs=1.5 * float(draws.std()))
 
 
 @pytest.mark.parametrize("quantity", [bc.ece, bc.credal, bc.pu_ece])
