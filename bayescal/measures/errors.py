@@ -11,7 +11,8 @@ left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -101,13 +102,13 @@ def ks(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
 
 
 # Bandwidths are powers of this factor; between two of them the error is nearly a power of it.
-_STEP: Final = 0.85
+_STEP: Final = 0.7
 # Halvings, in logarithms, of the step in which the error equals its bandwidth.
-_HALVINGS: Final = 2
+_HALVINGS: Final = 3
 # No bandwidth is smaller; an error as small as that is not smoothed.
 _LEAST: Final = 1e-3
 # Points of the integral: its integrand has kinks where gaps change their sign.
-_PER_BANDWIDTH: Final = 6
+_PER_BANDWIDTH: Final = 4
 # Bandwidths beyond which a kernel is less than rounding, and what is less than that of it.
 _REACH, _NOTHING = 9.0, 1e-18
 # Points at a time, which few cells are near if the bandwidth is small.
@@ -180,6 +181,28 @@ def _smoothed(gap: Floats, score: Floats, width: float) -> Floats:
 # Steps get small after 5 to 10 in ordinary cases; without an end the logits have no best line.
 _STEPS: Final = 30
 _SMALL: Final = 1e-7
+# Draws at a time: their cells stay in the processor's cache from step to step.
+_BLOCK_DRAWS: Final = 256
+
+
+def _in_blocks(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Evaluate numbers some draws at a time; the first axes of what is found may be others."""
+
+    @wraps(function)
+    def found(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
+        if functions_for(rate) is not np:
+            return function(rate, score, mass)
+        rates, masses = np.broadcast_arrays(rate, mass)
+        number = math.ceil(rates[..., 0].size / _BLOCK_DRAWS)
+        flat = (
+            np.array_split(np.reshape(one, (-1, len(score))), number) for one in (rates, masses)
+        )
+        blocks = [function(some, score, own) for some, own in zip(*flat, strict=True)]
+        values = np.concatenate(blocks, axis=-1)
+        shape = values.shape[:-1] + rates.shape[:-1]
+        return values.reshape(shape) if shape else values[0]
+
+    return found
 
 
 def slope(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
@@ -192,6 +215,7 @@ def intercept(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     return _line(rate, score, mass)[0]
 
 
+@_in_blocks
 def citl(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     """Intercept given a slope of 1: above 0 where scores are too low on the whole."""
     xp = functions_for(rate)
@@ -208,8 +232,9 @@ def citl(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     return _settled(a, step, xp)
 
 
-def _line(rate: Tensor, score: Tensor, mass: Tensor) -> tuple[Tensor, Tensor]:
-    """Intercept and slope by Newton's method from a slope of 0, (...) each."""
+@_in_blocks
+def _line(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
+    """Intercept and slope by Newton's method from a slope of 0, (2, ...)."""
     xp = functions_for(rate)
     logit, weight = _inner(score, mass, xp)
     # About their middle: far from it the products of sums below would cancel.
@@ -233,7 +258,7 @@ def _line(rate: Tensor, score: Tensor, mass: Tensor) -> tuple[Tensor, Tensor]:
             break
     # Through a single score there are many lines.
     step = xp.where((weight > 0).sum(axis=-1) > 1, step, xp.nan)
-    return _settled(a - b * middle, step, xp), _settled(b, step, xp)
+    return xp.stack([_settled(a - b * middle, step, xp), _settled(b, step, xp)])
 
 
 def _start(rate: Tensor, weight: Tensor, xp: Any) -> Tensor:
