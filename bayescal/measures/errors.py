@@ -193,7 +193,7 @@ def _in_blocks(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         if functions_for(rate) is not np:
             return function(rate, score, mass)
         rates, masses = np.broadcast_arrays(rate, mass)
-        number = math.ceil(rates[..., 0].size / _BLOCK_DRAWS)
+        number = 1 + rates[..., 0].size // _BLOCK_DRAWS
         flat = (
             np.array_split(np.reshape(one, (-1, len(score))), number) for one in (rates, masses)
         )
