@@ -20,7 +20,7 @@ BUDGET = {
     "quantities/credal": 6490,
     "quantities/ece": 3045,
     "quantities/pu_ece": 6337,
-    "quantities/ssme": 5784,
+    "quantities/ssme": 5787,
     "quantities/temperature": 5046,
     "report": 3145,
     "results": 6798,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_634
+TEST_LINES = 53_640
 
 
 def lines(path: Path) -> int:
