@@ -44,13 +44,13 @@ def simultaneous_band(curves: Floats, prob: float) -> Band:
     A draw's depth is its least distance in ranks from either end, over the points; the band runs
     between the order statistics of the depth that `prob` of the draws reach.
     """
-    n = len(curves)
-    ordered = np.sort(curves.T, axis=1)
+    n, order = len(curves), np.argsort(curves.T, axis=1)
+    ordered = np.take_along_axis(curves.T, order, axis=1)
     depth = np.full(n, n)
-    for values, column in zip(curves.T, ordered, strict=True):
+    for place, column in zip(order, ordered, strict=True):
         # Of equal values each has the deepest rank from either end, from 1 on.
-        below, above = (np.searchsorted(column, values, side) for side in ("right", "left"))
-        depth = np.minimum(depth, np.minimum(below, n - above))
+        below, above = (np.searchsorted(column, column, side) for side in ("right", "left"))
+        depth[place] = np.minimum(depth[place], np.minimum(below, n - above))
     # At least `prob` of the draws have this depth or more.
     reached = int(np.sort(depth)[n - max(1, int(np.ceil(prob * n - 1e-9)))])
     return Band(ordered[:, reached - 1], ordered[:, n - reached])

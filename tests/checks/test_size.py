@@ -20,15 +20,15 @@ BUDGET = {
     "quantities/credal": 6490,
     "quantities/ece": 3045,
     "quantities/pu_ece": 6337,
-    "quantities/ssme": 5784,
-    "quantities/temperature": 5046,
+    "quantities/ssme": 5787,
+    "quantities/temperature": 5057,
     "report": 3145,
     "results": 6798,
     "workflow": 2874,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_634
+TEST_LINES = 53_653
 
 
 def lines(path: Path) -> int:

@@ -26,6 +26,8 @@ from bayescal.quantities.ssme.opinion_pool import (
 from bayescal.quantities.ssme.priors import Tilt
 
 LABELS = 32
+# Of many labels, doublings would lengthen sampling by more than another size costs to compile.
+_STEP = 1024
 # Rows on which the mean probability of each class is taken, where one label a class was forced.
 ROWS = 256
 # Coefficients that are a scale of the prior times units of a Student-t, and their dims. Log slopes
@@ -67,7 +69,8 @@ class TiltModel(BaseModel):
     def compile_key(self) -> tuple[Any, ...]:
         """Numbers of classes, classifiers, groups and, padded, labels; and how labels came."""
         matrix = self.problem.matrix
-        labels = padded_size(matrix.n_labeled, LABELS)
+        n = matrix.n_labeled
+        labels = min(padded_size(n, LABELS), (n // _STEP + 1) * _STEP)
         forced = self.problem.labeling == "one-per-class"
         return ("tilt", matrix.n_classes, matrix.n_classifiers, len(matrix.groups), labels, forced)
 

@@ -383,11 +383,11 @@ def error_draws(
     gap = rate - cells.score
     mass = draw_masses(cells.rows, (len(rate),), rng) * (cells.mass(rate) / cells.rows)
     mass /= mass.sum(axis=1, keepdims=True)
-    of_class, of_bin = np.eye(n_classes)[cells.of], np.eye(int(cells.bin.max()) + 1)[cells.bin]
-    with np.errstate(invalid="ignore"):
-        class_ece = ((mass * np.abs(gap)) @ of_class) / (mass @ of_class)
-    nonempty = class_ece[:, of_class.any(axis=0)]
-    merged = np.abs((mass * gap) @ of_bin).sum(axis=1)
+    held, first = np.unique(cells.of, return_index=True)  # Cells come class by class.
+    apart, whole = (np.add.reduceat(each, first, axis=1) for each in (mass * np.abs(gap), mass))
+    class_ece = np.full((len(rate), n_classes), np.nan)
+    class_ece[:, held] = nonempty = apart / whole
+    merged = np.abs((mass * gap) @ np.eye(int(cells.bin.max()) + 1)[cells.bin]).sum(axis=1)
     return ErrorDraws(merged, nonempty.max(axis=1), nonempty.mean(axis=1), class_ece)
 
 

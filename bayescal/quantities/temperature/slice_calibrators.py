@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
+from scipy.optimize import LinearConstraint, minimize
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
@@ -326,28 +326,39 @@ def _temperatures(base: TemperatureScaling, parts: Sequence[Part], gamma: float)
 
 
 class _Near(NamedTuple):
-    """The constraint on parameters of slices; a flat point has the shared ones, then theirs."""
+    """Parameters of slices; a flat point has the shared ones, then how far each slice is off."""
 
-    whole: Floats  # from the parameters sought to those whose distance counts
-    gamma: float
+    # From what a slice is off, in a unit that is no more than gamma, to parameters sought: in
+    # these themselves first steps would pass a small gamma by far.
+    off: Floats
+    most: float  # in that unit
 
-    def apart(self, flat: Floats) -> Floats:
-        """Distances from the shared ones over the largest one allowed, (slice, parameter)."""
-        points = flat.reshape(-1, len(self.whole)) @ self.whole
-        return np.asarray((points[1:] - points[0]) / self.gamma)
+    def points(self, flat: Floats) -> Floats:
+        """Parameters of the slices, (slice, parameter)."""
+        shared, *apart = flat.reshape(-1, len(self.off))
+        return np.asarray(shared + np.array(apart) @ self.off)
+
+    def slope(self, slopes: Floats) -> Floats:
+        """Derivative by the flat point, from that by the slices' parameters."""
+        return np.vstack([slopes.sum(axis=0), slopes @ self.off.T]).ravel()
 
     def room(self, flat: Floats) -> Floats:
         """What is left, at least 0 where a slice is near enough, (slice,)."""
-        return np.asarray(1 - (self.apart(flat) ** 2).sum(axis=1))
+        apart = flat.reshape(-1, len(self.off))[1:] / self.most
+        return np.asarray(1 - (apart**2).sum(axis=1))
 
-    def slope(self, flat: Floats) -> Floats:
+    def slope_of_room(self, flat: Floats) -> Floats:
         """Derivative of `room` by the flat point, (slice, (slice + 1) * parameter)."""
-        slope = 2 * self.apart(flat) @ self.whole.T
-        slices = np.arange(len(slope))
-        found = np.zeros((len(slope), len(slope) + 1, slope.shape[1]))
-        found[:, 0] = slope
-        found[slices, slices + 1] = -slope
-        return found.reshape(len(slope), -1)
+        apart = flat.reshape(-1, len(self.off))[1:]
+        found, slices = np.zeros((len(apart), *apart.shape)), np.arange(len(apart))
+        found[slices, slices] = -2 * apart / self.most**2
+        return np.hstack([np.zeros_like(apart), found.reshape(len(apart), -1)])
+
+    def within(self, ends: Sequence[tuple[float, float]], n_slices: int) -> LinearConstraint:
+        """The slices' parameters within their ranges."""
+        shared = np.tile(np.eye(len(self.off)), (n_slices, 1))
+        matrix = np.hstack([shared, np.kron(np.eye(n_slices), self.off.T)])
+        return LinearConstraint(matrix, *np.tile(np.transpose(ends), n_slices))
 
 
 def _parametric(base: ParametricCalibrator, parts: Sequence[Part], gamma: float) -> Near:
@@ -366,27 +377,27 @@ def _parametric(base: ParametricCalibrator, parts: Sequence[Part], gamma: float)
     losses = [base.objective(*part) for part in parts]
     mass = np.array([part.weight.sum() for part in parts])
     mass /= mass.sum()
+    near = _Near(min(gamma, 1.0) * np.linalg.inv(whole), max(gamma, 1.0))
 
     def loss(flat: Floats) -> tuple[float, Floats]:
-        points = flat.reshape(-1, size)
-        values, slopes = zip(*(f(x) for f, x in zip(losses, points[1:], strict=True)), strict=True)
-        slope = np.vstack([np.zeros(size), mass[:, None] * np.array(slopes)])
-        return float(mass @ values), slope.ravel()
+        each = zip(losses, near.points(flat), strict=True)
+        values, slopes = zip(*(f(x) for f, x in each), strict=True)
+        return float(mass @ values), near.slope(mass[:, None] * np.array(slopes))
 
-    points = np.tile(start, n_slices + 1)
+    flat = np.append(start, np.zeros(n_slices * size))
     if gamma > 0:
-        near = _Near(whole, gamma)
-        within = {"type": "ineq", "fun": near.room, "jac": near.slope}
-        points = minimize(
+        within = {"type": "ineq", "fun": near.room, "jac": near.slope_of_room}
+        ranges = base.domain(parts[0].logits)[1]
+        flat = minimize(
             loss,
-            points,
+            flat,
             jac=True,
             method="SLSQP",
-            bounds=base.domain(parts[0].logits)[1] * (n_slices + 1),
-            constraints=[within],
+            bounds=ranges + [(None, None)] * (n_slices * size),
+            constraints=[within, near.within(ranges, n_slices)],
             options={"maxiter": 1000, "ftol": 1e-13},
         ).x
-    shared, *each = (_at(base, point) for point in points.reshape(-1, size) @ whole)
+    shared, *each = (_at(base, point @ whole) for point in (flat[:size], *near.points(flat)))
     return shared, each
 
 

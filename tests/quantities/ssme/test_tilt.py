@@ -238,6 +238,12 @@ def test_nuts_agrees_with_importance_sampling_from_the_prior(compiled, power):
             assert abs(below.mean() - level) < 4 * error
 
 
+@pytest.mark.parametrize(("labels", "size"), [(0, 32), (33, 64), (1024, 1024), (2049, 3072)])
+def test_many_labels_are_not_padded_to_a_doubling(labels, size):
+    own = model(problem(n=2100, n_labeled=labels))
+    assert len(own.inputs()["label_power"]) == size
+
+
 def test_labels_that_pad_say_nothing():
     few, some = (model(problem(n=60, n_labeled=n)) for n in (3, 30))
     for own in (few, some):

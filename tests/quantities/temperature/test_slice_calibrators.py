@@ -238,6 +238,19 @@ def test_vectors_stay_near_and_the_loss_falls_with_gamma():
     assert (np.diff(losses) < 0).all()
 
 
+@pytest.mark.parametrize("base", [PlattScaling(), VectorScaling()], ids=repr)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_small_gamma_holds_as_well(base, seed):
+    logits, label = rows(100, 3)
+    logits, slices = 10 * logits, np.random.default_rng(seed).integers(0, 3, 100)
+    near = SliceCalibration(base, gamma=1e-6).fit(logits, label, slices=slices)
+    pooled = clone(base).fit(logits, label)
+    assert max(distances(near)) <= 1e-6 * (1 + 1e-5)
+    # Numbers that move by 1e-6 move logits, of 100 at most, by 1e-4, and their mean by far less.
+    found = log_loss(label, near.predict_proba(logits, slices=slices))
+    assert found == pytest.approx(log_loss(label, pooled.predict_proba(logits)), abs=1e-5)
+
+
 def test_levels_of_columns_change_nothing_where_gamma_hardly_binds():
     # Shifts make up for any level; apart, vector scaling is fitted slice by slice.
     logits, label = made()
