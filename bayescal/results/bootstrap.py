@@ -48,6 +48,7 @@ _LOGITS: Final = (-700.0, 37.0)
 # Half of the deviations of a curve in steps are those of their neighbours, but for rounding.
 _FLAT: Final = 1e-5
 _NOTHING: Final = 1e-300
+_NONE_ADDED: Final = np.zeros((2, 1))
 
 
 class Cells(NamedTuple):
@@ -57,6 +58,7 @@ class Cells(NamedTuple):
     score: Floats  # (cell,)
     mass: Floats  # (..., cell)
     ends: Floats | None = None  # (2, cell), where rows are known by their cells
+    added: Floats = _NONE_ADDED  # mass of a row without or with the event, were it added, (2, ...)
 
     def parted(self, thresholds: ArrayLike) -> Cells:
         """Part cells where thresholds cut them; scores are spread evenly about their mean."""
@@ -79,7 +81,7 @@ class Cells(NamedTuple):
             parts += zip(repeat(k), [low, *cuts], np.diff(sums), strict=False)
         cell, score, share = map(np.array, zip(*parts, strict=True))
         rate, mass = (np.take(values, cell, axis=-1) for values in (self.rate, self.mass))
-        return Cells(rate, score, mass * share)
+        return Cells(rate, score, mass * share, None, self.added)
 
     def within(self) -> Floats:
         """Share of its cell that a row is called with, (cell,): all if tied at an end, or half."""
@@ -305,14 +307,17 @@ def _with_added(
     for cell, is_positive, weight in zip(cells, added.positive, added.weight, strict=True):
         positive[draw, cell] += with_event * weight * is_positive
         negative[draw, cell] += without * weight * ~is_positive
-    return _cells(positive, negative, rows)
+    is_positive, weight = added.positive[0], added.weight[0]
+    more = np.stack([without * weight * ~is_positive, with_event * weight * is_positive])
+    return _cells(positive, negative, rows, more)
 
 
-def _cells(positive: Floats, negative: Floats, rows: Rows) -> Cells:
+def _cells(positive: Floats, negative: Floats, rows: Rows, added: Floats = _NONE_ADDED) -> Cells:
     """Cells of weights of rows with and without the event, (draw, cell)."""
     mass = positive + negative
     rate = np.divide(positive, mass, out=np.zeros_like(mass), where=mass > 0)
-    return Cells(rate, rows.score, mass / mass.sum(axis=1, keepdims=True), rows.ends)
+    total = mass.sum(axis=1, keepdims=True)
+    return Cells(rate, rows.score, mass / total, rows.ends, added / total[:, 0])
 
 
 def joint_values(

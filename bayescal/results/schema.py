@@ -275,7 +275,7 @@ def check_result(tree: object) -> None:
 
 
 def _check_whole(tree: xr.DataTree) -> None:
-    """Refuse some of the cells, bins or parts, and one point or description: a case has them all."""
+    """Refuse some of the cells, bins or parts, or one point or description: a case has all."""
     names = (CONSTANT_DATA, POINT_ESTIMATE, MODEL_AVERAGE)
     data, points, average = (tree.children.get(name, tree).variables for name in names)
     parts, cells = (data.get(name) for name in (f"{PART}_cell", CELL_COUNT))
@@ -285,12 +285,12 @@ def _check_whole(tree: xr.DataTree) -> None:
     for held, dim, n in ((data, CELL, n_cells), (points, BIN, n_bins)):
         if (size := held[dim].size * held[dim].ndim if dim in held else 0) < n:
             raise _not_whole(dim, f"{size or 'one'} of {n}")
-    # Unlabelled rows are in cells together with the positives, but in parts without them.
-    if n_cells and "n_positive" not in tree.attrs:
+    # Parts of weighted rows have effective numbers of their own, those of pu_ece no positives.
+    if n_cells and f"{PART}_weight" not in data and "n_positive" not in tree.attrs:
         rows = [float(data[name].values.sum()) for name in (f"{PART}_count", CELL_COUNT)]
         if not isclose(*rows, rel_tol=1e-6):
             raise _not_whole(PART, f"{rows[0]:.7g} of {rows[1]:.7g} rows")
-    for held, dim in ((data, "point"), (average, DESCRIPTION), (average, BOUNDARY)):
+    for held, dim in ((data, PART), (data, "point"), (average, DESCRIPTION), (average, BOUNDARY)):
         if dim in held and not held[dim].ndim:
             raise _not_whole(dim, "one")
 
