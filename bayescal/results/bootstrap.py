@@ -395,6 +395,25 @@ def alike(tree: xr.DataTree, cases: Sequence[ResultSlice], by_rank: bool = False
     return found
 
 
+def ranked_alike(tree: xr.DataTree, cases: Sequence[ResultSlice]) -> list[int]:
+    """Of each case the first that is alike, or whose ranks move an AUC by next to nothing.
+
+    A classifier that is calibrated anew ranks rows as before, by scores that are not near. Edges
+    of parts are halfway between scores, so that a few rows may be in the next part.
+    """
+    number, found = stands_for(tree), alike(tree, cases, by_rank=True)
+    stored = [_stored(tree, case, number)[:2] for case in cases]
+    for k, (place, label) in enumerate(stored):
+        of_label = np.bincount(label, number, 2)
+        each, near = (number / of_label[label], _ALIKE / math.sqrt(12 * max(of_label.min(), 1)))
+        for one, (other, other_label) in enumerate(stored[:k]):
+            moved = np.average(np.abs(_moved(place, other, number)), weights=each)
+            if np.array_equal(label, other_label) and moved <= near:
+                found[k] = found[one]
+                break
+    return found
+
+
 def _near(label: Whole, number: Floats) -> float:
     """A fiftieth of a standard error of the share of events."""
     rate = (label @ number + 1) / (number.sum() + 2)
@@ -439,11 +458,16 @@ def _mean_shift(apart: Floats, cell: Whole, number: Floats) -> float:
     return float((total - noise).sum() / number.sum())
 
 
-def _ranks_apart(one: Whole, other: Whole, label: Whole, number: Floats) -> bool:
-    """Whether ranks of rows, by their parts, differ by more than a fiftieth of their deviation."""
+def _moved(one: Whole, other: Whole, number: Floats) -> Floats:
+    """Differences of the ranks of rows, by their parts."""
     sums = [np.bincount(place, number) for place in (one, other)]
     ranks = [(own.cumsum() - own / 2) / own.sum() for own in sums]
-    moved = ranks[0][one] - ranks[1][other]
+    return np.asarray(ranks[0][one] - ranks[1][other])
+
+
+def _ranks_apart(one: Whole, other: Whole, label: Whole, number: Floats) -> bool:
+    """Whether ranks of rows, by their parts, differ by more than a fiftieth of their deviation."""
+    moved = _moved(one, other, number)
     # Rows of a rare event count as much as all others.
     each = number / np.bincount(label, number)[label]
     return bool(np.average(moved**2, weights=each) > _ALIKE**2 / 12)

@@ -19,6 +19,7 @@ from bayescal.core.functionals import correlation, weighted_influence
 from bayescal.core.quantity import ERROR, METRIC, Variable, to_json
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, as_variable
 from bayescal.measures.registry import measures, resolve
+from bayescal.measures.scores import auc, auprc
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.bootstrap import (
@@ -33,6 +34,7 @@ from bayescal.results.bootstrap import (
     draw_cells,
     joint_values,
     part_weights,
+    ranked_alike,
     rows_in_cells,
     rows_of,
     stands_for,
@@ -41,6 +43,7 @@ from bayescal.results.bootstrap import (
 type _Found = dict[str, xr.DataArray]
 
 _GIVEN: Final = "given_"
+_OF_RANKS: Final = (auc, auprc)
 
 
 def measure(
@@ -453,8 +456,10 @@ def _paired(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
 
     for cases in access.along(tree, schema.CLASSIFIER):
         drawn, first = joint_values(tree, values, cases), alike(tree, cases, by_rank=True)
+        ranked = ranked_alike(tree, cases)
         for place, one in enumerate(of_rows):
-            for case, k in zip(cases, _tied(tree, cases, one, first), strict=True):
+            known = ranked if one.function in _OF_RANKS else first
+            for case, k in zip(cases, _tied(tree, cases, one, known), strict=True):
                 found[one.name].loc[access.place_in(like, case)] = drawn[k, place].reshape(shape)
     return found
 

@@ -115,6 +115,19 @@ def test_classifiers_that_rank_alike_tie(of_panel: xr.DataTree) -> None:
     assert bc.best(of_panel, "auc").prob_best.values[:2] == pytest.approx(0.48, abs=0.1)
 
 
+@pytest.mark.parametrize("name", ["auc", "auprc"])
+def test_a_classifier_calibrated_anew_ranks_as_before(name: str) -> None:
+    """The added rows have its scores, which lie elsewhere, but no row changes its rank."""
+    x = np.random.default_rng(0).normal(size=600)
+    label = np.random.default_rng(1).random(600) < expit(x)
+    scores = {"first": expit(x), "sharper": expit(2 * x), "flatter": expit(x / 2)}
+    tree = fit(bc.Scores.stack(scores, y_true=label), draws=400)
+    assert bc.best(tree, name).prob_best.values == pytest.approx(1 / 3)
+    apart = bc.difference(tree, "first", "sharper", name)
+    assert (apart.lower, apart.upper, apart.prob_equal) == (0, 0, 1)
+    assert bc.difference(tree, "first", "sharper", "brier").prob_equal == 0
+
+
 def test_classifiers_that_call_the_same_rows_tie_and_others_do_not() -> None:
     x = np.random.default_rng(0).normal(size=400)
     label = np.random.default_rng(1).random(400) < expit(2 * x)
