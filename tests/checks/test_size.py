@@ -10,11 +10,11 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 121,
     "quantities": 223,
-    "cli": 2388,
+    "cli": 2391,
     "core": 9632,
     "curves": 2713,
     "inference": 2006,
-    "measures": 913,
+    "measures": 923,
     "plots": 3336,
     "quantities/agnostic": 3833,
     "quantities/credal": 6490,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5784,
     "quantities/temperature": 5046,
     "report": 3145,
-    "results": 6798,
+    "results": 6846,
     "workflow": 2874,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_634
+TEST_LINES = 53_680
 
 
 def lines(path: Path) -> int:
