@@ -395,13 +395,15 @@ def alike(tree: xr.DataTree, cases: Sequence[ResultSlice], by_rank: bool = False
     return found
 
 
-def ranked_alike(tree: xr.DataTree, cases: Sequence[ResultSlice]) -> list[int]:
-    """Of each case the first that is alike, or whose ranks move an AUC by next to nothing.
+def ranked_alike(
+    tree: xr.DataTree, cases: Sequence[ResultSlice], first: Sequence[int]
+) -> list[int]:
+    """Of each case the first that is `alike`, or whose ranks move an AUC by next to nothing.
 
     A classifier that is calibrated anew ranks rows as before, by scores that are not near. Edges
     of parts are halfway between scores, so that a few rows may be in the next part.
     """
-    number, found = stands_for(tree), alike(tree, cases, by_rank=True)
+    number, found = stands_for(tree), list(first)
     stored = [_stored(tree, case, number)[:2] for case in cases]
     for k, (place, label) in enumerate(stored):
         of_label = np.bincount(label, number, 2)

@@ -456,7 +456,8 @@ def _paired(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
 
     for cases in access.along(tree, schema.CLASSIFIER):
         drawn, first = joint_values(tree, values, cases), alike(tree, cases, by_rank=True)
-        ranked = ranked_alike(tree, cases)
+        by_rank = any(one.function in _OF_RANKS for one in of_rows)
+        ranked = ranked_alike(tree, cases, first) if by_rank else first
         for place, one in enumerate(of_rows):
             known = ranked if one.function in _OF_RANKS else first
             for case, k in zip(cases, _tied(tree, cases, one, known), strict=True):

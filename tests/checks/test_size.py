@@ -23,7 +23,7 @@ BUDGET = {
     "quantities/ssme": 5784,
     "quantities/temperature": 5046,
     "report": 3145,
-    "results": 6846,
+    "results": 6849,
     "workflow": 2874,
 }
 MOST_FILES = 210
