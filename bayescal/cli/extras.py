@@ -79,7 +79,7 @@ def calibrate(
     from bayescal.core.intake import Column, logits, probabilities
     from bayescal.core.tables import open_table
     from bayescal.quantities import quantity_named
-    from bayescal.results.access import json_attribute
+    from bayescal.results.access import check_given, json_attribute
     from bayescal.results.io import load
 
     check_target(output, TABLES, ".csv or .parquet")
@@ -90,6 +90,8 @@ def calibrate(
             f"a result of {tree.attrs['quantity']} calibrates no rows. Pass one of a quantity that "
             "does."
         )
+    # Columns of all classifiers are no classes of one.
+    check_given(tree, classifier=classifier)
     if from_logits and tree.attrs.get("input_scale") == "probabilities":
         raise InputError(
             f"{result.name} was fitted to probabilities, and --from-logits says that {file.name} "

@@ -224,6 +224,11 @@ def _condition(relation: str, flag: str, text: str) -> Condition:
         raise InputError(
             f"{flag} must be NAME=VALUE with a finite number; got {text!r}. Write tce=0.05, say."
         )
+    if name.strip() == "p_calibrated":
+        raise InputError(
+            f"{flag} must be of a number with draws; p_calibrated is the share of those in which "
+            "the error is 0. Write --max tce=0 --with-probability 0.5, say."
+        )
     check_share(name.strip(), limit, flag)
     return Condition(name.strip(), relation, limit)
 
@@ -232,11 +237,7 @@ _MAX: Final = Option(
     flags=("--max",),
     multiple=True,
     metavar="NAME=VALUE",
-    phrases={
-        "var must": "NAME must",
-        "Take result['model_average/p_calibrated'], or bayescal.summary(result)": "bayescal report "
-        "shows it",
-    },
+    phrases={"var must": "NAME must"},
     help="An error, metric or measure, and the most it may be: tce=.05 or cost:0.2=.1; 'bayescal "
     "measures' lists names. Repeat it for several.",
 )

@@ -59,9 +59,10 @@ class Measure(NamedTuple):
     A rate of rows or a cost is a mean over rows, or made of such means. No curve has to be smooth
     for it: with ``components="rows"`` rates are those of the Bayesian bootstrap, which gives rows
     Dirichlet weights [1]_. Two rows are added to those with labels, whose own labels are tosses of
-    a coin: one has the score of a row at random, the other that nearest to any in [0, 1]. Without
-    them, no false positive among few rows would mean that there are none. From unlabelled rows,
-    such a measure is drawn given miscalibration.
+    a coin: one has the score of a row at random, the other that nearest to any in [0, 1]. PPV and
+    NPV count the former among the rows that they are of. Without them, no false positive among few
+    rows would mean that there are none. From unlabelled rows, such a measure is drawn given
+    miscalibration.
 
     References
     ----------

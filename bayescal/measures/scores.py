@@ -132,16 +132,25 @@ def specificity(rate: Tensor, score: Tensor, mass: Tensor, threshold: float = 0.
     return (negative * (1 - is_called(score, threshold))).sum(axis=-1) / negative.sum(axis=-1)
 
 
-def ppv(rate: Tensor, score: Tensor, mass: Tensor, threshold: float = 0.5) -> Tensor:
+def ppv(
+    rate: Tensor, score: Tensor, mass: Tensor, threshold: float = 0.5, added: Tensor = (0.0, 0.0)
+) -> Tensor:
     """Share of the rows called positive that have the label: precision."""
-    called = mass * is_called(score, threshold)
-    return (called * rate).sum(axis=-1) / called.sum(axis=-1)
+    return _share_of(mass * is_called(score, threshold), rate, added[1], added[0])
 
 
-def npv(rate: Tensor, score: Tensor, mass: Tensor, threshold: float = 0.5) -> Tensor:
+def npv(
+    rate: Tensor, score: Tensor, mass: Tensor, threshold: float = 0.5, added: Tensor = (0.0, 0.0)
+) -> Tensor:
     """Share of the rows called negative that do not have the label."""
-    passed = mass * (1 - is_called(score, threshold))
-    return (passed * (1 - rate)).sum(axis=-1) / passed.sum(axis=-1)
+    return _share_of(mass * (1 - is_called(score, threshold)), 1 - rate, *added)
+
+
+def _share_of(mass: Tensor, rate: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
+    """Share of right calls, an added one included: all of few may be right by chance."""
+    total = mass.sum(axis=-1)
+    share = ((mass * rate).sum(axis=-1) + right) / (total + right + wrong)
+    return functions_for(rate).where(total > 0, share, float("nan"))
 
 
 def is_called(score: Tensor, threshold: Tensor) -> Tensor:

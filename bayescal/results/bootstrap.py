@@ -48,6 +48,7 @@ _LOGITS: Final = (-700.0, 37.0)
 # Half of the deviations of a curve in steps are those of their neighbours, but for rounding.
 _FLAT: Final = 1e-5
 _NOTHING: Final = 1e-300
+_NONE_ADDED: Final = np.zeros((2, 1))
 
 
 class Cells(NamedTuple):
@@ -57,6 +58,7 @@ class Cells(NamedTuple):
     score: Floats  # (cell,)
     mass: Floats  # (..., cell)
     ends: Floats | None = None  # (2, cell), where rows are known by their cells
+    added: Floats = _NONE_ADDED  # mass of a row without or with the event, were it added, (2, ...)
 
     def parted(self, thresholds: ArrayLike) -> Cells:
         """Part cells where thresholds cut them; scores are spread evenly about their mean."""
@@ -79,7 +81,7 @@ class Cells(NamedTuple):
             parts += zip(repeat(k), [low, *cuts], np.diff(sums), strict=False)
         cell, score, share = map(np.array, zip(*parts, strict=True))
         rate, mass = (np.take(values, cell, axis=-1) for values in (self.rate, self.mass))
-        return Cells(rate, score, mass * share)
+        return Cells(rate, score, mass * share, None, self.added)
 
     def within(self) -> Floats:
         """Share of its cell that a row is called with, (cell,): all if tied at an end, or half."""
@@ -305,14 +307,17 @@ def _with_added(
     for cell, is_positive, weight in zip(cells, added.positive, added.weight, strict=True):
         positive[draw, cell] += with_event * weight * is_positive
         negative[draw, cell] += without * weight * ~is_positive
-    return _cells(positive, negative, rows)
+    is_positive, weight = added.positive[0], added.weight[0]
+    more = np.stack([without * weight * ~is_positive, with_event * weight * is_positive])
+    return _cells(positive, negative, rows, more)
 
 
-def _cells(positive: Floats, negative: Floats, rows: Rows) -> Cells:
+def _cells(positive: Floats, negative: Floats, rows: Rows, added: Floats = _NONE_ADDED) -> Cells:
     """Cells of weights of rows with and without the event, (draw, cell)."""
     mass = positive + negative
     rate = np.divide(positive, mass, out=np.zeros_like(mass), where=mass > 0)
-    return Cells(rate, rows.score, mass / mass.sum(axis=1, keepdims=True), rows.ends)
+    total = mass.sum(axis=1, keepdims=True)
+    return Cells(rate, rows.score, mass / total, rows.ends, added / total[:, 0])
 
 
 def joint_values(
@@ -390,6 +395,27 @@ def alike(tree: xr.DataTree, cases: Sequence[ResultSlice], by_rank: bool = False
     return found
 
 
+def ranked_alike(
+    tree: xr.DataTree, cases: Sequence[ResultSlice], first: Sequence[int]
+) -> list[int]:
+    """Of each case the first that is `alike`, or whose ranks move an AUC by next to nothing.
+
+    A classifier that is calibrated anew ranks rows as before, by scores that are not near. Edges
+    of parts are halfway between scores, so that a few rows may be in the next part.
+    """
+    number, found = stands_for(tree), list(first)
+    stored = [_stored(tree, case, number)[:2] for case in cases]
+    for k, (place, label) in enumerate(stored):
+        of_label = np.bincount(label, number, 2)
+        each, near = (number / of_label[label], _ALIKE / math.sqrt(12 * max(of_label.min(), 1)))
+        for one, (other, other_label) in enumerate(stored[:k]):
+            moved = np.average(np.abs(_moved(place, other, number)), weights=each)
+            if np.array_equal(label, other_label) and moved <= near:
+                found[k] = found[one]
+                break
+    return found
+
+
 def _near(label: Whole, number: Floats) -> float:
     """A fiftieth of a standard error of the share of events."""
     rate = (label @ number + 1) / (number.sum() + 2)
@@ -434,11 +460,16 @@ def _mean_shift(apart: Floats, cell: Whole, number: Floats) -> float:
     return float((total - noise).sum() / number.sum())
 
 
-def _ranks_apart(one: Whole, other: Whole, label: Whole, number: Floats) -> bool:
-    """Whether ranks of rows, by their parts, differ by more than a fiftieth of their deviation."""
+def _moved(one: Whole, other: Whole, number: Floats) -> Floats:
+    """Differences of the ranks of rows, by their parts."""
     sums = [np.bincount(place, number) for place in (one, other)]
     ranks = [(own.cumsum() - own / 2) / own.sum() for own in sums]
-    moved = ranks[0][one] - ranks[1][other]
+    return np.asarray(ranks[0][one] - ranks[1][other])
+
+
+def _ranks_apart(one: Whole, other: Whole, label: Whole, number: Floats) -> bool:
+    """Whether ranks of rows, by their parts, differ by more than a fiftieth of their deviation."""
+    moved = _moved(one, other, number)
     # Rows of a rare event count as much as all others.
     each = number / np.bincount(label, number)[label]
     return bool(np.average(moved**2, weights=each) > _ALIKE**2 / 12)

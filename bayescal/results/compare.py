@@ -349,7 +349,7 @@ def correlation_of(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Flo
     held = tree[schema.ERROR_CORRELATION].dataset[name]
     names = [case.classifier for case in cases]
     place, other = access.place_in(held, cases[0]), f"{schema.CLASSIFIER}_other"
-    if lost := [one for one in names if one not in held.get_index(other)]:
+    if lost := [one for one in names if one not in np.atleast_1d(held[other])]:
         raise InputError(
             f"{other} must name the classifiers of the result; it has none {lost[0]!r}. Rename "
             f"both: assign_coords(classifier=names, {other}=names) where each stands."

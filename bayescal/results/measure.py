@@ -19,6 +19,7 @@ from bayescal.core.functionals import correlation, weighted_influence
 from bayescal.core.quantity import ERROR, METRIC, Variable, to_json
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, as_variable
 from bayescal.measures.registry import measures, resolve
+from bayescal.measures.scores import auc, auprc
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.bootstrap import (
@@ -33,6 +34,7 @@ from bayescal.results.bootstrap import (
     draw_cells,
     joint_values,
     part_weights,
+    ranked_alike,
     rows_in_cells,
     rows_of,
     stands_for,
@@ -41,6 +43,7 @@ from bayescal.results.bootstrap import (
 type _Found = dict[str, xr.DataArray]
 
 _GIVEN: Final = "given_"
+_OF_RANKS: Final = (auc, auprc)
 
 
 def measure(
@@ -145,9 +148,10 @@ def _evaluated(wanted: Sequence[Measure], cells: Cells) -> Iterator[Any]:
     for one in wanted:
         known = {} if cells.ends is None else signature(one.function).parameters
         parts = parted(known["threshold"].default) if "threshold" in known else cells
-        more = (cells.within(),) if "within" in known else ()
+        more = {"within": cells.within()} if "within" in known else {}
+        more |= {"added": cells.added} if "added" in known else {}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            found = one.function(*parts[:3], *more)
+            found = one.function(*parts[:3], **more)
         yield found
 
 
@@ -201,10 +205,11 @@ def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
     score, _, held = cells_with_rows(tree, case)
     if rows is not None:
         rng = access.stream_of(tree, schema.SHARED_ROWS, *case.names)
-        rate, score, flat, ends = draw_cells(rows, Draws.of(tree), rng)
+        rate, score, flat, ends, added = draw_cells(rows, Draws.of(tree), rng)
         dims = access.variable(tree, schema.CURVE, RATE, case)
         shape = (*(dims.sizes[dim] for dim in schema.DRAW_DIMS), len(score))
-        return Cells(rate.reshape(shape), score, flat.reshape(shape), ends)
+        of_draws = added.reshape(2, *shape[:-1])
+        return Cells(rate.reshape(shape), score, flat.reshape(shape), ends, of_draws)
     rate, mass = (_of_kind(tree, name, of, case) for name in (RATE, MASS))
     rate, score = np.take(rate, held, axis=-1), score[held]
     # A result keeps both in single precision: a score as near as that is its own rate.
@@ -451,8 +456,11 @@ def _paired(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
 
     for cases in access.along(tree, schema.CLASSIFIER):
         drawn, first = joint_values(tree, values, cases), alike(tree, cases, by_rank=True)
+        by_rank = any(one.function in _OF_RANKS for one in of_rows)
+        ranked = ranked_alike(tree, cases, first) if by_rank else first
         for place, one in enumerate(of_rows):
-            for case, k in zip(cases, _tied(tree, cases, one, first), strict=True):
+            known = ranked if one.function in _OF_RANKS else first
+            for case, k in zip(cases, _tied(tree, cases, one, known), strict=True):
                 found[one.name].loc[access.place_in(like, case)] = drawn[k, place].reshape(shape)
     return found
 
@@ -497,7 +505,7 @@ def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
         rows = rows_of(tree, case)
         if rows is None:
             return {}
-        place, (rate, score, mass, ends) = access.place_in(like, case), rows.cells
+        place, (rate, score, mass, ends, _) = access.place_in(like, case), rows.cells
         for is_known in (True, False):
             cells = Cells(rate[None], score, mass[None], ends if is_known else None)
             of_kind = [one for one in wanted if (one.components == ROWS) == is_known]
@@ -528,7 +536,7 @@ def measure_correlation(
 def _influence(tree: xr.DataTree, function: Function, case: ResultSlice, number: Floats) -> Floats:
     """What each shared row adds to a number of the curve, (shared_row,)."""
     # A row of cell m moves its rate by (y - rate_m) / w_m, and the masses w towards e_m.
-    every, score, masses, _ = curve_cells(tree, case, MISCALIBRATED)
+    every, score, masses, *_ = curve_cells(tree, case, MISCALIBRATED)
     rate, mass = (draws.reshape(-1, len(score)) for draws in (every, masses))
     label, stored = access.values(tree, schema.SHARED_ROWS, case, schema.LABEL, schema.CELL)
     cell = np.argsort(cells_with_rows(tree, case)[2])[stored]

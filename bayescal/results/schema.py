@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from math import isnan, nan
+from math import isclose, isnan, nan
 from typing import Any, Final
 
 import xarray as xr
@@ -275,19 +275,31 @@ def check_result(tree: object) -> None:
 
 
 def _check_whole(tree: xr.DataTree) -> None:
-    """Refuse some of the cells or bins: the numbers of a case are of all of them."""
-    data, points = (tree.children.get(name, tree) for name in (CONSTANT_DATA, POINT_ESTIMATE))
-    parts, edges = data.variables.get(f"{PART}_cell"), points.sizes.get("bin_edge", 1)
-    n_cells = 0
+    """Refuse some of the cells, bins or parts, or one point or description: a case has all."""
+    names = (CONSTANT_DATA, POINT_ESTIMATE, MODEL_AVERAGE)
+    data, points, average = (tree.children.get(name, tree).variables for name in names)
+    parts, cells = (data.get(name) for name in (f"{PART}_cell", CELL_COUNT))
     # Of several priors a result has no cells where each has its own.
-    if parts is not None and parts.size and CELL_COUNT in data.variables:
-        n_cells = int(parts.values.max()) + 1
-    for held, dim, n in ((data, CELL, n_cells), (points, BIN, edges - 1)):
-        if (size := held.sizes.get(dim, 0)) < n:
-            raise InputError(
-                f"a result must have every {dim}; this selection has {size or 'one'} of {n}. "
-                "Select classifiers, classes, groups or draws alone."
-            )
+    n_cells = 0 if parts is None or cells is None or not parts.size else int(parts.values.max()) + 1
+    n_bins = points["bin_edge"].size - 1 if "bin_edge" in points else 0
+    for held, dim, n in ((data, CELL, n_cells), (points, BIN, n_bins)):
+        if (size := held[dim].size * held[dim].ndim if dim in held else 0) < n:
+            raise _not_whole(dim, f"{size or 'one'} of {n}")
+    # Parts of weighted rows have effective numbers of their own, those of pu_ece no positives.
+    if n_cells and f"{PART}_weight" not in data and "n_positive" not in tree.attrs:
+        rows = [float(data[name].values.sum()) for name in (f"{PART}_count", CELL_COUNT)]
+        if not isclose(*rows, rel_tol=1e-6):
+            raise _not_whole(PART, f"{rows[0]:.7g} of {rows[1]:.7g} rows")
+    for held, dim in ((data, PART), (data, "point"), (average, DESCRIPTION), (average, BOUNDARY)):
+        if dim in held and not held[dim].ndim:
+            raise _not_whole(dim, "one")
+
+
+def _not_whole(dim: str, held: str) -> InputError:
+    return InputError(
+        f"a result must have every {dim}; this selection has {held}. "
+        "Select classifiers, classes, groups or draws alone."
+    )
 
 
 def check_result_of(tree: xr.DataTree, quantity: str) -> None:

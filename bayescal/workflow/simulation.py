@@ -37,7 +37,7 @@ from bayescal.quantities import of_tables, quantity_named
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.answers import LabelPlan
-from bayescal.results.bootstrap import rows_of
+from bayescal.results.bootstrap import rows_in_cells
 from bayescal.results.intervals import interval, tail
 from bayescal.results.measure import chosen_variable, curve_cells, inner_names
 from bayescal.results.schema import P_CALIBRATED
@@ -458,7 +458,7 @@ class _Truth:
     @classmethod
     def of(cls, tree: xr.DataTree, case: ResultSlice, var: Any = "tce") -> _Truth:
         """Read the curve of a case, or its rows, whose narrower parts rank them as they are."""
-        if _is_of_rows(var) and rows_of(tree, case) is not None:
+        if _is_of_rows(var) and rows_in_cells(tree, case) is not None:
             drawn = curve_cells(tree, case, ROWS)
             flat = (values.reshape(-1, len(drawn.score)) for values in (drawn.mass, drawn.rate))
             return cls(drawn.score, *flat)

@@ -10,11 +10,11 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 121,
     "quantities": 223,
-    "cli": 2388,
+    "cli": 2391,
     "core": 9632,
     "curves": 2713,
     "inference": 2006,
-    "measures": 938,
+    "measures": 948,
     "plots": 3336,
     "quantities/agnostic": 3833,
     "quantities/credal": 6490,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5787,
     "quantities/temperature": 5057,
     "report": 3145,
-    "results": 6798,
+    "results": 6849,
     "workflow": 2874,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_653
+TEST_LINES = 53_717
 
 
 def lines(path: Path) -> int:

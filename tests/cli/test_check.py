@@ -158,7 +158,7 @@ def test_wrong_conditions_are_refused_before_a_file_is_read(
     [
         (("--max", "tcf=.05"), "did you mean 'tce'"),
         (("--max", "label_rate=.05"), "bayescal: NAME must have one number a case"),
-        (("--max", "p_calibrated=.5"), "is a number without. bayescal report shows it."),
+        (("--max", "p_calibrated=.5"), "Write --max tce=0 --with-probability 0.5, say."),
         (("--max", "tce=.05", "--label", "y"), "--label names a column of a table"),
         (("--max", "tce=.05", "--bins", "10"), "is of a fit, and FILE is a result"),
     ],

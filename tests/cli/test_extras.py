@@ -14,6 +14,7 @@ from bayescal.cli import extras
 from bayescal.cli.extras import held_out_scores
 from bayescal.cli.main import cli, main
 from bayescal.quantities import quantities
+from tests.several import result_of
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,14 @@ def files(tmp_path_factory):
     )
     assert code == 0
     return folder, logits
+
+
+def test_columns_of_several_classifiers_need_the_name_of_one(files, tmp_path, capsys):
+    folder, _ = files
+    bc.save(result_of("temperature"), tmp_path / "several.nc")
+    given = [str(tmp_path / "several.nc"), str(folder / "rows.csv"), "--score", "z_*"]
+    assert main(["calibrate", *given, "-o", str(tmp_path / "p.csv")]) == 2
+    assert "--classifier must be one of the result's; got none." in capsys.readouterr().err
 
 
 def test_estimates_have_a_line_a_class(files, capsys):

@@ -40,7 +40,7 @@ def tests() -> xr.DataTree:
 
 
 def test_a_draw_is_the_net_benefit_of_its_rows(two: xr.DataTree) -> None:
-    rate, score, mass, _ = curve_cells(two, access.cases(two)[0], ROWS)
+    rate, score, mass, *_ = curve_cells(two, access.cases(two)[0], ROWS)
     rate, mass, thresholds = rate[1, 7], mass[1, 7], np.arange(1, 100) / 100
     label, weight = np.repeat([1, 0], len(score)), np.concatenate([mass * rate, mass * (1 - rate)])
     of_row = np.tile(score, 2)

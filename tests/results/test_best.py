@@ -143,6 +143,8 @@ def test_classifiers_are_renamed_in_both_dims() -> None:
 
     with pytest.raises(InputError, match="classifier_other must name the classifiers of the"):
         bc.best(renamed("classifier"))
+    with pytest.raises(InputError, match="it has none 'gbm'"):
+        bc.best(tree.isel(classifier_other=0))
     found = bc.best(renamed("classifier", "classifier_other")).prob_best
     np.testing.assert_array_equal(found, bc.best(tree).prob_best)
     assert [*found.classifier.values] == ["a", "b"]

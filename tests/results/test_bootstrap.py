@@ -78,6 +78,23 @@ def test_one_added_row_has_a_score_anywhere() -> None:
     assert np.mean(cells.rate[:, 1] > 0) == pytest.approx(0.545 / 2, abs=4 * (0.25 / 4000) ** 0.5)
 
 
+@pytest.mark.parametrize("name", ["ppv", "npv"])
+def test_of_few_calls_that_are_right_the_next_may_be_wrong(name: str) -> None:
+    """Two of 1,000 rows, in a range of scores that added rows hardly ever have."""
+    n, draws = 1000, 4000
+    score, label = np.repeat([0.985, 0.995], [n - 2, 2]), (np.arange(n) >= 15).astype(int)
+    if name == "npv":
+        score, label = 1 - score, 1 - label
+    data = bc.Scores(y_true=label, y_prob=score)
+    threshold = 0.99 if name == "ppv" else 0.01
+    found = bc.measure(fit(data, draws=draws // 2), name, threshold=threshold).values.ravel()
+    # A coin makes the added row a wrong one: then two of three are right, Beta(2, 1). Other added
+    # rows are there in .01 of the draws.
+    error = 4 * (0.25 / draws) ** 0.5 + 0.01
+    for at in (0.3, 0.6, 0.9):
+        assert np.mean(found < at) == pytest.approx(at**2 / 2, abs=error)
+
+
 def test_what_classifiers_share_is_the_same_in_each_draw(of_panel: xr.DataTree) -> None:
     cases = access.cases(of_panel)
     first, same, other = paired(of_panel, prevalence, cases)
@@ -96,6 +113,19 @@ def test_classifiers_that_rank_alike_tie(of_panel: xr.DataTree) -> None:
     assert abs(apart.mean) < 1e-3
     assert apart.correlation > 0.999
     assert bc.best(of_panel, "auc").prob_best.values[:2] == pytest.approx(0.48, abs=0.1)
+
+
+@pytest.mark.parametrize("name", ["auc", "auprc"])
+def test_a_classifier_calibrated_anew_ranks_as_before(name: str) -> None:
+    """The added rows have its scores, which lie elsewhere, but no row changes its rank."""
+    x = np.random.default_rng(0).normal(size=600)
+    label = np.random.default_rng(1).random(600) < expit(x)
+    scores = {"first": expit(x), "sharper": expit(2 * x), "flatter": expit(x / 2)}
+    tree = fit(bc.Scores.stack(scores, y_true=label), draws=400)
+    assert bc.best(tree, name).prob_best.values == pytest.approx(1 / 3)
+    apart = bc.difference(tree, "first", "sharper", name)
+    assert (apart.lower, apart.upper, apart.prob_equal) == (0, 0, 1)
+    assert bc.difference(tree, "first", "sharper", "brier").prob_equal == 0
 
 
 def test_classifiers_that_call_the_same_rows_tie_and_others_do_not() -> None:

@@ -187,12 +187,19 @@ def test_a_posterior_thinned_alone_is_refused(part) -> None:
 
 
 @pytest.mark.parametrize("part", [0, slice(5), [0, 5, 7]])
-@pytest.mark.parametrize("dim", ["cell", "bin"])
+@pytest.mark.parametrize("dim", ["cell", "bin", "part"])
 def test_some_of_the_cells_or_bins_are_refused(dim: str, part: object) -> None:
     some = result_of("ece").isel({dim: part})
     for ask in (bc.summary, lambda one: bc.measure(one, "e90"), bc.plots.plot_reliability):
-        with pytest.raises(InputError, match=rf"must have every {dim}; .* \w+ of \d+\. Select cl"):
+        with pytest.raises(InputError, match=rf"every {dim}; .* \w+ of \d+( rows)?\. Select cl"):
             ask(some)
+
+
+@pytest.mark.parametrize("dim", ["point", "description", "boundary"])
+def test_one_of_what_a_case_has_several_of_is_refused(dim: str) -> None:
+    for ask in (bc.summary, bc.plots.plot_reliability, bc.show):
+        with pytest.raises(InputError, match=f"must have every {dim}; this selection has one"):
+            ask(result_of("ece").isel({dim: 0}))
 
 
 def test_stacked_draws_are_refused() -> None:
