@@ -284,7 +284,7 @@ def arrow_to_numpy(column: Any) -> NDArray[Any]:
     import pyarrow as pa
 
     if isinstance(column, pa.Tensor):
-        return np.from_dlpack(column)
+        return np.asarray(column)
     if isinstance(column, pa.Table | pa.RecordBatch):
         return np.column_stack([arrow_to_numpy(part) for part in column.columns])
     if isinstance(column, pa.ChunkedArray):
