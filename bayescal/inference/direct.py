@@ -21,7 +21,7 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 # Newton's method ends where it moves by less than this, in standard deviations of the posterior.
 # The Gaussian starts where the mode is about; both serve importance sampling, which is exact.
-_AT_MODE, _CLOSE = 0.1, 1e-3
+_AT_MODE, _CLOSE, _LEAST_STEP = 0.1, 1e-3, 0.25
 # From here on ``log(1 + exp(x))`` is x; twenty times as far the exponential overflows.
 _LARGEST = 36.0
 # Draws at a time whose likelihood is computed within a processor's cache.
@@ -144,23 +144,26 @@ def variational_gaussian(
     2009, Eqs. 8 and 9), by Gauss-Hermite quadrature. Newton's method starts at the posterior mode,
     sought from `start`, or at a Gaussian that is near. Where the expected information falls short
     of the curvature, steps go back and forth: a `share` of each converges sooner. Where they grow,
-    mean and spread chase each other, and the information moves by a share, too.
+    mean and spread chase each other: whole steps are halved, and the information moves by a share.
     """
     if not isinstance(start, Gaussian):
         start = laplace_gaussian(regression, max_steps, start)
     mean, root = start.mean, start.root
     moving, growing = np.ones(mean.shape[:-1], bool), np.zeros(mean.shape[:-1], bool)
-    last = np.full(mean.shape[:-1], np.inf)
+    last, shares = (np.full(mean.shape[:-1], value) for value in (np.inf, share))
+    least = _LEAST_STEP if share == 1 else share
     before: Floats | float = 0.0
     for _ in range(max_steps):
         _, _, slope, information = _expected(regression, Gaussian(mean, root))
-        blended = before + share * (information - before)
+        blended = before + shares[..., None] * (information - before)
         before = np.where(growing[..., None], blended, information)
         narrower, step, length = _newton(regression, mean, slope, before)
-        mean = mean + np.where(moving[..., None], share * step, 0)
+        grows = (length > last) & (length > _AT_MODE)
+        shares = np.where(grows, np.maximum(shares / 2, least), shares)
+        mean = mean + np.where(moving[..., None], shares[..., None] * step, 0)
         root = np.where(moving[..., None, None], narrower, root)
         moving &= length >= _CLOSE
-        growing |= (length > last) & (length > _AT_MODE)
+        growing |= grows
         last = length
         if not moving.any():
             break

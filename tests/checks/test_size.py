@@ -13,7 +13,7 @@ BUDGET = {
     "cli": 2391,
     "core": 9632,
     "curves": 2713,
-    "inference": 2006,
+    "inference": 2009,
     "measures": 948,
     "plots": 3336,
     "quantities/agnostic": 3833,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_717
+TEST_LINES = 53_723
 
 
 def lines(path: Path) -> int:

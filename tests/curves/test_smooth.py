@@ -180,9 +180,15 @@ def test_one_cell_of_a_steep_line_against_quadrature():
         assert (rate <= quantile).mean() == pytest.approx(level, abs=4 * spread)
 
 
-def test_evidence_of_a_steep_line_is_the_mean_likelihood_before_the_data(made):
-    """Of few rows, so that the mean over draws of the prior is exact enough."""
-    few, rng = problem(n=25), np.random.default_rng(5)
+@pytest.mark.parametrize("no_event", [False, True])
+def test_evidence_of_a_steep_line_is_the_mean_likelihood_before_the_data(no_event):
+    """Of few rows, so that the mean over draws of the prior is exact enough.
+
+    Of no event among low scores steps to the Gaussian at the wide scale grew without end.
+    """
+    grid = np.linspace(0, 1, 41) ** 6
+    rare = of_counts(np.ones(20, int), np.zeros(20, int), grid[1::2], grid[::2])
+    few, rng = rare if no_event else problem(n=25), np.random.default_rng(5)
     steep, draws = with_line(few, STEEP), 200_000
     rate = steep.prior_rates(draws, rng)
     count, positives = few.cells.count, few.cells.positives
