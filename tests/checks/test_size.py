@@ -16,7 +16,7 @@ BUDGET = {
     "inference": 2009,
     "measures": 948,
     "plots": 3336,
-    "quantities/agnostic": 3833,
+    "quantities/agnostic": 3834,
     "quantities/credal": 6490,
     "quantities/ece": 3045,
     "quantities/pu_ece": 6337,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_723
+TEST_LINES = 53_728
 
 
 def lines(path: Path) -> int:

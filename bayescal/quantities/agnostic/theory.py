@@ -210,6 +210,7 @@ def shattering_weights(features: ArrayLike, sign: ArrayLike, norm: float = 1.0) 
     if wanted.shape != rows.shape[:1] or not (np.abs(wanted) == 1).all():
         raise InputError("sign must be -1 or 1 in each row of features; it is not. Pass one a row.")
     weights = np.linalg.lstsq(rows, wanted, rcond=None)[0]
+    weights /= np.abs(weights).max()  # the squares of very large or small ones are no numbers
     return np.asarray(norm * weights / np.linalg.norm(weights))
 
 

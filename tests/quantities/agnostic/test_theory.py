@@ -86,6 +86,11 @@ def test_claim_3_every_sign_is_fitted():
     assert np.mean(best) / 6 >= 0.5
 
 
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
+def test_weights_have_their_norm_in_any_unit(unit):
+    np.testing.assert_allclose(theory.shattering_weights([[unit, 0.0]], [1], norm=3.0), [3.0, 0.0])
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
