@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_634
+TEST_LINES = 53_644
 
 
 def lines(path: Path) -> int:
