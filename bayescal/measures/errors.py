@@ -32,7 +32,7 @@ def tce(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
 
 
 def emax(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
-    """Largest absolute gap of a cell that holds rows."""
+    """Largest absolute gap of scores that have rows."""
     return functionals.maximum_calibration_error(mass, rate, score)
 
 

@@ -85,7 +85,7 @@ _COSTS: Final = (*_AT, "false_positive", "false_negative")
 OWN: Final = (
     _measure("TCE", errors.tce, AUSTIN),
     _measure("ICI", errors.tce, AUSTIN)._replace(name="ici"),
-    _measure("E_max", errors.emax, AUSTIN),
+    _bent("E_max", errors.emax, AUSTIN),
     _measure("E50", errors.e50, AUSTIN),
     _measure("E90", errors.e90, AUSTIN),
     _bent("l2 error", errors.l2, KUMAR),

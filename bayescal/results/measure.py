@@ -88,7 +88,7 @@ def measure(
 
     Cells are narrow ranges of the score, about 100, or each one score where there are fewer. Means
     over rows are of their parts, a hundredth of either label at most, whose rows count as tied; a
-    threshold within one parts it evenly. So are squared gaps and lines of a curve.
+    threshold within one parts it evenly. So are squared and largest gaps and lines of a curve.
 
     Examples
     --------

@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_728
+TEST_LINES = 53_738
 
 
 def lines(path: Path) -> int:

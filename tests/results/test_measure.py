@@ -113,6 +113,16 @@ def test_lines_of_a_rare_event_are_not_those_of_wide_cells() -> None:
         assert float(draws.mean()) == pytest.approx(expected, abs=1.5 * float(draws.std()))
 
 
+def test_the_largest_gap_of_a_rare_event_is_not_that_of_a_wide_cell() -> None:
+    # Gaps of .8 s are .8 at most; the mean score of the last hundredth is .96, three sd away.
+    rng = np.random.default_rng(20)
+    score = rng.random(100_000) ** 8
+    scores = bc.Scores(y_true=rng.random(100_000) < 0.2 * score, y_prob=score)
+    tree = bc.fit(bc.ece, scores, method="direct", draws=400, chains=2, seed=20)
+    draws = bc.measure(tree, "emax")
+    assert float(draws.mean()) == pytest.approx(0.8, abs=1.5 * float(draws.std()))
+
+
 @pytest.mark.parametrize("quantity", [bc.ece, bc.credal, bc.pu_ece])
 @pytest.mark.parametrize("line", [(0, 1), (-2, 0.7)])
 def test_squares_of_a_rare_event_are_not_those_of_wide_cells(
@@ -363,10 +373,10 @@ def test_what_is_no_measure(spec: Any, message: str) -> None:
 
 def test_a_function_is_one_by_its_name() -> None:
     def largest(rate: Any, score: Any, mass: Any) -> Any:
-        return np.abs(rate - score).max(axis=2)
+        return np.abs(np.cumsum(mass * (score - rate), axis=2)).max(axis=2)
 
     found = bc.interval(result_of("ece"), largest)
-    np.testing.assert_array_equal(found, bc.interval(result_of("ece"), "emax"))
+    np.testing.assert_array_equal(found, bc.interval(result_of("ece"), "ks"))
     with pytest.raises(bc.InputError, match="name of its own"):
         bc.summary(result_of("ece"), measures=[largest, largest])
 
@@ -593,11 +603,11 @@ def test_near_copies_differ_in_log_loss_as_their_rows_do() -> None:
 
 
 def test_classifiers_are_compared_by_a_function(tree: xr.DataTree) -> None:
-    def largest_gap(rate: np.ndarray, score: np.ndarray, mass: np.ndarray) -> np.ndarray:
-        return np.abs(rate - score).max(axis=-1)
+    def largest_sum(rate: np.ndarray, score: np.ndarray, mass: np.ndarray) -> np.ndarray:
+        return np.abs(np.cumsum(mass * (score - rate), axis=-1)).max(axis=-1)
 
-    by_function = bc.difference(tree, "less", "over", largest_gap)
-    by_name = bc.difference(tree, "less", "over", "emax")
+    by_function = bc.difference(tree, "less", "over", largest_sum)
+    by_name = bc.difference(tree, "less", "over", "ks")
     assert by_function.correlation == pytest.approx(by_name.correlation)
     assert by_function.mean == pytest.approx(by_name.mean)
 
