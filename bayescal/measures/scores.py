@@ -135,19 +135,22 @@ def specificity(rate: Tensor, score: Tensor, mass: Tensor, threshold: float = 0.
 def ppv(
     rate: Tensor, score: Tensor, mass: Tensor, threshold: float = 0.5, added: Tensor = (0.0, 0.0)
 ) -> Tensor:
-    """Share of the rows called positive that have the label: precision."""
+    """Share of the rows called positive that have the label: precision.
+
+    `added` (2, ...) is the mass of a row without or with the label that counts among them, too.
+    """
     return _share_of(mass * is_called(score, threshold), rate, added[1], added[0])
 
 
 def npv(
     rate: Tensor, score: Tensor, mass: Tensor, threshold: float = 0.5, added: Tensor = (0.0, 0.0)
 ) -> Tensor:
-    """Share of the rows called negative that do not have the label."""
+    """Share of the rows called negative that do not have the label; `added` as of `ppv`."""
     return _share_of(mass * (1 - is_called(score, threshold)), 1 - rate, *added)
 
 
 def _share_of(mass: Tensor, rate: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
-    """Share of right calls, an added one included: all of few may be right by chance."""
+    """Share of right calls, with masses (...) added: all of few may be right by chance."""
     total = mass.sum(axis=-1)
     share = ((mass * rate).sum(axis=-1) + right) / (total + right + wrong)
     return functions_for(rate).where(total > 0, share, float("nan"))
