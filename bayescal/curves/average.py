@@ -82,8 +82,6 @@ class Component(Protocol):
     def log_prior_excess(self, draws: Draws) -> Floats:
         """Log prior density of the parameters, less its mean before the data, (...).
 
-        Notes
-        -----
         Raised to a power a near 1 and normalised again, a standard normal density gains
         ``(a - 1) (1 - z^2) / 2``: what power-scaling has to see, whatever the number of parameters.
         """
@@ -105,8 +103,6 @@ class State(NamedTuple):
 class Average:
     """Cells of one problem, joined with the components of their curve.
 
-    Notes
-    -----
     Draws are named by component: ``coef`` (basis) of the smooth one, ``z`` (interior) and
     ``roughness`` of the rough one, ``shift`` (interior) and ``shift_log_prior`` of the segments,
     ``label_noise`` (2) of the linear one; ``boundary`` (boundary) are of the scores 0 and 1 with

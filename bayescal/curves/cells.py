@@ -32,12 +32,7 @@ POINTS = 80
 
 
 def draw_masses(count: NDArray[Any], shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-    """Draw the shares of all rows that fall into the cells, (*shape, ..., cell).
-
-    References
-    ----------
-    .. [1] D. B. Rubin, "The Bayesian Bootstrap", Annals of Statistics 9, 1981.
-    """
+    """Draw the cells' shares of all rows, (*shape, ..., cell), by Rubin's Bayesian bootstrap."""
     gamma = rng.standard_gamma(count.astype(float), size=(*shape, *count.shape))
     # Of far less than one effective row most draws underflow: a bin of them had no mean.
     np.maximum(gamma, 1e-200 * (count > 0), out=gamma)
@@ -47,8 +42,6 @@ def draw_masses(count: NDArray[Any], shape: tuple[int, ...], rng: np.random.Gene
 def weighted_masses(share: Floats, unit: Floats, rates: Floats) -> Floats:
     """Shares of the population from shares of weighted rows and label rates, (..., cell).
 
-    Notes
-    -----
     `unit` is what a row without and with the event weighs, (2, ..., cell): the inverse of its
     chance of selection, which of a row of a cell with the rate r is ``(1 - r) / unit[0] + r /
     unit[1]``. Where weights follow the label, mass and rate thus move together: shares of
@@ -99,8 +92,6 @@ def error_draws(problem: Problem, rates: Floats, mass: Floats) -> dict[str, Floa
 class BinnedMass:
     """Draws of the cells' masses, and the errors that label rates make of them.
 
-    Notes
-    -----
     A bin's rate and confidence are means over its cells weighted by their masses, all from one
     draw. The rate of a bin without mass is the mean over its cells, unweighted, which rests on the
     prior and the neighbouring cells. A mean is linear, so that a bin's gap is the mean of its
@@ -273,8 +264,6 @@ ONLY_BOUNDARY = 0.05
 class BoundaryErrors:
     """Prior of the scores 0 and 1, which has one probability for "every score is calibrated".
 
-    Notes
-    -----
     Should some score not be calibrated, those between 0 and 1 are calibrated with probability
     `ONLY_BOUNDARY`, and then one of the scores 0 and 1 errs, or both. Otherwise each of the two is
     calibrated with probability `calibrated`, independently.
@@ -323,8 +312,6 @@ _REACH = 13.0
 class BoundaryScore:
     """One cell whose score is exactly 0 or 1.
 
-    Notes
-    -----
     The error is the event at score 0 and its absence at score 1. Calibrated scores never err.
     """
 

@@ -49,8 +49,6 @@ def _near_maximum(density: Callable[[Floats], Floats], far: float, intervals: in
 class Linear:
     """Rates of a (1 - score) + (1 - b) score.
 
-    Notes
-    -----
     A share a of the negative labels of a calibrated classifier is wrong, and a share b of the
     positive ones. Both are half-normal of one scale, cut off at 1. They are summed over points of
     a, and of b given each: scores that are alike tell only of a difference between the two.

@@ -26,8 +26,6 @@ from bayescal.results.schema import MIN_ESS
 class CurvePosterior:
     """Draws of a calibration curve, (chain, draw), each in a state of its average.
 
-    Notes
-    -----
     A state is a component of the curve, and which of the scores of exactly 0 and 1 err. `place`
     decides on the state of each draw, whatever the weights, so that `given` needs no randomness:
 
@@ -123,8 +121,6 @@ class CurvePosterior:
     def wide(self) -> CurvePosterior:
         """Curves that are smooth, rough or linear; scores of 0 and 1 without rows err.
 
-        Notes
-        -----
         With the calibrated component among them, intervals of costs, rates of rows and ROC curves
         would collapse where a classifier is close to calibrated, and miss. So they would with
         segments, half of them calibrated. Either is left out where there is another. Scores of 0

@@ -179,8 +179,6 @@ class Rough:
     def posterior(self, draws: int, rng: np.random.Generator) -> RoughPosterior:
         """Importance sampling at nodes of the roughness, with `draws` over all nodes.
 
-        Notes
-        -----
         Rates near 0 or 1 of cells with few rows have a skew posterior, unlike a Gaussian: see
         `sample_nodes` and `Weighted.smoothed`.
         """
@@ -204,8 +202,6 @@ class Rough:
     ) -> Iterator[RoughPosterior]:
         """Join samples at nodes of the roughness, by their places and the number at each.
 
-        Notes
-        -----
         Rounds of so many proposals add to each other; later ones are at the nodes that matter.
         """
         samples: list[tuple[int, Weighted]] = []
@@ -343,8 +339,6 @@ def rough_logit(data: dict[str, Any], whitened: Callable[..., Any] | None = None
 
     `whitened` is `whitened_normal`, or takes another kind of root.
 
-    Notes
-    -----
     A direction of standard deviation s whose deviation d the rows know with precision p has a
     coefficient of mean ``s p d / (1 + p s^2)`` and variance ``1 / (1 + p s^2)``. The whitening
     follows both from the likely roughness to any other; `precision` is ``p s^2`` at the likely one.

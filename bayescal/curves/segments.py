@@ -46,8 +46,6 @@ class SegmentDraws(NamedTuple):
 class Segments:
     """Cells in order of their scores, cut into at most 50 blocks that make up segments.
 
-    Notes
-    -----
     A segment is calibrated with probability `calibrated`. Else its rate is 0 or 1, with
     probability `certain`, or the logits of its cells are off by one Normal(0, scale) shift. Given
     that not all segments are calibrated: that curve is the calibrated description. All

@@ -66,8 +66,6 @@ class CurveBasis:
 def curve_basis(score: Floats, count: NDArray[Any], curve: SmoothCurve, size: int) -> CurveBasis:
     """Find the leading directions of the process over cells of scores.
 
-    Notes
-    -----
     The directions are the eigenvectors of the kernel matrix over the cells (Karhunen-Loeve at the
     cells' scores); between cells they are extended by the kernel itself (Nystrom).
     """

@@ -173,14 +173,10 @@ def variational_gaussian(
 def moment_matched(regression: Regression, gaussian: Gaussian) -> Gaussian:
     """Move a Gaussian near the posterior to where each cell's logit has its mean and variance.
 
-    Expectation propagation [1]_: a cell's are those under its likelihood and the Gaussian without
+    Expectation propagation (C. E. Rasmussen and C. K. I. Williams, "Gaussian Processes for Machine
+    Learning", 2006, section 3.6): a cell's are those under its likelihood and the Gaussian without
     it. Where many cells have few events their posteriors are skew, and the Gaussian of
     `variational_gaussian` is too narrow to draw from.
-
-    References
-    ----------
-    .. [1] C. E. Rasmussen and C. K. I. Williams, "Gaussian Processes for Machine Learning", 2006,
-       section 3.6.
     """
     mean, root = gaussian.mean, gaussian.root
     logit, spread, slope, precision = _expected(regression, gaussian)

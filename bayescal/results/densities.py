@@ -24,8 +24,6 @@ _SEGMENTS: Final = "segments"
 def totals(tree: xr.DataTree, group: str, case: ResultSlice, var: str) -> dict[str, Values]:
     """Log densities by chain and draw, as power-scaling wants them.
 
-    Notes
-    -----
     A component of an average has a weight by its evidence to a power. Where a density is raised to
     a power, the log evidence changes by the mean of its log over the component: this counts to the
     evidence's power, what differs from it in full. Under an uncertain class prior the evidence at

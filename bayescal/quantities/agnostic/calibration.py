@@ -345,18 +345,7 @@ class Link:
     value: Floats
 
     def __call__(self, score: ArrayLike) -> Floats:
-        """Calibrate scores.
-
-        Parameters
-        ----------
-        score : array-like of shape (...), in [0, 1]
-            Scores.
-
-        Returns
-        -------
-        ndarray of shape (...), in [0, 1]
-            Calibrated scores.
-        """
+        """Calibrate scores in [0, 1], (...)."""
         return np.asarray(np.interp(to_probabilities(score, "score"), self.score, self.value))
 
 

@@ -136,8 +136,6 @@ class GroupedCase:
     ) -> CaseArrays:
         """Everything a result holds of the groups, but for the sampler's own figures.
 
-        Notes
-        -----
         Whether one group is calibrated is decided by its own rows, without the other groups.
         """
         before = self.model.prior_draws(PRIOR_DRAWS, rng)
@@ -244,8 +242,6 @@ def error_correlation(
 def influence(task: Task, cells: BinCounts, sign: Floats) -> Floats:
     """What each row adds to the estimate of a classifier's calibration error, (obs,).
 
-    Notes
-    -----
     The calibration error is ``E |P(Y | f) - f| = E [d(f) (Y - f)]`` with d the sign of the gap. Row
     i adds ``d(s_i) (y_i - s_i)``, and as d is optimal the error in it is of second order: this is
     the influence function of the error. Of weights w it is that of a weighted mean, ``w_i`` times

@@ -61,8 +61,6 @@ def log_calibrated(cells: BinCounts) -> float:
 def probability_calibrated(cells: BinCounts, log_evidence: float, prior: float) -> float:
     """Posterior probability that the classifier is calibrated.
 
-    Notes
-    -----
     With B the Bayes factor, the ratio of the two marginal likelihoods, it is
     ``prior B / (prior B + 1 - prior)``.
     """
@@ -183,8 +181,6 @@ class EceCase(ProblemCase):
     def simulate(self, rng: np.random.Generator) -> tuple[EceCase, Values]:
         """Draw label rates from the prior and labels given them, for the scores of this case.
 
-        Notes
-        -----
         The model is conditional on the scores. Given them the cells' masses are Dirichlet(count)
         whatever the labels, so that is where the true masses are drawn from: the improper prior
         that they come from is never needed.
@@ -266,8 +262,6 @@ def collect_arrays(
 def contradiction_warnings(problem: Problem, replicated: NDArray[Any]) -> list[str]:
     """Say so where rows drawn from the posterior have another plug-in estimate than these rows.
 
-    Notes
-    -----
     A posterior predictive check with the plug-in estimate over the cells as its statistic, which
     takes into account that the plug-in is biased upward. In bins, neighbours that are off in
     opposite directions would cancel.

@@ -173,8 +173,6 @@ class BinsCase(ProblemCase):
     def simulate(self, rng: np.random.Generator) -> tuple[BinsCase, dict[str, Floats]]:
         """Draw parameters from the prior and counts from the model.
 
-        Notes
-        -----
         Both samples are drawn.
         """
         draws = {name: v[None] for name, v in self.model.prior_draws(1, rng).items()}
@@ -294,8 +292,6 @@ class AveragedCase(ProblemCase):
     ) -> tuple[BinsCase | AveragedCase, dict[str, Floats]]:
         """Draw parameters from the prior and positives from the model.
 
-        Notes
-        -----
         The model is conditional on the rows of each cell, positive and unlabelled, and on the
         sizes of both samples: positives are drawn given both.
         """

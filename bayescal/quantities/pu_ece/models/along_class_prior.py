@@ -72,8 +72,6 @@ def at_roughnesses(
 class AlongClassPrior:
     """Functions of the class prior's normal, of one problem.
 
-    Notes
-    -----
     The data tell the class prior from the calibration error only by what the prior of the curve
     holds likely: a classifier far from calibration looks better under another class prior. Evidence
     therefore counts for the class prior to a `power`: its posterior is its prior times the evidence

@@ -333,8 +333,6 @@ class CaseControlAverage(Average):
     def _proposed(self, draws: int, rng: np.random.Generator) -> dict[str, Weighted]:
         """Importance sampling of the components that need it.
 
-        Notes
-        -----
         A few proposals give the evidence. More follow where a component fills much of the draws of
         a curve that is not calibrated.
         """

@@ -21,8 +21,6 @@ LOWEST = -700.0
 class CaseControlCells:
     """Positives of each cell out of positives and unlabelled rows, at known class priors.
 
-    Notes
-    -----
     With the probability p of the event, a row is one of the positives with the odds
     ``p nP / (nU pi)``.
     """
@@ -157,19 +155,12 @@ _CLOSE_TILT = 1e-6
 class SampleSizes:
     """What both sample sizes say of the shares of positives in cells.
 
-    Notes
-    -----
     The binomial likelihood leaves the number of positives free. It is given, and the mean label
     rate of the population is the class prior. With masses g / sum(g), where
     ``g ~ Gamma(total) / (1 + odds rate)`` before that, this is ``sum g (rate - class_prior) = 0``,
     whose density is nearly normal: the expected number of positives lies near `n_positive`, by the
     standard deviation that the shares of positives have over all rows. Both together are the
-    likelihood of two samples of fixed sizes [1]_.
-
-    References
-    ----------
-    .. [1] J. Qin, "Inferences for Case-Control and Semiparametric Two-Sample Density Ratio Models",
-       Biometrika 85(3), 1998.
+    likelihood of two samples of fixed sizes (J. Qin, Biometrika 85(3), 1998).
     """
 
     total: NDArray[Any]
@@ -234,8 +225,6 @@ def log_sizes_density(
 ) -> Floats:
     """Log density of the two sample sizes given label rates of all cells, (...).
 
-    Notes
-    -----
     See `SampleSizes`; without constants.
     """
     sizes = SampleSizes(total, n_positive, n_positive / total.sum())
@@ -265,8 +254,6 @@ def joint_masses(
 ) -> Floats:
     """Shares of the unlabelled population in the cells given the label rates, (..., cell).
 
-    Notes
-    -----
     Positives tell of the masses too: the draws ``gamma ~ Gamma(total)`` of the density above,
     tilted until the mean label rate is the class prior. Where no cell's rate is above the class
     prior, or none below it, they are left untilted.

@@ -137,8 +137,6 @@ class CurveAndClassPrior:
     def sized(self) -> bool:
         """Whether NUTS takes the sizes into account.
 
-        Notes
-        -----
         They tie the curve to the class prior. One that is about known leaves a narrower Gaussian,
         an uncertain one a narrow bent ridge, along which transitions diverge.
         """
@@ -172,8 +170,6 @@ class CurveAndClassPrior:
     def _evidence(self, own: Gaussian, normal: Floats) -> Floats:
         """Log evidence at class priors, (knot,), by importance sampling from its Gaussian.
 
-        Notes
-        -----
         Many cells of few positives each have a skew posterior: Laplace's approximation misses 20
         units, and not alike along the class prior.
         """
@@ -200,8 +196,6 @@ class CurveAndClassPrior:
     ) -> Gaussian:
         """The same by the cells, with their moments matched, at normals (knot, ...).
 
-        Notes
-        -----
         `guide` is about where the mean is, or moves as it does; `start` may be better than it
         where the class prior is known.
         """
@@ -263,8 +257,6 @@ class CurveAndClassPrior:
     def _sized(self, own: Gaussian, normal: Floats) -> Gaussian:
         """Take what the sample sizes say into the Gaussian by the cells.
 
-        Notes
-        -----
         Their density is Gaussian where the expected number of positives is linear.
         """
         cells, design = self._given_cells(normal), self.regression.design

@@ -38,14 +38,8 @@ _FINE = 20
 class Quantiles(NamedTuple):
     """A rising function through knots: from a standard normal to the class prior's normal.
 
-    Notes
-    -----
-    Rational quadratic [1]_, and linear beyond the knots.
-
-    References
-    ----------
-    .. [1] C. Durkan, A. Bekasov, I. Murray and G. Papamakarios, "Neural Spline Flows", NeurIPS
-       2019, section 3.1.
+    Rational quadratic (C. Durkan et al., "Neural Spline Flows", NeurIPS 2019, section 3.1), and
+    linear beyond the knots.
     """
 
     standard: Floats  # (knot,)
@@ -91,8 +85,6 @@ class Quantiles(NamedTuple):
 class MovingGaussian:
     """A map of standard normal values to the curve's coefficients and the class prior's normal.
 
-    Notes
-    -----
     Where the class prior rises, high label rates come near 1: the coefficients' conditional mean
     bends, and their spread changes. The class prior itself may have a peak there, and a plateau
     below it. Means between knots are cubic. Roots are blended, so that their diagonals keep their
@@ -118,8 +110,6 @@ class MovingGaussian:
     ) -> MovingGaussian:
         """Place knots where the class prior's density and the curve need them.
 
-        Notes
-        -----
         ``solve(normal, mean)`` gives the normals, their log density, and the means and roots of the
         curve's Gaussians, sought from `mean`; at first from `start`. None are where the density
         is negligible.

@@ -68,8 +68,6 @@ class _Drawn(NamedTuple):
 class SegmentsByClassPrior:
     """Segments at the nodes of the class prior's normal.
 
-    Notes
-    -----
     Segments are summed cell by cell, and the density of the sample sizes is one of all cells: draws
     of segments do not know it. A node of the class prior counts by its mean over segments drawn
     there, and draws are weighed by it. Where it leaves few of them, under a class prior that is
