@@ -230,10 +230,8 @@ def bin_scores(
 
     References
     ----------
-    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, section 2.2.2.
-    .. [2] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
-       Calibration Error", NeurIPS 2024, section 2.1. https://arxiv.org/abs/2405.15709
+    .. [1] The PU-ECE paper, section 2.2.2. https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [2] Futami and Fujisawa, NeurIPS 2024, section 2.1. https://arxiv.org/abs/2405.15709
 
     Examples
     --------

@@ -66,8 +66,7 @@ class Measure(NamedTuple):
 
     References
     ----------
-    .. [1] D. B. Rubin, "The Bayesian bootstrap", Annals of Statistics 9(1), 1981.
-       https://doi.org/10.1214/aos/1176345338
+    .. [1] D. B. Rubin, Annals of Statistics 9(1), 1981. https://doi.org/10.1214/aos/1176345338
     """
 
     name: str

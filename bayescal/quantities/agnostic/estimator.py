@@ -77,10 +77,8 @@ def interval_measure(
 
     References
     ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Definition 2.
-       https://doi.org/10.1214/17-EJS1376SI
-    .. [2] I. Arrieta-Ibarra et al., Journal of Machine Learning Research 23, 2022.
-       https://jmlr.org/papers/v23/22-0658.html
+    .. [1] Y. Gao et al., 2017, Definition 2. https://doi.org/10.1214/17-EJS1376SI
+    .. [2] I. Arrieta-Ibarra et al., JMLR 23, 2022. https://jmlr.org/papers/v23/22-0658.html
 
     Examples
     --------
@@ -344,8 +342,7 @@ def estimate(
 
     References
     ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Definition 2 and section 5.
-       https://doi.org/10.1214/17-EJS1376SI
+    .. [1] Y. Gao et al., 2017, Definition 2 and section 5. https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------

@@ -80,10 +80,8 @@ def bounds(p0: ArrayLike, p1: ArrayLike, n_calibration: int) -> Bounds:
 
     References
     ----------
-    .. [1] V. Vovk and I. Petej, "Venn-Abers Predictors", UAI 2014, Theorem 1.
-       https://arxiv.org/abs/1211.0025
-    .. [2] V. Vovk, I. Petej and V. Fedorova, NeurIPS 2015, section 4.
-       https://arxiv.org/abs/1511.00213
+    .. [1] V. Vovk and I. Petej, UAI 2014, Theorem 1. https://arxiv.org/abs/1211.0025
+    .. [2] V. Vovk et al., NeurIPS 2015, section 4. https://arxiv.org/abs/1511.00213
 
     Examples
     --------

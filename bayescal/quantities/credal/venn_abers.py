@@ -106,8 +106,7 @@ def fit_ivap(
 
     References
     ----------
-    .. [1] V. Vovk, I. Petej and V. Fedorova, NeurIPS 2015, section 2.
-       https://arxiv.org/abs/1511.00213
+    .. [1] V. Vovk et al., NeurIPS 2015, section 2. https://arxiv.org/abs/1511.00213
 
     Examples
     --------

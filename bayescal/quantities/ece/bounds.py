@@ -126,11 +126,8 @@ def bounds(
 
     References
     ----------
-    .. [1] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
-       Calibration Error", NeurIPS 2024, section 3 and Appendix D. https://arxiv.org/abs/2405.15709
-    .. [2] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, Corollary 1.
-       https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [1] Futami and Fujisawa, NeurIPS 2024, section 3, app. D. https://arxiv.org/abs/2405.15709
+    .. [2] The PU-ECE paper, Corollary 1. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -193,11 +190,8 @@ def optimal_n_bins(n: int, class_prior: float | None = None) -> int:
 
     References
     ----------
-    .. [1] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
-       Calibration Error", NeurIPS 2024, Eq. (13). https://arxiv.org/abs/2405.15709
-    .. [2] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, section 5.1.
-       https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [1] Futami and Fujisawa, NeurIPS 2024, Eq. (13). https://arxiv.org/abs/2405.15709
+    .. [2] The PU-ECE paper, section 5.1. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -244,8 +238,7 @@ def least_bound_n_bins(n: int, strategy: str = "quantile", lipschitz: float = 1.
 
     References
     ----------
-    .. [1] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
-       Calibration Error", NeurIPS 2024, Eq. (12) and Figure 1. https://arxiv.org/abs/2405.15709
+    .. [1] Futami and Fujisawa, NeurIPS 2024, Eq. (12), Figure 1. https://arxiv.org/abs/2405.15709
 
     Examples
     --------

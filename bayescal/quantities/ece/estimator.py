@@ -121,13 +121,9 @@ def estimate(
 
     References
     ----------
-    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, Eq. (1) and
-       section 2.2.2. https://openreview.net/forum?id=SvoBtLIrPZ
-    .. [2] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
-       Calibration Error", NeurIPS 2024, Eq. (2) and Lemma 1. https://arxiv.org/abs/2405.15709
-    .. [3] A. Kumar, P. Liang and T. Ma, "Verified Uncertainty Calibration", NeurIPS 2019,
-       section 5. https://arxiv.org/abs/1909.10155
+    .. [1] The PU-ECE paper, Eq. (1), section 2.2.2. https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [2] Futami and Fujisawa, NeurIPS 2024, Eq. (2) and Lemma 1. https://arxiv.org/abs/2405.15709
+    .. [3] A. Kumar, P. Liang and T. Ma, NeurIPS 2019, section 5. https://arxiv.org/abs/1909.10155
 
     Examples
     --------

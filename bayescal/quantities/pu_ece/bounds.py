@@ -113,11 +113,9 @@ def bounds(
 
     References
     ----------
-    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, section 3.2:
-       Assumptions 1 to 3, Theorems 1 and 2, Corollary 1. https://openreview.net/forum?id=SvoBtLIrPZ
-    .. [2] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
-       Calibration Error", NeurIPS 2024, Theorem 3. https://arxiv.org/abs/2405.15709
+    .. [1] The PU-ECE paper, section 3.2: Assumptions 1 to 3, Theorems 1 and 2, Corollary 1.
+       https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [2] Futami and Fujisawa, NeurIPS 2024, Theorem 3. https://arxiv.org/abs/2405.15709
     .. [3] O. Marchal and J. Arbel, "On the sub-Gaussianity of the Beta and Dirichlet
        distributions", Electronic Communications in Probability 22, 2017.
        https://arxiv.org/abs/1705.00048
@@ -217,8 +215,7 @@ def optimal_n_bins(n_positive: int, n_unlabeled: int, class_prior: float) -> int
 
     References
     ----------
-    .. [1] The PU-ECE paper, Corollaries 1 and 2, section 5.1.
-       https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [1] The PU-ECE paper, Corollaries 1 and 2. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -415,8 +412,7 @@ def generalization_bias(
     ----------
     .. [1] The PU-ECE paper, sections 4.2 and 4.3, Theorem 3 and Corollary 2.
        https://openreview.net/forum?id=SvoBtLIrPZ
-    .. [2] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
-       Calibration Error", NeurIPS 2024, section 4. https://arxiv.org/abs/2405.15709
+    .. [2] Futami and Fujisawa, NeurIPS 2024, section 4. https://arxiv.org/abs/2405.15709
 
     Examples
     --------
@@ -477,8 +473,7 @@ def generalization_gap(
     References
     ----------
     .. [1] The PU-ECE paper, Theorem 3. https://openreview.net/forum?id=SvoBtLIrPZ
-    .. [2] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
-       Calibration Error", NeurIPS 2024, section 4. https://arxiv.org/abs/2405.15709
+    .. [2] Futami and Fujisawa, NeurIPS 2024, section 4. https://arxiv.org/abs/2405.15709
 
     Examples
     --------

@@ -181,8 +181,7 @@ def nnpu_risk(
 
     References
     ----------
-    .. [1] R. Kiryo, G. Niu, M. C. du Plessis and M. Sugiyama, "Positive-Unlabeled Learning with
-       Non-Negative Risk Estimator", NeurIPS 2017, Eq. (6). https://arxiv.org/abs/1703.00593
+    .. [1] R. Kiryo et al., NeurIPS 2017, Eq. (6). https://arxiv.org/abs/1703.00593
     .. [2] N. Lu, T. Zhang, G. Niu and M. Sugiyama, "Mitigating Overfitting in Supervised
        Classification from Two Unlabeled Datasets: A Consistent Risk Correction Approach", AISTATS
        2020, PMLR 108, pages 1115-1125.
@@ -384,9 +383,7 @@ class PUClassifier(MostProbable):
 
     References
     ----------
-    .. [1] R. Kiryo, G. Niu, M. C. du Plessis and M. Sugiyama, "Positive-Unlabeled Learning with
-       Non-Negative Risk Estimator", NeurIPS 2017, Eqs. (3) and (6).
-       https://arxiv.org/abs/1703.00593
+    .. [1] R. Kiryo et al., NeurIPS 2017, Eqs. (3), (6). https://arxiv.org/abs/1703.00593
     .. [2] G. Su, W. Chen and M. Xu, "Positive-Unlabeled Learning from Imbalanced Data", IJCAI 2021,
        pages 2995-3001.
     .. [3] The PU-ECE paper, section 2.3. https://openreview.net/forum?id=SvoBtLIrPZ

@@ -102,9 +102,8 @@ def estimate(
 
     References
     ----------
-    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, section 3.1
-       (bins of equal width as in section 2.2.2). https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [1] The PU-ECE paper, section 3.1 (bins of equal width as in section 2.2.2).
+       https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------

@@ -355,8 +355,7 @@ def build_model(
 
     References
     ----------
-    .. [1] R. L. Prentice and R. Pyke, "Logistic disease incidence models and case-control studies",
-       Biometrika 66(3), 1979. https://doi.org/10.1093/biomet/66.3.403
+    .. [1] R. L. Prentice and R. Pyke, 1979. https://doi.org/10.1093/biomet/66.3.403
 
     Examples
     --------

@@ -217,8 +217,7 @@ def estimate(
 
     References
     ----------
-    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data", 2025,
-       section 4 and appendix E. https://arxiv.org/abs/2501.11866
+    .. [1] D. Shanmugam et al., 2025, section 4 and appendix E. https://arxiv.org/abs/2501.11866
     .. [2] The published code. https://github.com/divyashan/SSME
 
     Examples

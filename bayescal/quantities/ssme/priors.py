@@ -165,8 +165,7 @@ class Priors(BasePriors):
 
     References
     ----------
-    .. [1] J. W. Miller and D. B. Dunson, Journal of the American Statistical Association 114(527),
-       2019. https://doi.org/10.1080/01621459.2018.1469995
+    .. [1] J. W. Miller and D. B. Dunson, 2019. https://doi.org/10.1080/01621459.2018.1469995
 
     Examples
     --------

@@ -312,8 +312,7 @@ class TemperatureScaling(LogitCalibrator):
 
     References
     ----------
-    .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, "On Calibration of Modern Neural
-       Networks", ICML 2017, section 4.2. https://arxiv.org/abs/1706.04599
+    .. [1] C. Guo et al., ICML 2017, section 4.2. https://arxiv.org/abs/1706.04599
     .. [2] Y. Zhao, J. Chen and S. Oymak, 2020, section 4.1. https://arxiv.org/abs/2002.09831
 
     Examples
@@ -395,8 +394,7 @@ class VectorScaling(ParametricCalibrator):
 
     References
     ----------
-    .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, "On Calibration of Modern Neural
-       Networks", ICML 2017, section 4.2. https://arxiv.org/abs/1706.04599
+    .. [1] C. Guo et al., ICML 2017, section 4.2. https://arxiv.org/abs/1706.04599
     .. [2] Y. Zhao, J. Chen and S. Oymak, 2020, equation (4.5). https://arxiv.org/abs/2002.09831
 
     Examples

@@ -547,8 +547,7 @@ def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING)
 
     References
     ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
-       Confidence", 2020, sections 4.1 and 5.1. https://arxiv.org/abs/2002.09831
+    .. [1] Y. Zhao et al., 2020, sections 4.1 and 5.1. https://arxiv.org/abs/2002.09831
 
     Examples
     --------

@@ -374,8 +374,7 @@ class NetworkClassifier(MostProbable):
 
     References
     ----------
-    .. [1] J. Lienen and E. Hüllermeier, "Credal Self-Supervised Learning", NeurIPS 2021, Eq. (2).
-       https://arxiv.org/abs/2106.11853
+    .. [1] J. Lienen and E. Hüllermeier, NeurIPS 2021, Eq. (2). https://arxiv.org/abs/2106.11853
 
     Examples
     --------
