@@ -335,6 +335,27 @@ def _draw(mean: Any, *parameters: Any, rng: np.random.Generator, size: Any) -> A
     return rng.standard_normal((*(size or ()), mean.shape[-1]))
 
 
+def _sampled_by(
+    transform: _OfVectors,
+    signature: str,
+    name: str,
+    *parameters: Any,
+    dims: Any = None,
+    logp: Callable[..., Any] = _log_density,
+    random: Callable[..., Any] = _draw,
+) -> Any:
+    """Add variables, Normal(0, 1) if not said otherwise, sampled in coordinates of a transform."""
+    return pm.CustomDist(
+        name,
+        *parameters,
+        logp=logp,
+        random=random,
+        signature=signature,
+        default_transform=transform,
+        dims=dims,
+    )
+
+
 def whitened_normal(
     name: str, mean: Any, root: Any, dims: str | None = None, scale: Any = None
 ) -> Any:
@@ -343,34 +364,17 @@ def whitened_normal(
     With 1e8 rows the posterior of a curve's coefficients is a needle in 30 dimensions, with 100
     rows nearly the prior; in these coordinates both are close to standard normal.
     """
-    return pm.CustomDist(
-        name,
-        mean,
-        mean * 0 + 1 if scale is None else scale,
-        root,
-        logp=_log_density,
-        random=_draw,
-        signature="(p),(p),(p,p)->(p)",
-        default_transform=_Whitening(),
-        dims=dims,
-    )
+    scale = mean * 0 + 1 if scale is None else scale
+    return _sampled_by(_Whitening(), "(p),(p),(p,p)->(p)", name, mean, scale, root, dims=dims)
 
 
 def blended_normal(
     name: str, mean: Any, roots: tuple[Any, Any, Any], dims: str | None = None, scale: Any = None
 ) -> Any:
     """Add variables as `whitened_normal` does, by a root between two: these, and a share."""
-    return pm.CustomDist(
-        name,
-        mean,
-        mean * 0 + 1 if scale is None else scale,
-        *roots,
-        logp=_log_density,
-        random=_draw,
-        signature="(p),(p),(p,p),(p,p),()->(p)",
-        default_transform=_Blended(),
-        dims=dims,
-    )
+    scale = mean * 0 + 1 if scale is None else scale
+    signature = "(p),(p),(p,p),(p,p),()->(p)"
+    return _sampled_by(_Blended(), signature, name, mean, scale, *roots, dims=dims)
 
 
 def stretched_normal(name: str, standard: Any, knots: Any, slopes: Any, intervals: Any) -> Any:
@@ -379,18 +383,8 @@ def stretched_normal(name: str, standard: Any, knots: Any, slopes: Any, interval
     The function has values `knots` and slopes at `standard`, (knot,), and the first so many
     `intervals` between these.
     """
-    return pm.CustomDist(
-        name,
-        pt.zeros(1),
-        standard,
-        knots,
-        slopes,
-        pt.stack([intervals]),
-        logp=_log_density,
-        random=_draw,
-        signature="(p),(k),(k),(k),(e)->(p)",
-        default_transform=_Stretching(),
-    )
+    parameters = (pt.zeros(1), standard, knots, slopes, pt.stack([intervals]))
+    return _sampled_by(_Stretching(), "(p),(k),(k),(k),(e)->(p)", name, *parameters)
 
 
 def _line_density(value: Any, steep: Any, steepness: Any, *parameters: Any) -> Any:
@@ -416,18 +410,9 @@ def whitened_line(
 
     With a probability both are so many times as wide: `line` holds these two numbers.
     """
-    return pm.CustomDist(
-        name,
-        *line,
-        mean,
-        mean * 0 + 1,
-        root,
-        logp=_line_density,
-        random=_draw_line,
-        signature="(),(),(p),(p),(p,p)->(p)",
-        default_transform=_Whitening(),
-        dims=dims,
-    )
+    parameters, signature = (*line, mean, mean * 0 + 1, root), "(),(),(p),(p),(p,p)->(p)"
+    how: dict[str, Any] = {"logp": _line_density, "random": _draw_line}
+    return _sampled_by(_Whitening(), signature, name, *parameters, dims=dims, **how)
 
 
 def _draw_blocks(mean: Any, root: Any, rng: np.random.Generator, size: Any) -> Any:
@@ -436,16 +421,8 @@ def _draw_blocks(mean: Any, root: Any, rng: np.random.Generator, size: Any) -> A
 
 def whitened_blocks(name: str, mean: Any, root: Any, dims: tuple[str, str]) -> Any:
     """Add independent Normal(0, 1) variables in blocks, each sampled where its posterior is."""
-    return pm.CustomDist(
-        name,
-        mean,
-        root,
-        logp=_log_density,
-        random=_draw_blocks,
-        signature="(g,b),(g,b,b)->(g,b)",
-        default_transform=_BlockWhitening(),
-        dims=dims,
-    )
+    by, signature = _BlockWhitening(), "(g,b),(g,b,b)->(g,b)"
+    return _sampled_by(by, signature, name, mean, root, dims=dims, random=_draw_blocks)
 
 
 class _Conditional(_OfVectors):
@@ -492,16 +469,9 @@ def whitened_deviations(scale: Any, *inputs: Any) -> Any:
 
     `inputs` are common coefficients and what `_GroupedWhitening` has after these.
     """
-    return pm.CustomDist(
-        "deviation",
-        scale,
-        *inputs,
-        logp=_log_density_of_deviations,
-        random=_draw_deviations,
-        signature="(b),(b),(b),(g,b),(g,b,b),(g,b,b)->(g,b)",
-        default_transform=_GroupedWhitening(),
-        dims=("group", "basis"),
-    )
+    by, signature = _GroupedWhitening(), "(b),(b),(b),(g,b),(g,b,b),(g,b,b)->(g,b)"
+    how: dict[str, Any] = {"logp": _log_density_of_deviations, "random": _draw_deviations}
+    return _sampled_by(by, signature, "deviation", scale, *inputs, dims=("group", "basis"), **how)
 
 
 def _draw_pooled(
@@ -517,18 +487,9 @@ def pooled_normal(name: str, mu: Any, tau: Any, pull: Any, precision: Any, dims:
     non-centred parametrisation serves every variable: the first fails where the likelihood says
     little beside the prior, the second where it says much.
     """
-    return pm.CustomDist(
-        name,
-        mu,
-        tau,
-        pull,
-        precision,
-        logp=_log_pooled,
-        random=_draw_pooled,
-        signature="(),(),(k),(k)->(k)",
-        default_transform=_Conditional(),
-        dims=dims,
-    )
+    by, signature = _Conditional(), "(),(),(k),(k)->(k)"
+    how: dict[str, Any] = {"logp": _log_pooled, "random": _draw_pooled}
+    return _sampled_by(by, signature, name, mu, tau, pull, precision, dims=dims, **how)
 
 
 def _log_binomial(value: Any, count: Any, logit_p: Any, log_coefficient: Any) -> Any:
