@@ -169,8 +169,7 @@ def in_words[T](
 ) -> T:
     """Read a prior from ``word`` or ``word:parameter``; a refusal shows `given`, or the text.
 
-    A function of `words` raises TypeError or ValueError where its parameter is missing, too much or
-    no number.
+    A function of `words` raises TypeError or ValueError where a parameter is missing or wrong.
     """
     word, colon, parameter = (part.strip() for part in text.casefold().partition(":"))
     try:

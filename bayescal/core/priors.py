@@ -98,8 +98,7 @@ class Beta(PriorBase):
         Raises
         ------
         InputError
-            If the ends are out of order or outside (0, 1), or no Beta has such an interval to
-            numerical precision.
+            If the ends are out of order or outside (0, 1), or no Beta has such an interval.
 
         Examples
         --------

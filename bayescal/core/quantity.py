@@ -451,8 +451,7 @@ class Plan(NamedTuple):
     variables : sequence of Variable
         Those of this plan, where they are not the quantity's own.
     shared_rows : sequence of mapping
-        Of each case, the cell and the label of rows that several classifiers share; see
-        `bayescal.curves.shared_rows`.
+        Cell and label of shared rows of each case; see `bayescal.curves.shared_rows`.
     """
 
     cases: Sequence[Case]

@@ -182,8 +182,7 @@ class ScoreSources:
         Raises
         ------
         InputError
-            If an estimator is not fitted, has no ``predict_proba`` or refuses `X`, or their classes
-            differ.
+            If an estimator is not fitted, lacks ``predict_proba``, refuses `X`, or classes differ.
 
         Examples
         --------

@@ -28,8 +28,7 @@ from bayescal.core.sums import Batch, numbered
 from bayescal.core.writing import checked_path, in_utf8
 
 PARQUET_MAGIC: Final = b"PAR1"
-# Two changes of a file may have one time where they are nearer than the steps of the clock that
-# file systems take it from.
+# Changes of a file nearer than the steps of the file system's clock may have one time.
 _CLOCK_STEP_NS: Final = 20_000_000
 _CSV_BLOCK_BYTES = 1 << 23
 _PARQUET_BUFFER_BYTES = 1 << 20

@@ -93,9 +93,8 @@ class BinnedMass:
     """Draws of the cells' masses, and the errors that label rates make of them.
 
     A bin's rate and confidence are means over its cells weighted by their masses, all from one
-    draw. The rate of a bin without mass is the mean over its cells, unweighted, which rests on the
-    prior and the neighbouring cells. A mean is linear, so that a bin's gap is the mean of its
-    cells' gaps.
+    draw. The rate of a bin without mass is the unweighted mean over its cells, by prior and
+    neighbours. A mean is linear, so that a bin's gap is the mean of its cells' gaps.
     """
 
     problem: Problem

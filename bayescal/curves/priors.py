@@ -46,8 +46,7 @@ class SmoothCurve:
     Normal(0, scale) and ``g`` a Gaussian process of standard deviation `scale`. At the default
     scale a score of 0.5 stands for a probability between 0.16 and 0.84 with probability 0.9, and
     the slope lies between -0.15 and 2.15, where 1 is calibrated. Short and long scales stand side
-    by side because either alone is wrong somewhere: the long one irons wiggles out, the short one
-    widens every interval.
+    by side: the long one alone irons wiggles out, the short one widens every interval.
 
     Examples
     --------

@@ -140,8 +140,7 @@ class Rough:
             float(laplace_evidence(self.at(roughness), gaussian)) + self.log_density(roughness)
             for roughness, gaussian in self._coarse
         ]
-        # To the left of the first node the likelihood has no say: the density of the logarithm
-        # rises in proportion.
+        # Left of the first node the likelihood has no say: the density of the logarithm rises.
         fine = np.linspace(logs[0] - 3, logs[-1], 400)
         value = np.where(fine < logs[0], found[0] + fine - logs[0], np.interp(fine, logs, found))
         weight = np.exp(value - value.max())

@@ -33,8 +33,7 @@ from bayescal.inference.direct import (
 # Quantile cells cut at the default bins are 110.
 CELLS = 112
 BASIS = 32
-# Directions of the process with less variance than this share of the largest change no curve
-# that can be seen.
+# Directions with less variance than this share of the largest change no curve visibly.
 _RELATIVE_VARIANCE = 1e-3
 # Proposals for each draw where two leave less than one effective.
 _MORE = 10

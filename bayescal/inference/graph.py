@@ -182,8 +182,7 @@ class _OfVectors(Transform):  # type: ignore[misc]  # PyMC has no types
 class Radial(_OfVectors):
     """Vectors as others, ``value``, times the exponential of a function of their length.
 
-    `log_factor` is that function, and `log_divisor` its value by the length of the product, near
-    enough for where chains begin.
+    `log_factor` is that function, `log_divisor` about its value by the length of the product.
     """
 
     name = "radial"

@@ -224,8 +224,7 @@ def _keep_thread_state() -> None:
 
 def _run(compiled: Any, **settings: Any) -> Any:
     """Sample in this thread's time; Ctrl-C stops the sampler and is passed on."""
-    # The trace is left in Arrow's columns: converting it to a DataTree takes a fifth of the time
-    # of sampling.
+    # The trace stays in Arrow's columns: a DataTree takes a fifth of the sampling time.
     background = nutpie.sample(
         compiled, progress_bar=False, blocking=False, return_raw_trace=True, **settings
     )

@@ -53,16 +53,14 @@ class Measure(NamedTuple):
     An error is exactly 0, and a slope exactly 1, in the draws in which the classifier is
     calibrated: with ``components="all"`` they are a part of the posterior. Other numbers are known
     all too well in these draws, where the scores themselves are the rates, and their intervals
-    would collapse around the value that the scores promise: ``components="miscalibrated"`` leaves
-    these draws out.
+    would collapse: ``components="miscalibrated"`` leaves these draws out.
 
-    A rate of rows or a cost is a mean over rows, or made of such means. No curve has to be smooth
-    for it: with ``components="rows"`` rates are those of the Bayesian bootstrap, which gives rows
-    Dirichlet weights [1]_. Two rows are added to those with labels, whose own labels are tosses of
-    a coin: one has the score of a row at random, the other that nearest to any in [0, 1]. PPV and
-    NPV count the former among the rows that they are of. Without them, no false positive among few
-    rows would mean that there are none. From unlabelled rows, such a measure is drawn given
-    miscalibration.
+    Rates of rows and costs are made of means over rows, and need no smooth curve: with
+    ``components="rows"`` rates are those of the Bayesian bootstrap, which gives rows Dirichlet
+    weights [1]_. Two rows are added to those with labels, whose own labels are tosses of a coin:
+    one has the score of a row at random, the other that nearest to any in [0, 1]. PPV and NPV count
+    the former among the rows that they are of. Without them, no false positive among few rows would
+    mean that there are none. From unlabelled rows, such a measure is drawn given miscalibration.
 
     References
     ----------

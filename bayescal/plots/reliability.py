@@ -68,13 +68,12 @@ def plot_reliability(
     Returns
     -------
     matplotlib.figure.Figure
-        The curve above the histogram of the scores, in the band of the whole curve and the
-        narrower one of each point (`bayescal.calibration_band`). Of an average over descriptions
-        of the curve, thin lines are the mean curve of each that has a weight of at least 0.1, if
-        there are several. Distinct scores take the place of bins where they are at most 40.
-        Rates of rows with a score of exactly 0 or 1, and of one score alone, lie on no curve: they
-        are drawn with their intervals. The panels belong together: on axes of your own draw a
-        `bayescal.ReliabilityDisplay`.
+        The curve above the histogram of the scores, in the band of the whole curve and the narrower
+        one of each point (`bayescal.calibration_band`). Of an average over descriptions of the
+        curve, thin lines are the mean curves of those with a weight of 0.1 or more, if several.
+        Distinct scores take the place of bins where they are at most 40. Rates of rows with a score
+        of exactly 0 or 1, and of one score alone, lie on no curve: they have intervals. The panels
+        belong together: on your own axes draw a `bayescal.ReliabilityDisplay`.
 
     Raises
     ------

@@ -45,9 +45,8 @@ def report(
     prob : float, default 0.9
         Probability of the credible intervals, in (0, 1).
     measures : sequence of str, Measure or callable, optional
-        Further numbers of the calibration curve, such as ``["e90", "slope"]``, in a section of
-        their own beside those that were added to a result before, see `bayescal.measure`. Results
-        that hold no curve go without.
+        Further numbers of the calibration curve, such as ``["e90", "slope"]``, in a section beside
+        those added to a result before, see `bayescal.measure`. Results without a curve have none.
 
     Returns
     -------

@@ -109,8 +109,7 @@ def decision_curve(
         A result that holds a calibration curve, of one classifier or several.
     thresholds : sequence of float, optional
         Scores from which on a row is treated, increasing, in (0, 1). By default 0.01, 0.02, ... up
-        to the highest score, beyond which nobody is treated; in steps of 0.001 where no score
-        reaches 0.1, and so on.
+        to the highest score; in steps of 0.001 where no score reaches 0.1, and so on.
     prob : float, default 0.9
         Posterior probability of the intervals, strictly between 0 and 1.
     class_, group : str, optional

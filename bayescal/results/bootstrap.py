@@ -248,9 +248,8 @@ def curve_by_part(cells: Cells, rows: Rows, weight: Floats) -> Cells:
 def _between(cells: Cells, rows: Rows, part: Whole) -> Floats:
     """Rates of some parts, whose scores are not those of their cells, (..., part).
 
-    Deviations of the logits are straight lines between the cells' scores. Beyond the outer ones
-    they go on by the line through all of them. Where they or the rates are steps, parts have those
-    of their cell.
+    Deviations of the logits are straight lines between the cells' scores. Beyond, they follow the
+    line through all of them. Where they or the rates are steps, parts have those of their cell.
     """
     inner = np.flatnonzero((cells.score > 0) & (cells.score < 1))
     score, mean = rows.score[part], np.take(cells.rate, inner, axis=-1)

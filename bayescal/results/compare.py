@@ -145,10 +145,9 @@ def difference(
 
     Notes
     -----
-    Metrics of all classifiers are in one posterior, and so are measures of rows, such as the Brier
-    score or the AUC, where classifiers share rows: a draw has the same rows, and weights of them,
-    for all. Draws are subtracted one by one, those in which the metric is undefined left out, and
-    the interval is equal-tailed.
+    Metrics of all classifiers are in one posterior, and so are measures of rows (Brier score, AUC)
+    where classifiers share rows: a draw has the same weights of rows for all. Draws are subtracted
+    one by one, those in which the metric is undefined left out, and the interval is equal-tailed.
 
     Calibration errors, other measures, and the metrics of some quantities, are fitted classifier by
     classifier. Shared rows make two errors dependent: labels that by chance flatter one classifier
@@ -482,10 +481,9 @@ def best(
 
     Notes
     -----
-    Draws of several classifiers belong together as in `difference`, so that what is common to them
-    cancels: a rank's probability is its share of the draws, undefined ones left out. Classifiers
-    that are equal in a draw share its ranks in equal parts; those of equal probability of being
-    best are said to tie.
+    Draws of several classifiers belong together as in `difference`, so that what is common cancels:
+    a rank's probability is its share of the draws, undefined ones left out. Classifiers that are
+    equal in a draw share its ranks in equal parts; those equally probably best tie.
 
     Examples
     --------

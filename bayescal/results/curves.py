@@ -87,8 +87,7 @@ def calibration_band(
     Raises
     ------
     InputError
-        If there is no such case, the result has no calibration curve or several priors, or `prob`
-        is no probability.
+        If there is no such case, no calibration curve, or several priors, or `prob` is none.
 
     Notes
     -----

@@ -157,8 +157,7 @@ WARNINGS: Final = "warnings"
 POINT_LABEL: Final = "point_label"
 """Root attribute with the name of the point estimate, where it has one of its own."""
 
-# What a result of rows holds: draws of probabilities, bounds and decisions; the pair p0, p1; scores
-# and places of the rows.
+# What a result of rows holds: draws of probabilities, bounds and decisions; p0, p1; the rows.
 PROB: Final = "prob"
 PROB_LOWER: Final = "prob_lower"
 PROB_UPPER: Final = "prob_upper"

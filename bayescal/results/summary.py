@@ -120,8 +120,7 @@ def summary(tree: xr.DataTree, prob: float = 0.9, measures: Any = ()) -> pd.Data
     Raises
     ------
     InputError
-        If the tree is no result, prob lies outside (0, 1), a measure is unknown, or none has a
-        value.
+        If the tree is no result, prob not in (0, 1), a measure unknown, or none has a value.
 
     Warns
     -----

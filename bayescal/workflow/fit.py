@@ -338,8 +338,7 @@ def prior_sensitivity(
         Every prior is fitted with this seed, so that differences are not those of random numbers;
         if not given, that of the checkpoint, or one is drawn.
     var : str, Measure or callable, optional
-        What the conclusion is on: a variable (see `conclusions`), a measure, or a function as of
-        `bayescal.measure`.
+        What is concluded on: a variable (see `conclusions`), or a measure as of `bayescal.measure`.
     threshold : float, optional
         What the variable is compared with; perfect calibration by default.
     prob : float, in (0, 1), default 0.9

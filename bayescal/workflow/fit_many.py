@@ -249,8 +249,7 @@ def fit_many(
         Called with (key, fits done, fits in all or 0). If not given, a bar with the time left is
         shown in a notebook, and where stderr is a terminal.
     **options
-        As in `bayescal.fit`: `method`, `draws`, `tune`, `chains`, `target_accept`, `prob`, and the
-        options of the quantity.
+        As in `bayescal.fit`: `method`, `draws`, `tune`, `chains`, ..., and the quantity's options.
 
     Returns
     -------

@@ -59,8 +59,7 @@ type Sample = Callable[[Any, np.random.Generator], Any]
 class Coverage(NamedTuple):
     """Intervals and means of repeated samples from one truth.
 
-    Arrays are of shape (replication,), or (replication, element) where the variable has several
-    elements, such as classifiers.
+    Arrays are (replication,), or (replication, element) where the variable has several elements.
     """
 
     truth: float | Floats  #: True value.
@@ -137,8 +136,7 @@ def coverage(
     var : str, optional
         Which variable or measure; the main one of the result's kind if not given.
     sample : callable, optional
-        From `n` and a numpy.random.Generator to data, of which the first case is fitted; by
-        default ``truth.scores``.
+        From `n` and a Generator to data, whose first case is fitted; by default ``truth.scores``.
     **options
         As in `bayescal.fit`: `method`, ``"direct"`` by default, then with one chain of `draws`
         draws; `draws`, `tune`, `chains`, `target_accept`, `prob`; and the options of the quantity.
@@ -336,8 +334,7 @@ def plan_labels(
     Parameters
     ----------
     data : xarray.DataTree or Scores
-        A result that holds a calibration curve, of a pilot sample; or such a sample, which is
-        fitted first.
+        A result with a calibration curve, of a pilot sample; or such a sample, fitted first.
     var : str, default "tce"
         What the interval is of: a variable of `bayescal.ece`, or a measure (`bayescal.measure`).
     n : int or iterable of int, default (100, 300, 1000, 3000, 10000)
@@ -364,8 +361,7 @@ def plan_labels(
     Raises
     ------
     InputError
-        If the result holds no curve or several priors, a name is unknown or missing, or a number
-        is out of range.
+        If the result has no curve or several priors, or a name or number is unfit.
 
     Notes
     -----

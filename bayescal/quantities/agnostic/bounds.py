@@ -46,8 +46,7 @@ def bounds(n: int, delta: float = 0.1) -> Bounds:
     Returns
     -------
     Bounds
-        Each with its kind and its assumption in words. As c lies in [0, 1], a value of 1 or more
-        says nothing.
+        Each with its kind and its assumption in words. A value of 1 or more says nothing.
 
     Notes
     -----
@@ -156,8 +155,7 @@ def class_deviation(n: int, rademacher: float, delta: float = 0.1) -> Bound:
     n
         As for `bounds`.
     rademacher : float, at least 0
-        Expected Rademacher complexity of the class's indicators ``1{p1 < f(x) <= p2}``; see
-        `rademacher_bound`.
+        Rademacher complexity of the indicators ``1{p1 < f(x) <= p2}``; see `rademacher_bound`.
     delta
         As for `bounds`.
 
@@ -236,8 +234,7 @@ def isotonic_deviation(n: int, delta: float = 0.1, rademacher: float | None = No
     delta : float, in (0, 0.2), default 0.1
         As in Claim 7; the bound fails with probability 5 delta at most.
     rademacher : float, optional
-        Expected Rademacher complexity of the intervals of the score, by default
-        `single_score_rademacher`.
+        Rademacher complexity of score intervals, by default `single_score_rademacher`.
 
     Returns
     -------
@@ -281,8 +278,7 @@ def isotonic_uniform_deviation(n: int, delta: float = 0.1) -> Bound:
     As g does not fall, what the sum of g - y up to any score is off by is bounded by the deviations
     of two distribution functions, that of all rows and that of the negative ones, each at most
     ``sqrt(log(4 / delta) / (2 n))`` with probability ``1 - delta / 2`` [1]_. The page of its theory
-    has the proof. How g goes on between the scores that it was fitted to does not matter, if it
-    does not fall.
+    has the proof. Between the scores that it was fitted to g may be any that does not fall.
 
     References
     ----------
@@ -353,9 +349,8 @@ def calibration_test(
     Notes
     -----
     c = 0 means P(Y = 1 | f) = f for almost every score, so that labels can be drawn from the
-    hypothesis: independent Bernoulli(f) given the scores. Of the measures of the data and of the
-    draws each is equally likely to be the largest, so ``P(p_value <= a) <= a`` at any number of
-    rows.
+    hypothesis: independent Bernoulli(f) given the scores. Each of the measures of data and draws is
+    equally likely to be the largest, so ``P(p_value <= a) <= a`` for any n.
 
     Examples
     --------

@@ -503,8 +503,7 @@ def best_rule(
     Notes
     -----
     The total is ``n estimated_cost + rule.setup``. Given the actions that are set up, the Bayes
-    rule among them is best, row by row, so that the least is over all rules, not only those of
-    intervals.
+    rule among them is best, row by row, so that the least is over all rules, of intervals or not.
 
     Examples
     --------

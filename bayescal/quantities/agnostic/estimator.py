@@ -303,8 +303,7 @@ class Estimate(NamedTuple):
     lower, upper : float or ndarray of shape (...)
         The interval (lower, upper] that attains `c`; -inf where it holds the least score.
     sign : float or ndarray of shape (...)
-        1 where scores exceed the positives in that interval, -1 where they fall short, 0 where
-        `c` is 0.
+        1 where scores exceed the positives there, -1 where they fall short, 0 where `c` is 0.
     """
 
     c: Value

@@ -46,8 +46,7 @@ def roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Roc:
     score : array-like of shape (obs,), in [0, 1]
         Scores of unlabelled rows.
     probability : array-like of shape (obs,), in [0, 1], optional
-        Probability that each row is positive, by default its score. With labels 0 and 1 it is the
-        usual ROC curve.
+        Probability that each row is positive, by default its score; labels give the usual curve.
 
     Returns
     -------

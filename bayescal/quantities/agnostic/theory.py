@@ -82,8 +82,7 @@ def hidden_labels(
     Parameters
     ----------
     verifier : callable
-        Takes features, (n,), as places in `probability`, and labels 0 and 1, (n,); returns whether
-        it accepts.
+        From features, (n,), as places in `probability`, and labels 0 and 1, (n,), to acceptance.
     probability : array-like of shape (feature,), in [0, 1]
         P(Y = 1 | x) of features that are equally probable.
     n : int
@@ -144,8 +143,7 @@ def interleaved_classifiers(n: int) -> Floats:
     Returns
     -------
     ndarray of shape (2**n, n), in [0, 1]
-        Scores of classifier i and feature x: ``i / 2**n``, less ``1 / 2**(n + 1)`` where x is in
-        the i-th subset.
+        Scores of classifier i: ``i / 2**n``, less ``1 / 2**(n + 1)`` for x in the i-th subset.
 
     Notes
     -----

@@ -49,8 +49,7 @@ class VennAbersCalibrator(Calibrated):
         What to calibrate; logistic regression if not given. A classifier trained already, wrapped
         in ``sklearn.frozen.FrozenEstimator``, is calibrated on all rows given to `fit`.
     cv : int, at least 2, optional
-        Number of folds of a cross Venn-Abers predictor. Without it, an inductive one: rows held
-        out once.
+        Folds of a cross Venn-Abers predictor. Without, an inductive one: rows held out once.
     calibration_size : float, in (0, 1), default 0.25
         Share of the rows held out, where there are no folds.
     random_state : int or RandomState, optional
@@ -143,8 +142,7 @@ class VennAbersCalibrator(Calibrated):
         Returns
         -------
         Interval
-            Lower and upper ends, each of shape (obs, class); with folds the least lower and the
-            largest upper one.
+            Lower and upper ends, (obs, class) each; with folds the least and the largest.
 
         Notes
         -----

@@ -64,8 +64,7 @@ def is_proper(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.bool_]:
     Returns
     -------
     ndarray of shape (...), bool
-        True unless the lower bounds sum to more than 1 or the upper ones to less, by more than
-        rounding (1e-12).
+        Unless lower bounds sum to more than 1 or upper ones to less, by more than 1e-12.
 
     Notes
     -----

@@ -67,8 +67,7 @@ class CalibrationSplit(Showing):
     Raises
     ------
     InputError
-        If classifiers or classes differ, no calibration row has a label, rows have groups, or
-        target rows have weights.
+        If classifiers or classes differ, no label is known, or there are groups or target weights.
 
     Notes
     -----

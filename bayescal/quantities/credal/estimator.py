@@ -244,8 +244,7 @@ def maximin(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Whole:
     Returns
     -------
     ndarray of shape (...), int
-        The action; of equally good ones the first. In terms of gains, the one of the largest lower
-        expectation.
+        The action, of equals the first: in terms of gains, of the largest lower expectation.
 
     Raises
     ------

@@ -134,8 +134,7 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
 PRIOR_DRAWS: Final = 500
 LABEL_CLASS: Final = "label_class"
 DESCRIPTION: Final = "description"
-# In a binary task one curve serves both classes, so that its variables have no dim of classes,
-# but for this one.
+# In a binary task one curve serves both classes: of its variables only this has a class.
 BINARY_VARIABLES: Final = tuple(
     one
     if one.name == "admissible"

@@ -233,8 +233,7 @@ class ImpreciseDirichlet(_RatePrior):
     Parameters
     ----------
     s : float, above 0, default 1
-        Weight of the prior, in observations. With 1 the bounds of a bin are those of Clopper and
-        Pearson.
+        Weight of the prior, in observations; 1 gives a bin the bounds of Clopper and Pearson.
     bins : int, 1 to 200, or "optimal", default 10
         Number of bins. ``"optimal"`` is the cube root of that of calibration rows, rounded up.
 

@@ -40,9 +40,8 @@ def bounds_for(result: DataTree, scores: Any = None, prob: float = 0.9) -> RowBo
     Parameters
     ----------
     result : xarray.DataTree
-        What ``bayescal.fit(bayescal.credal, ...)`` or ``bayescal.load`` returned; or a result of
-        another quantity that holds a calibration curve, such as `bayescal.ece` under its default
-        prior.
+        What ``bayescal.fit(bayescal.credal, ...)`` or ``bayescal.load`` returned; or another result
+        with a calibration curve, as of `bayescal.ece` under its default prior.
     scores : Scores or array-like of shape (obs,) or (obs, class), in [0, 1], optional
         Scores of the same classifiers, any number of rows; all target rows of the fit if not given.
         Other results than those of `bayescal.credal` hold none.
@@ -63,10 +62,9 @@ def bounds_for(result: DataTree, scores: Any = None, prob: float = 0.9) -> RowBo
 
     Notes
     -----
-    Draws of the curve are evaluated at every distinct rank where these are 257 or fewer. Otherwise
-    it is done on a grid of 257 ranks, which crowd towards both ends, and the logits of mean and
-    bounds are interpolated by monotone cubics [1]_; `error` is the largest difference from a grid
-    half as fine.
+    Draws of the curve are evaluated at every distinct rank where these are 257 or fewer. Else on a
+    grid of 257 ranks, denser at both ends, and the logits of mean and bounds are interpolated by
+    monotone cubics [1]_; `error` is the largest change by a coarser grid.
 
     A result of another quantity holds its curve by cells. Between them the deviation of a draw's
     logit from the score's is linear in the score's logit (a segment's jumps half way), beyond them
@@ -324,8 +322,7 @@ def write_rows(
     result : xarray.DataTree
         What ``bayescal.fit(bayescal.credal, ...)`` or ``bayescal.load`` returned.
     path : path
-        A file that ends in .csv or .parquet; an existing one is replaced, once the new one is
-        complete.
+        A file that ends in .csv or .parquet; an existing one is replaced once this is complete.
     scores : Scores or array-like of shape (obs,) or (obs, class), in [0, 1], optional
         As `bounds_for` takes them; all target rows of the fit if not given.
     prob : float, in (0, 1), default 0.9

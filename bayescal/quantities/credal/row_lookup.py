@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 _PSEUDO: Final = 1.0
 # Draws of a rate that are too few for its quantiles.
 _FEWEST: Final = 20
-# Places of the error rate of a score of exactly 0 or 1; a seed too, so that equal rows have equal
-# bounds.
+# Places of the error rate of a score of 0 or 1; a seed too: equal rows have equal bounds.
 _DRAWS: Final = 4000
 
 
@@ -179,8 +178,7 @@ def _summary_of_errors(end: int, error: Floats, never: float, alpha: float) -> F
     return np.array([mean, low, high]) if end == 0 else 1 - np.array([mean, high, low])
 
 
-# Places that bounds are computed at, from the lowest to the highest; odd, so that every other one
-# makes a coarser grid.
+# Places that bounds are computed at, rising; odd, so that every other one makes a coarser grid.
 _GRID: Final = 257
 _GRID_PLACES: Final = np.sin(np.linspace(0, np.pi / 2, _GRID)) ** 2
 # Ranks whose draws are held together.

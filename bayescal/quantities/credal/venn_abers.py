@@ -148,8 +148,7 @@ def _between_edges(distinct: Floats, lower: Steps, upper: Steps) -> InductiveVen
     p0 = np.concatenate([[0.0], lower.value])
     p1 = np.concatenate([upper.value, [1.0]])
     start = distinct[lower.start]
-    # p1 keeps its value up to and with the last score of a step, so that its edge is the next
-    # number after.
+    # p1 keeps its value up to the last score of a step: its edge is the next number.
     ends = distinct[np.append(upper.start[1:], len(distinct)) - 1]
     after = np.nextafter(ends, np.inf)
     edge = np.union1d(start, after)

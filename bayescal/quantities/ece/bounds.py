@@ -118,8 +118,7 @@ def bounds(
           <= sum_b sqrt(Var P_b + (E P_b - K_b / n)**2 + K_b / n**2) + 2 (B - 1) / n
           <= sqrt(2 B (n + 1)) / n + 2 (B - 1) / n
 
-    This is up to a fifth above Eq. (9) when n is far above B, but it is enough to prove the total
-    bias of Eq. (12) as printed.
+    Up to a fifth above Eq. (9) for n far above B, it proves the total bias of Eq. (12).
 
     The optimal order B = n**(1/3) holds for both kinds of bins. With V, which takes the place of
     1 / n for positive and unlabelled rows, it becomes the order of [2]_.

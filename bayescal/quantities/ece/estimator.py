@@ -52,8 +52,7 @@ class Estimate(NamedTuple):
     l2 : float or ndarray of shape (...)
         Root of the mean squared gap, in [0, 1].
     l2_debiased : float or ndarray of shape (...)
-        The same less what noise alone puts into it; 0 where that would be the root of a negative
-        number.
+        The same less what noise alone puts into it; 0 where that would be negative.
     """
 
     ece: Value
@@ -81,8 +80,7 @@ def estimate(
     Parameters
     ----------
     data : Scores, Task, BinCounts, Counts, CountTable or mapping of str to Counts
-        Scores with labels (rows without are left out), or rows already counted; the options below
-        do not touch `BinCounts`.
+        Scores with labels (rows without are left out), or counts; options do not touch `BinCounts`.
     binning : Binning, optional
         Bins; by default 15 of equal mass, or those of `Counts`.
     multiclass : {"top-label", "class-wise", "marginal"}, default "top-label"

@@ -268,16 +268,14 @@ def plan(
         Priors.
     binning : Binning, optional
         Bins of the evaluation, in place of those of `Counts`; not used with `BinCounts`. With
-        ``n_bins="optimal"`` groups have one number of bins, that of their mean number of labelled
-        rows.
+        ``n_bins="optimal"`` groups have the number of bins of their mean number of rows.
     multiclass : {"top-label", "class-wise", "marginal"}, default "top-label"
         How several classes become binary problems; see `bayescal.ece.estimate`.
 
     Returns
     -------
     Plan
-        A case a classifier (and class). Groups are one case under a smooth curve, and a case each
-        under bins.
+        A case a classifier (and class); groups are one under a smooth curve, one each under bins.
 
     Raises
     ------

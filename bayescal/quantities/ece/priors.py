@@ -124,10 +124,9 @@ class Priors(BasePriors):
         -----
         How far a curve may deviate decides how much noise is taken for error: its scale is halved
         and doubled, and with it roughness, shifts and label noise. At 0.35 and 1.4 a score of 0.5
-        stands for probabilities in (0.31, 0.69) and (0.04, 0.96) with probability 0.9. Bins
-        are compared with the average of curves, which knows their order. The calibrated alternative
-        pulls means to 0, so it is left out where there is one, and taken in at even odds where
-        there is none.
+        stands for probabilities in (0.31, 0.69) and (0.04, 0.96) with probability 0.9. Bins are
+        compared with the average of curves, which knows their order. The calibrated alternative
+        pulls means to 0, so it is left out where there is one, else taken in at even odds.
 
         Examples
         --------

@@ -208,10 +208,9 @@ def optimal_n_bins(n_positive: int, n_unlabeled: int, class_prior: float) -> int
 
     Notes
     -----
-    The order of Corollary 1 of [1]_, and of Corollary 2 for a classifier that is evaluated on its
-    own training rows; 1 as its constant is the choice of section 5.1. At this number the expected
-    total bias is ``O(V**(1/3))`` with ``V = pi**2 / nP + 1 / nU``. `least_bound_n_bins` has the
-    constant of the bound.
+    The order of Corollary 1 of [1]_, and of Corollary 2 for evaluation on training rows; 1 as its
+    constant is the choice of section 5.1. At this number the expected total bias is ``O(V**(1/3))``
+    with ``V = pi**2 / nP + 1 / nU``. `least_bound_n_bins` has the constant of the bound.
 
     References
     ----------

@@ -41,8 +41,7 @@ def estimate_class_prior(
     data : PUScores
         Scores of one classifier that was not trained on these rows.
     pure : bool, default True
-        Whether the best bin is assumed to hold positives only. If not, `lower` is 0, and the prior
-        is nearly flat up to `upper`.
+        Whether the best bin holds positives only. If not, `lower` is 0, the prior nearly flat.
     delta : float, in (0, 1), default 0.1
         How improbable it may be that the interval fails.
     gamma : float, above 0, default 0.01

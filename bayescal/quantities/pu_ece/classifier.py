@@ -334,8 +334,7 @@ class PUClassifier(MostProbable):
         With the logistic loss `predict_proba` estimates probabilities; with the sigmoid loss only
         its side of 0.5 means something.
     non_negative : bool, default True
-        Whether what negatives contribute to the risk is kept from falling below 0 (nnPU), or not
-        (uPU).
+        Whether what negatives contribute to the risk is kept from falling below 0: nnPU, not uPU.
     alpha : float, at least 0, default 0.001
         Weight of half the sum of the squared weights, intercepts left out.
     max_iter : int, default 500
@@ -438,8 +437,7 @@ class PUClassifier(MostProbable):
         X : array-like of shape (obs, feature)
             Features.
         y : array-like of shape (obs,)
-            1 for a positive, 0 for an unlabelled row; of any other two values, the one that sorts
-            last stands for positives.
+            1 for a positive, 0 for an unlabelled row; of other values the last is positive.
 
         Returns
         -------

@@ -379,8 +379,7 @@ def read_pu_scores(
     Raises
     ------
     InputError
-        If the file cannot be read, a column does not exist or holds something else, or `PUScores`
-        refuses the scores.
+        If the file cannot be read, a column is missing or wrong, or `PUScores` refuses the scores.
 
     Examples
     --------

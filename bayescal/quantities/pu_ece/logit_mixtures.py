@@ -326,8 +326,7 @@ def tce_from_logits(
 ) -> MixtureTCE:
     """Compute the calibration error of a classifier from densities fitted to its logits.
 
-    It takes rows of both classes: a reference for estimates from positive and unlabelled rows, not
-    an estimate of that kind.
+    It takes rows of both classes, as a reference for estimates from positive and unlabelled ones.
 
     Parameters
     ----------

@@ -130,10 +130,9 @@ class IndependentBins:
 
     Notes
     -----
-    Cutting two independent Dirichlets down to where the constraint holds is a prior of its own: a
-    large class prior satisfies it less often, by a factor ``(1 - pi)**(bins - 1)`` with flat
-    Dirichlets, so that the class prior is pulled below its prior. The documentation gives the
-    coverage.
+    Two independent Dirichlets cut down to where the constraint holds are another prior: a large
+    class prior satisfies it less often, by a factor ``(1 - pi)**(bins - 1)`` with flat Dirichlets,
+    so that the class prior is pulled down. The documentation gives the coverage.
     """
 
     concentration: float = 1.0

@@ -44,8 +44,7 @@ class PUTruth(LogisticScore):
     b0, b1 : float
         Intercept and slope of the score's logit; `b1` above 0.
     class_prior : float, in (0, 1), default 0.5
-        Share of positives in the population. With ``b0 = logit(class_prior)`` and ``b1 = 2`` the
-        classifier is calibrated.
+        Share of positives. With ``b0 = logit(class_prior)`` and ``b1 = 2`` it is calibrated.
 
     References
     ----------
@@ -196,8 +195,7 @@ def digits(seed: Seed = None) -> PUDigits:
 
     Notes
     -----
-    The task of the paper's experiment on MNIST, 5-9 against 0-4, on the digits that come with
-    scikit-learn.
+    The task of the paper's experiment on MNIST, 5-9 against 0-4, on scikit-learn's digits.
 
     Examples
     --------

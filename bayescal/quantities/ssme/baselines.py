@@ -219,15 +219,13 @@ def active_testing(
     Parameters
     ----------
     oracle : Scores
-        A pool of rows of which every label is known. Only `budget` labels are looked at for each
-        classifier.
+        A pool of rows with all labels, of which each classifier is shown `budget`.
     metric
         As for `autoeval`.
     budget : int
         Number of rows to label for each classifier.
     guess : {"self", "ensemble"}, default "self"
-        Whose probabilities say where loss is to be expected: each classifier's own, or the mean of
-        all.
+        Whose probabilities say where loss is expected: each classifier's own, or the mean of all.
     floor : float, in (0, 1], default 0.1
         Least probability of a row to be drawn, relative to a uniform draw from those that are left,
         before probabilities are divided by their sum, at most ``1 + floor``. A row that is never
@@ -243,8 +241,7 @@ def active_testing(
     Raises
     ------
     InputError
-        If a label is missing, the metric is not a mean over rows, or `budget` or `floor` lies
-        outside its range.
+        If a label is missing, the metric is no mean over rows, or `budget` or `floor` out of range.
 
     Notes
     -----
@@ -252,9 +249,8 @@ def active_testing(
     expected loss (1 - accuracy, log loss or Brier score). Of a pool of N rows, the loss of the m-th
     of M rows is weighted by ``1 + (N - M) / (N - m) (1 / ((N - m + 1) q) - 1)``: R_LURE, an
     estimate of the pool's mean loss without bias, [1]_ equation 6 and [2]_. Labels are saved where
-    the loss itself is foreseen; a classifier that believes in itself expects none where it is
-    wrong, and does worse than a uniform draw. The SSME paper does not give its number of labels; a
-    `budget` of 10 has its errors.
+    the loss itself is foreseen; a classifier sure of itself expects none where it is wrong, and
+    does worse than a uniform draw. The SSME paper gives no `budget`; 10 has its errors.
 
     References
     ----------

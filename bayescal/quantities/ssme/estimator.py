@@ -68,8 +68,7 @@ class KDESettings:
         Whether labelled rows have their weight in the first epoch's densities too; in the published
         code these have every row once.
     start : {"draw", "mean"}, default "draw"
-        Labels of unlabelled rows to start from: drawn from the mean score, or the mean score itself
-        as their probability.
+        Labels of unlabelled rows to start from: drawn from the mean score, or that itself.
     prior_update : {"expected", "drawn"}, default "expected"
         A class prior to be learned is the mean label probability, or the share of labels drawn
         anew in each epoch (stochastic EM), in which every row counts once.
@@ -187,8 +186,7 @@ def estimate(
     class_prior : array-like of shape (class,), optional
         Probability of each class, if known; otherwise it is learned.
     n_draws : int or None, default 500
-        Number of label draws that metrics are averaged over; None for the metrics under the label
-        probabilities themselves.
+        Label draws that metrics are averaged over; None for those under the probabilities.
     ece : {"equal-mass", "equal-width", "top-label"}, each also with "-optimal", optional
         Convention of the calibration errors; see `metrics`.
     seed : int, default 0

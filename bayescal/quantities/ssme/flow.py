@@ -108,8 +108,7 @@ def estimate_flow(
     scores : Scores or ScoreMatrix
         Scores of several classifiers or classes, some or all labels missing.
     settings : {"paper", "joint"} or FlowSettings, default "paper"
-        What the paper's text says, normals without correlations that are trained with the flow, or
-        custom choices.
+        What the paper says, uncorrelated normals trained with the flow, or custom choices.
     class_prior, n_draws, ece, seed
         As for `estimate`.
 

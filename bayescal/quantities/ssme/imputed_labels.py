@@ -122,8 +122,7 @@ def majority_vote(
     Raises
     ------
     InputError
-        If no row is labelled, no classifier is right on any (all weights are 0), or an option is
-        none of those allowed.
+        If no row is labelled, no classifier is right on any, or an option is unknown.
 
     Notes
     -----

@@ -271,10 +271,9 @@ _QUERIES = 1 << 13
 class NeighborKernel(Kernel):
     """Each point with those near it; rows at the same point are taken together.
 
-    In more than a few coordinates a bandwidth holds few points, so that the sums are right to 1e-6.
-    In two or three, the most neighbours may cut off wide kernels early; label probabilities are
-    then means over the nearest points. Where rows are left out there is no reach, as the rows that
-    count may be far.
+    In more than a few coordinates a bandwidth holds few points: sums are right to 1e-6. In two or
+    three, the most neighbours may cut off wide kernels early; label probabilities are then means
+    over the nearest points. Where rows are left out there is no reach: those that count may be far.
     """
 
     @override

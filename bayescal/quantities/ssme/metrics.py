@@ -103,8 +103,7 @@ class Metrics(NamedTuple):
     Parameters
     ----------
     accuracy : ndarray of shape (..., classifier)
-        Share of rows whose most probable class (of equal ones the first, of two the second) is
-        the label.
+        Share of rows whose most probable class (of equals the first, of two the second) is right.
     ece : ndarray of shape (..., classifier)
         Expected calibration error under the convention that is chosen.
     auc : ndarray of shape (..., classifier)
@@ -156,8 +155,7 @@ def metrics(
         that class is the label; the default of more classes, and the only one they have. With
         ``"-optimal"``: by mass, the number of bins the cube root of that of the rows, rounded up.
     errors_q : array-like of the shape of `q`, optional
-        Label probabilities under which the calibration errors are taken, `ece` and `mce`; by
-        default `q`.
+        Label probabilities under which `ece` and `mce` are taken; by default `q`.
 
     Returns
     -------
@@ -246,8 +244,7 @@ def subgroup_metrics(
     Returns
     -------
     Metrics
-        Arrays of shape (..., classifier, group). A group without rows, or without weight in a draw,
-        has NaN throughout.
+        Arrays of shape (..., classifier, group); NaN of a group without rows, or weight in a draw.
     """
     probs = _probabilities(probs)
     convention = convention_name(ece, probs.shape[2])

@@ -36,8 +36,7 @@ def build_model(
     priors : Priors, optional
         Priors; the defaults if not given.
     labeling : {"random", "one-per-class"}, default "random"
-        How rows were chosen to be labelled: at random, or one of each class first and the others at
-        random.
+        How rows were chosen to be labelled: at random, or one of each class first.
 
     Returns
     -------

@@ -60,8 +60,7 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
     Raises
     ------
     InputError
-        If the result has no probabilities of labels, has groups or weights, or `metric` or `k` is
-        none.
+        If the result has groups, weights or no label probabilities, or `metric` or `k` is none.
 
     Notes
     -----
@@ -147,8 +146,7 @@ def own_shares(probs: Floats, mean: Floats, metric: str) -> Floats:
 
 def _ranking_slope(score: Floats, q: Floats, metric: str) -> Floats:
     """Derivative of AUC or AUPRC by the probability that each row is positive, (obs,)."""
-    # Both are quotients of sums, taken in expectation over labels, in which a row meets itself as
-    # a positive only.
+    # Both are quotients of expected sums, in which a row meets itself as a positive only.
     _, place = np.unique(score, return_inverse=True)
     rows, positive = np.bincount(place), np.bincount(place, q)
     p, n, both = q.sum(), (1 - q).sum(), (q * (1 - q)).sum()

@@ -69,8 +69,7 @@ def rates_of_agreement(probs: Floats, weights: Floats) -> Agreement:
 DEGREES: Final = (3.0, 4.0)
 # Shared errors make classifiers agree; nothing but overconfidence makes them disagree.
 _DISAGREEMENT = 2.0
-# Share of the largest weight that the wide part has where classifiers agree as often as they say,
-# and where there is only one.
+# Share of the largest weight of the wide part where classifiers agree as they say, or of one.
 _LEAST, _ALONE = 1 / 7, 3 / 7
 # Scale of the wide part where there is only one classifier, in units of that of several.
 _ALONE_WIDER = 2.0
@@ -182,8 +181,7 @@ def _quantiles(values: Floats, weights: Floats) -> Floats:
     return np.asarray(np.quantile(value, _LEVELS, weights=weight, method="inverted_cdf"))
 
 
-# Log odds of agreement less those of confidence. Where classifiers are known to be
-# calibrated, few lie outside.
+# Log odds of agreement less those of confidence: few calibrated classifiers lie outside.
 _LESS, _MORE = -0.3, 1.0
 _CAUTIOUS = "probably underconfident, share errors, or hardly ever predict a rare class"
 # Standard errors: a pool that is right is 3 away in 3 of 1,000 samples.

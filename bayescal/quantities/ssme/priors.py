@@ -102,8 +102,7 @@ class GaussianMixture:
     Parameters
     ----------
     location, scale : float, in [1e-9, 10], default 2 and 1
-        Standard deviation of the classes' means, and of the log of their standard deviations, in
-        units of the whitened scores.
+        Standard deviation of classes' means, and of log spreads, in units of whitened scores.
 
     Notes
     -----
@@ -232,10 +231,9 @@ class Priors(BasePriors):
 
         Notes
         -----
-        Each changes one choice that twenty labels cannot check: that the opinion pool
-        is nearly right ("trusting"), that classifiers count alike ("plain mean"), scales three
-        times as wide, and the likelihood's own power. A mixture is compared with the default tilt
-        instead.
+        Each changes a choice that twenty labels cannot check: that the opinion pool is nearly right
+        ("trusting"), that classifiers count alike ("plain mean"), scales three times as wide, and
+        the likelihood's own power. A mixture is compared with the tilt.
 
         Examples
         --------

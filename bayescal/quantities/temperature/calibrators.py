@@ -167,8 +167,7 @@ class LogitCalibrator(OfLogits, ABC):
             not trained on. One column is that of the second of two classes. Columns of a table
             that are named as the classes are taken by name, in any order.
         y : array-like of shape (obs,)
-            Labels: column numbers, or as many different labels as there are columns, which name
-            them in sorted order.
+            Column numbers, or as many labels as there are columns, which name them in sorted order.
         sample_weight : array-like of shape (obs,), optional
             Weights of the rows; a row of weight 2 counts as two.
 

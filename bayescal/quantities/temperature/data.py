@@ -115,9 +115,8 @@ class Facts(NamedTuple):
     def per_weight(self, slopes: Floats) -> Floats:
         """As how many rows a unit of weight counts in the likelihood, (class,).
 
-        `slopes` are sums of squared slopes of the rows' log likelihood at its maximum, weighted by
-        w and w**2, (2, class): the maximum varies as that of so many rows. Classes of few rows
-        follow the others.
+        `slopes` are sums of squared slopes of the log likelihood at its maximum, weighted by w and
+        w**2, (2, class): it varies as that of so many rows. Small classes follow the others.
         """
         weight, squares = self.weights
         own: Floats = np.divide(weight, squares, out=np.ones_like(squares), where=squares > 0)

@@ -82,8 +82,7 @@ def calibration_errors(
         Scores of one classifier. Rows without a label are left out. Of weighted rows, shares and
         means are those of the weights; whole ones count as repeated rows.
     by : {"predicted", "true", "group"}, default "predicted"
-        Whether the class of a row is the predicted one, the true one, or the group of the scores;
-        groups have no use otherwise.
+        Whether a row's class is the predicted or the true one, or its group, unused otherwise.
     binning : Binning, default 15 bins of equal width
         Bins, the same in every class.
 

@@ -218,8 +218,7 @@ def labeled_rows(
 def least_loss(rows: LabeledRows, low: float = ALPHA_MIN, high: float = ALPHA_MAX) -> Floats:
     """Find the number in [low, high] of least log loss in each slice, (slice,).
 
-    It is `high` where all labels are the largest logits, and 1 or the bound next to it where no
-    row has unequal ones.
+    It is `high` where labels are the largest logits, and about 1 where all rows' are equal.
     """
     start = np.full(rows.n_slices, min(max(1.0, low), high))
     if rows.n > 2 * _FIRST_ROWS:

@@ -71,8 +71,7 @@ def count_rows(
     Raises
     ------
     InputError
-        If data cannot be read, a column does not exist, labels or scores cannot be used, or no row
-        has a label.
+        If data cannot be read, a column is missing or cannot be used, or no row has a label.
 
     Notes
     -----

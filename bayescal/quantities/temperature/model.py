@@ -50,8 +50,7 @@ def build_model(data: Scores, priors: Priors | None = None) -> pm.Model:
     -------
     pm.Model
         ``log_alpha ~ Normal(mu, tau)`` (label_class), and observed ``labels`` (label_class): rows
-        of each predicted class, whose labels have the log likelihood tabulated in the pm.Data
-        ``table``.
+        of each predicted class, with the log likelihood in the pm.Data ``table``.
 
     Raises
     ------

@@ -106,8 +106,7 @@ def calibrate(
     Returns
     -------
     ndarray of shape (obs, class), in [0, 1]
-        Probabilities; rows sum to 1. The most probable class is that of the largest logit, unless
-        vector scaling has a weight.
+        Probabilities; the most probable class has the largest logit, but for vector scaling.
 
     Raises
     ------

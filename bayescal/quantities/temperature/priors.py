@@ -35,8 +35,7 @@ class Priors(BasePriors):
         the mean and the standard deviation of `mu` and `tau`.
     shared, vector : float, at least 0, default 1/3 each
         Prior probabilities that one number serves all classes, and that each logit needs a number
-        and a shift of its own (vector scaling). The rest, above 0, is that of a number for each
-        predicted class.
+        and a shift (vector scaling). The rest is that of a number a predicted class.
     exact : float, in (0, 1], default 0.8
         Probability that accuracies are those that the temperatures imply.
     concentration : tuple of float, above 0, default (10, 30, 100, 300, 1000)
@@ -45,9 +44,8 @@ class Priors(BasePriors):
 
     Notes
     -----
-    ``log alpha_k ~ Normal(mu, tau)`` for predicted class k, or tau = 0, or vector scaling. The
-    temperatures follow from the labels of all rows; `exact` and `concentration` enter the
-    calibration errors only.
+    ``log alpha_k ~ Normal(mu, tau)`` for predicted class k, or tau = 0, or vector scaling.
+    Temperatures follow from all labels; `exact` and `concentration` enter the errors only.
     """
 
     mu: Normal = field(default_factory=lambda: Normal(0, 0.7))

@@ -126,8 +126,7 @@ class SliceCalibration(OfLogits):
         y : array-like of shape (obs,)
             Labels.
         slices : array-like of shape (obs,), optional
-            The slice of each row, in place of its predicted class: a word, a whole number or
-            true/false.
+            The slice of each row, not its predicted class: a word, a whole number or true/false.
         sample_weight : array-like of shape (obs,), optional
             Weights of the rows; a row of weight 2 counts as two.
 
@@ -419,8 +418,7 @@ class HeldOutCalibration(Calibrated):
     estimator : classifier with predict_proba, optional
         What to calibrate; logistic regression if not given.
     calibrator : LogitCalibrator, optional
-        Of the logarithms of its probabilities; class-wise temperature scaling with ``gamma=0.1``
-        if not given.
+        Of the logarithms of its probabilities; by default class-wise scaling with ``gamma=0.1``.
     n_folds : int, at least 2, default 5
         Parts that are held out in turn; at most as many as the rarest class has rows.
     random_state : int or RandomState, optional

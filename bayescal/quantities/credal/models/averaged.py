@@ -191,8 +191,7 @@ class _Curve:
 class Averaged(RateModel):
     """A problem under `AveragedCurve`: each draw of a curve is of one component.
 
-    NUTS samples smooth and rough curves; the others, and the error rates of scores of 0 and 1, are
-    drawn without it.
+    NUTS samples smooth and rough curves; others, and errors at 0 and 1, are drawn without it.
     """
 
     problem: Problem

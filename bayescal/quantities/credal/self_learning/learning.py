@@ -230,8 +230,7 @@ def self_learn(
     Parameters
     ----------
     classifier : Learner
-        Any classifier of scikit-learn's kind that takes sample weights, or `NetworkClassifier`. It
-        is copied, never changed.
+        A scikit-learn classifier that takes sample weights, or `NetworkClassifier`; never changed.
     rows : SelfLearningRows
         Labeled, unlabeled, calibration and target rows.
     settings : SelfLearningSettings, optional

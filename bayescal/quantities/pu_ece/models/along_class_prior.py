@@ -174,8 +174,7 @@ class AlongClassPrior:
     def in_nuts(self, name: str) -> CurveAndClassPrior:
         """A component as NUTS takes it: of the sizes some, and a function for all beside.
 
-        Which has what is left of the sizes for the class prior, so that it is where all of them
-        leave it.
+        Which has what is left of the sizes: the class prior is where all of them leave it.
         """
         joint, found = self._in_nuts[name]
         return replace(joint, along=NOTHING if self.known else self._beside_in_nuts(name, found))

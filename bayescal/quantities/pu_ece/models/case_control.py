@@ -21,8 +21,7 @@ LOWEST = -700.0
 class CaseControlCells:
     """Positives of each cell out of positives and unlabelled rows, at known class priors.
 
-    With the probability p of the event, a row is one of the positives with the odds
-    ``p nP / (nU pi)``.
+    With the probability p of the event, a row is a positive with the odds ``p nP / (nU pi)``.
     """
 
     total: NDArray[Any]
@@ -182,8 +181,7 @@ class SampleSizes:
     def widened(self, times: float, off: float) -> SampleSizes:
         """Let the variance count so many times.
 
-        What lies `off` from the number of positives is drawn to it as before, so that a posterior
-        about there stays in place.
+        What lies `off` from the number of positives is drawn to it as before: a posterior stays.
         """
         return replace(self, wider=times, n_positive=self.n_positive - (times - 1) * off)
 

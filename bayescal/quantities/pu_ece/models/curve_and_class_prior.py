@@ -458,8 +458,7 @@ def _add_class_prior(name: str, data: dict[str, Any]) -> tuple[Any, Any, tuple[A
 def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
     """Add class prior and counts to the model in context, and what counts beside them.
 
-    Density, sizes and their slopes share what they need of the odds: one exponential and two
-    logarithms a cell.
+    Density, sizes and slopes share one exponential and two logarithms a cell of the odds.
     """
     import pymc as pm
     import pytensor.tensor as pt

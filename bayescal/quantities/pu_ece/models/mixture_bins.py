@@ -28,8 +28,7 @@ class Bins(BaseModel):
 
     Both are models of r, the positives' bins, and t, the negatives'. In them independence of r and
     q is a density: the prior of q at ``q = pi r + (1 - pi) t``, times ``(1 - pi)**(bins - 1)``, by
-    which t stretches into q. There are no direct draws: posteriors have corners that no Gaussian
-    fits.
+    which t stretches into q. Without direct draws: no Gaussian fits the corners of posteriors.
     """
 
     problem: PUProblem

@@ -20,8 +20,7 @@ from bayescal.inference.direct import Gaussian, around
 _MOST = 24
 # Where knots are sought, and how many there are at first.
 _FARTHEST, FIRST = 5.0, 9
-# Intervals are halved where the log density, or the mean in standard deviations, is so far from the
-# line between their ends.
+# Intervals are halved where log density, or mean in deviations, is so far from their line.
 _OFF = 2.0
 # Where the density jumps, halving a gap would never end.
 _NARROWEST = 1e-6
@@ -38,8 +37,7 @@ _FINE = 20
 class Quantiles(NamedTuple):
     """A rising function through knots: from a standard normal to the class prior's normal.
 
-    Rational quadratic (C. Durkan et al., "Neural Spline Flows", NeurIPS 2019, section 3.1), and
-    linear beyond the knots.
+    Rational quadratic (C. Durkan et al., NeurIPS 2019, section 3.1), and linear beyond the knots.
     """
 
     standard: Floats  # (knot,)
@@ -110,9 +108,8 @@ class MovingGaussian:
     ) -> MovingGaussian:
         """Place knots where the class prior's density and the curve need them.
 
-        ``solve(normal, mean)`` gives the normals, their log density, and the means and roots of the
-        curve's Gaussians, sought from `mean`; at first from `start`. None are where the density
-        is negligible.
+        ``solve(normal, mean)`` gives normals, log density, and means and roots of the curve's
+        Gaussians, sought from `mean`, at first `start`. None are where the density is negligible.
         """
         found = solve(np.linspace(-_FARTHEST, _FARTHEST, first), np.tile(start, (first, 1)))
         off = np.full(first - 1, np.inf)
