@@ -177,7 +177,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         # A process of its own: xarray would load Dask, which no command uses, where it finds it.
         sys.modules.setdefault("dask", None)  # type: ignore[arg-type]  # None: not there
-        # Whoever ends a process from outside, as a scheduler does, interrupts it: files are kept
-        # and cleared away as after Ctrl-C.
+        # A process ended from outside is interrupted: files are kept or cleared as after Ctrl-C.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     return int(cli.main(argv, standalone_mode=False))

@@ -191,9 +191,8 @@ def refine(edges: ArrayLike, others: ArrayLike, closed: str = "right") -> Floats
 def weight_units(weight: Floats, squares: Floats, rows: Whole) -> Whole:
     """Weights of so many rows as whole numbers, whose sums do not depend on the rows' order.
 
-    The unit is the weight of a row where all are equal, else 1 where all weights are whole numbers,
-    so that a row of weight 3 ranks as three rows do; else it is so small that rounding to it does
-    not matter: about 1e-15 of the sum of all.
+    The unit is the weight of a row where all are equal, else 1 where all are whole numbers (a row
+    of weight 3 ranks as three rows), else about 1e-15 of the sum of all.
     """
     # The squares tell rows of one weight from others of the same mean.
     each = np.concatenate([weight / rows, squares / weight])

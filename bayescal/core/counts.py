@@ -213,8 +213,7 @@ class Counts(Showing):
 
         Notes
         -----
-        Sums of floats depend on their order: the mean score of a cell is that of `from_arrays` to
-        some 12 digits. Numbers of rows are exact.
+        Mean scores of cells are those of `from_arrays` to some 12 digits, numbers of rows exact.
 
         Examples
         --------
@@ -495,8 +494,7 @@ class Counts(Showing):
         Raises
         ------
         InputError
-            If there is no such file, it has changed since it was written, or it holds counts of
-            another version or by other cells.
+            If there is no such file, it has changed, or it is of another version or by other cells.
 
         Examples
         --------

@@ -51,8 +51,7 @@ class Scores(ScoreSources, Showing):
     from_logits : bool, default False
         Whether `y_prob` holds logits, to be put through the logistic function or the softmax.
     classes : sequence of labels, optional
-        The label of each column of `y_prob`; for binary scores both labels. Without it multi-class
-        labels are the column numbers 0, 1, ....
+        The label of each column of `y_prob`, or both labels; by default column numbers 0, 1, ....
     sample_weight : array-like or Series of shape (obs,), optional
         A weight >= 0 of each row: the inverse of the probability that it was drawn, up to a factor.
         Not the number of times that it stands for: repeat a row for that.

@@ -561,8 +561,7 @@ def read_scores(
     Raises
     ------
     InputError
-        If the file cannot be read, a column does not exist, or `Scores` refuses what it holds. Rows
-        are counted from 0, the header not among them.
+        If the file cannot be read, a column is missing, or `Scores` refuses it. Rows count from 0.
 
     Examples
     --------

@@ -121,8 +121,7 @@ class CurveAverage:
     curve : SmoothCurve, default SmoothCurve()
         The smooth description, and the smooth part of the rough one.
     smooth, rough, segments : float, at least 0, default 0.45, 0.30 and 0.25
-        Prior weights of the descriptions, should the classifier not be calibrated; only their
-        ratios count. 0 leaves a description out.
+        Prior weights of descriptions, given miscalibration: only ratios count; 0 leaves one out.
     roughness : float, above 0, default 1.5
         Scale of the half-normal prior of the rough part's standard deviation, in logits.
     rough_length : float, above 0, default 0.1
@@ -142,8 +141,7 @@ class CurveAverage:
     linear : float, at least 0, default 0.05
         Prior weight of the linear description; 0 of groups, and in `bayescal.pu_ece`.
     label_noise : float, above 0, default 0.15
-        Scale of the half-normal priors of the shares of negative and of positive labels that are
-        wrong, which make a curve linear.
+        Scale of the half-normal priors of the shares of wrong labels, which make a curve linear.
 
     Raises
     ------

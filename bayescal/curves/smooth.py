@@ -176,9 +176,8 @@ class Smooth:
     def max_depth(self) -> int:
         """Of a normal line three leapfrog steps: a right angle, to a fresh draw.
 
-        The whitened posterior is close to a standard normal. Longer trajectories come out on the
-        other side: signs alternate but sizes persist, which R-hat of the folded draws sees. Steep
-        lines have long tails, and take longer ones.
+        The whitened posterior is close to a standard normal. Longer trajectories end on the other
+        side: signs alternate, sizes persist. Steep lines have long tails, and take longer ones.
         """
         return 3 if self.line.steep else 2
 

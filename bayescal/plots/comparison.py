@@ -191,8 +191,7 @@ def plot_differences(
     prob : float, default 0.9
         Posterior probability of the thin interval; the thick one has 50%.
     reference : str, optional
-        The classifier to subtract; by default the best by its mean, or that of the smallest mean
-        where neither more nor less is better.
+        The classifier to subtract; by default that of the best mean, or of the smallest.
     class_, group : str, optional
         Which class and group, needed where the result has several.
     ax : matplotlib.axes.Axes, optional

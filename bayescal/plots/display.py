@@ -243,8 +243,7 @@ class ReliabilityDisplay:
         prob : float, in (0, 1), default 0.9
             Posterior probability of the band and of the interval of the error.
         method, seed
-            As for `bayescal.fit`, but that the posterior is computed without NUTS by default. The
-            same seed and name give the same display.
+            As for `bayescal.fit`, by default without NUTS. Seed and name give the same display.
         **kwargs
             Options of the line, as for `plot`.
 

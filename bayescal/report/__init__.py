@@ -30,9 +30,8 @@ def report(
 ) -> Path:
     """Write results as one HTML page that stands alone: no network, no scripts.
 
-    The answer comes first, in words and with its interval; then table, plots, differences,
-    groups, diagnostics, priors, bounds, provenance and the papers used. Sections for which the
-    results hold nothing are left out.
+    The answer comes first, in words and with its interval; then table, plots, differences, groups,
+    diagnostics, priors, bounds, provenance and the papers used. Empty sections are left out.
 
     Parameters
     ----------

@@ -170,8 +170,7 @@ def has_calibration_curve(tree: xr.DataTree) -> bool:
 def answers(tree: xr.DataTree) -> list[Variable]:
     """What a result is for: errors and metrics with one number a case, or what rows are judged by.
 
-    They are what is summarised, compared, concluded on and drawn, the main one first. Measures that
-    were added to a result are not among them.
+    They are what is summarised, compared and drawn, the main one first; no added measures.
     """
     schema.check_result(tree)
     added, dims = measure_names(tree), set(schema.CASE_DIMS)

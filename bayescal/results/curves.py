@@ -81,8 +81,7 @@ def calibration_band(
     Returns
     -------
     xarray.Dataset
-        ``lower``, ``upper`` and ``mean`` (point), with the coordinate ``curve_score``: 80 scores
-        between the least and the largest of the rows.
+        ``lower``, ``upper`` and ``mean`` (point), by ``curve_score``: 80 scores over those of rows.
 
     Raises
     ------

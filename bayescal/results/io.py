@@ -57,8 +57,7 @@ def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
 
     Notes
     -----
-    The file ends with a checksum, which `load` compares, so that damage is found. Other programs
-    read the file as any netCDF file.
+    The file ends with a checksum, which `load` compares, and is netCDF to other programs.
     """
     from bayescal.results import netcdf
 
@@ -128,8 +127,7 @@ _NUMBERS: Final = "biuf"
 
 def check_draws(tree: xr.DataTree) -> None:
     """Check the draws of a posterior, which come from a file."""
-    # A metric may be undefined, as an AUC is in draws of labels that are all of one class, and so
-    # are the rates of its ROC curve.
+    # A metric may be undefined, as an AUC and ROC curve of draws of labels of one class.
     undefined = {one.name for one in access.of_role(tree, METRIC)} | schema.RATES
     for name, draws in tree[schema.POSTERIOR].dataset.data_vars.items():
         if draws.dtype.kind not in _NUMBERS:
@@ -154,8 +152,7 @@ def _lacks(draws: xr.DataArray) -> bool:
     return bool((missing.any(of_draws) & ~never).any()) or not own or bool(never.all())
 
 
-# Earlier versions did not say of which kind a result is: their quantities are named here, and
-# nowhere else above the quantities.
+# Earlier versions did not say a result's kind: their quantities are named here alone.
 _KINDS: Final = {"ece": "errors", "pu_ece": "errors", "ssme": "metrics", "credal": "rows"}
 # Sections of the report that only some quantities have.
 _SECTIONS: Final = {

@@ -76,8 +76,7 @@ def measure(
     Warns
     -----
     DataWarning
-        If it has no value for some of several groups or classes, such as the AUC of one whose
-        labels are all alike: their draws are NaN.
+        If some of several groups or classes have no value, as an AUC of one label: draws are NaN.
 
     Notes
     -----

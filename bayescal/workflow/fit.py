@@ -77,8 +77,7 @@ def fit(
         The same seed gives the same result. If not given, that of the checkpoint, or one is drawn;
         the result says which.
     prob : float, in (0, 1), default 0.9
-        Probability of the intervals in summaries of `fit_many` and in `ReliabilityDisplay`; other
-        functions that read the result take their own.
+        Probability of intervals in `fit_many` and `ReliabilityDisplay`; others take their own.
     progress : callable, optional
         Called with (label, cases done, cases in all).
     checkpoint : path, optional

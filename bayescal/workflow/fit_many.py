@@ -62,8 +62,7 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
 
     Notes
     -----
-    A mapping: ``fits[key]`` reads one result, ``fits.items()`` one after the other. Nothing is held
-    but the summaries, unless there is no store.
+    A mapping: ``fits[key]`` reads a result, ``fits.items()`` each. Without store all are held.
     """
 
     quantity: str
@@ -153,9 +152,8 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
         xarray.Dataset
             Variables of dims (fit, case dims, chain, draw), fits in the order of the keys, which
             are the coordinate ``key``, a word each; of tuples of one length each part is a
-            coordinate, ``key_1`` and on. Keys that would be one word, as 1 and "1", are written
-            as Python writes them. Fits of one classifier each, not always of the same, have its
-            name as the coordinate ``classifier``.
+            coordinate, ``key_1`` and on. Keys that would be one word, as 1 and "1", are written as
+            in Python. Fits of one classifier each have its name as ``classifier``.
 
         Raises
         ------
@@ -454,8 +452,7 @@ def load_many(path: str | os.PathLike[str]) -> ManyFits:
     Raises
     ------
     InputError
-        If there is no store, a file is damaged or a copy of another, or the fits are of several
-        quantities; the message names it.
+        If there is no store, a file is damaged or a copy, or fits are of several quantities.
 
     Warns
     -----

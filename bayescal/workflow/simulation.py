@@ -361,7 +361,7 @@ def plan_labels(
     Raises
     ------
     InputError
-        If the result has no curve or several priors, or a name or number is unfit.
+        If the result has no curve or several priors, or a name or number is wrong.
 
     Notes
     -----

@@ -104,8 +104,7 @@ class DecisionRule:
     Raises
     ------
     InputError
-        If a cost is negative or not finite, an action has no costs, an interval is empty, or
-        intervals overlap or leave a gap.
+        If a cost is negative, infinite or missing, or intervals are empty, overlap or leave a gap.
 
     Examples
     --------

@@ -324,8 +324,7 @@ def plan(
     Returns
     -------
     Plan
-        A case a classifier (and class), and how their metrics correlate over shared rows, which
-        counts without `pairs` do not say.
+        A case a classifier (and class), and how metrics correlate over shared rows, if known.
 
     Raises
     ------

@@ -64,7 +64,7 @@ def is_proper(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.bool_]:
     Returns
     -------
     ndarray of shape (...), bool
-        Unless lower bounds sum to more than 1 or upper ones to less, by more than 1e-12.
+        True unless lower bounds sum to more than 1 or upper ones to less, by over 1e-12.
 
     Notes
     -----

@@ -268,7 +268,7 @@ def plan(
         Priors.
     binning : Binning, optional
         Bins of the evaluation, in place of those of `Counts`; not used with `BinCounts`. With
-        ``n_bins="optimal"`` groups have the number of bins of their mean number of rows.
+        ``n_bins="optimal"`` groups have one number, that of their mean labelled rows.
     multiclass : {"top-label", "class-wise", "marginal"}, default "top-label"
         How several classes become binary problems; see `bayescal.ece.estimate`.
 

@@ -182,8 +182,7 @@ class EceCase(ProblemCase):
         """Draw label rates from the prior and labels given them, for the scores of this case.
 
         The model is conditional on the scores. Given them the cells' masses are Dirichlet(count)
-        whatever the labels, so that is where the true masses are drawn from: the improper prior
-        that they come from is never needed.
+        whatever the labels, and are drawn from it: their improper prior is not needed.
         """
         problem, values = simulated(self.problem, self.model.prior_rates(1, rng), rng)
         again = replace(self, problem=problem, model=label_model(problem, self.priors))
@@ -262,9 +261,8 @@ def collect_arrays(
 def contradiction_warnings(problem: Problem, replicated: NDArray[Any]) -> list[str]:
     """Say so where rows drawn from the posterior have another plug-in estimate than these rows.
 
-    A posterior predictive check with the plug-in estimate over the cells as its statistic, which
-    takes into account that the plug-in is biased upward. In bins, neighbours that are off in
-    opposite directions would cancel.
+    A posterior predictive check by the plug-in estimate over the cells, whose bias it takes into
+    account. In bins, neighbours that are off in opposite directions would cancel.
     """
     cells = problem.cells
     drawn, seen = (_plug_in(cells, found) for found in (replicated, cells.positives))

@@ -79,11 +79,9 @@ class Priors(BasePriors):
     Parameters
     ----------
     label_rate : CurveAverage, SmoothCurve, IndependentBins or HierarchicalBins
-        Prior of the probability of the event given the score, should the classifier not be
-        calibrated; `CurveAverage()` by default.
+        Prior of the label rate given the score and miscalibration; by default `CurveAverage()`.
     calibrated : float, in [0, 1), default 0.5
-        Prior probability that the classifier is calibrated: that the probability of the event is
-        the score. 0 leaves this alternative out.
+        Prior probability that the probability of the event is the score; 0 leaves this out.
     pooling : LogNormal, default LogNormal(-0.9, 0.4)
         With groups: standard deviation of the groups' intercepts and slopes about the common ones,
         relative to the curve's scale. The default has its median at 0.4, 90% between 0.21 and 0.78.

@@ -176,8 +176,7 @@ def nnpu_risk(
     Raises
     ------
     InputError
-        If a number lies outside its range, the loss or correction is unknown, or a correction of
-        one's own returns something below 0.
+        If a number is out of range, the loss or correction unknown, or a correction below 0.
 
     References
     ----------
@@ -231,8 +230,7 @@ def imbalanced_nnpu_risk(
     Raises
     ------
     InputError
-        If a number lies outside its range, the loss or correction is unknown, or a correction of
-        one's own returns something below 0.
+        If a number is out of range, the loss or correction unknown, or a correction below 0.
 
     Notes
     -----
@@ -437,7 +435,7 @@ class PUClassifier(MostProbable):
         X : array-like of shape (obs, feature)
             Features.
         y : array-like of shape (obs,)
-            1 for a positive, 0 for an unlabelled row; of other values the last is positive.
+            1 for a positive, 0 for an unlabelled row; of two other values the last is positive.
 
         Returns
         -------

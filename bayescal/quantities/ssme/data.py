@@ -149,8 +149,7 @@ def weighted_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
 class Problem:
     """The rows that a model sees, and how many each stands for; made by `Problem.of`.
 
-    All labelled rows, and at most 5,000 of those without label; of many rows with groups an equal
-    share of every group, at least 500.
+    All labelled rows, and 5,000 others at most; of groups equal shares, at least 500 each.
     """
 
     matrix: ScoreMatrix

@@ -65,8 +65,7 @@ class KDESettings:
         unlabelled row: 1 / lambda_L of the paper's objective (section 4), whose lambda_L multiplies
         the unlabelled rows though the text calls it the weight of the labelled ones.
     weighted_start : bool, default True
-        Whether labelled rows have their weight in the first epoch's densities too; in the published
-        code these have every row once.
+        Whether labelled rows have their weight in the first epoch too; in the published code not.
     start : {"draw", "mean"}, default "draw"
         Labels of unlabelled rows to start from: drawn from the mean score, or that itself.
     prior_update : {"expected", "drawn"}, default "expected"

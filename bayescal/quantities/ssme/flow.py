@@ -50,8 +50,7 @@ class FlowSettings:
     learning_rate : float, default 2e-4
         Of Adam.
     base : {"fixed", "joint"}, default "fixed"
-        Whether the normals, one a class, that the flow leads to stay what the scores say of them
-        while it is trained, or are trained with it.
+        Whether the classes' normals stay what the scores say of them, or are trained with the flow.
     covariance : {"full", "diagonal"}, default "full"
         Covariance of the normals.
     em_epochs : int, default 700
@@ -177,8 +176,7 @@ def _fit(matrix: ScoreMatrix, settings: FlowSettings, class_prior: Floats | None
     )
 
 
-# Variances, in units of each coordinate's, are kept above this in every direction, so that no
-# class ends in a point or a plane.
+# Variances, in units of the coordinate's, stay above this: no class ends in a point or plane.
 _LEAST_VARIANCE = 1e-3
 _LEAST_MASS = 1e-10
 _LEAST_PRIOR = 1e-300

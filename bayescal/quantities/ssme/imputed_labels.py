@@ -335,8 +335,7 @@ class Calibrated(NamedTuple):
     Parameters
     ----------
     draws : Metrics
-        Arrays of shape (draw, classifier): metrics under labels drawn from the calibrated
-        probabilities of one posterior draw.
+        Arrays (draw, classifier): metrics under labels drawn from a posterior draw's probabilities.
     point : Metrics
         Arrays of shape (classifier,): means over draws.
     """
@@ -366,8 +365,7 @@ def bayesian_calibration(
     seed : int, default 0
         Same seed, same draws.
     compiled : CompiledModel, optional
-        ``compile_model(build_model(scores))`` of other scores with as many classifiers and labelled
-        rows, to compile only once for many fits.
+        ``compile_model(build_model(scores))`` of scores of the same shape, to compile once only.
 
     Returns
     -------

@@ -59,9 +59,8 @@ def normal_reference(values: Floats) -> float:
 def improved_sheather_jones(values: Floats) -> float:
     """Bandwidth by the plug-in rule of Botev et al. (2010), algorithm 1.
 
-    t is in units of the squared *grid*, of 2^14 nodes, which reaches half the range beyond the data
-    on both sides. Software that multiplies by the range of the data instead (KDEpy 1.1) returns
-    half of this bandwidth or less.
+    t is in units of the squared *grid*, of 2^14 nodes, half the range beyond the data on both
+    sides. Software that multiplies by the data's range (KDEpy 1.1) returns half of it or less.
     """
     span = float(np.ptp(values))
     length = 2 * span

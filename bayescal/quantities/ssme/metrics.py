@@ -170,12 +170,11 @@ def metrics(
 
     Notes
     -----
-    With row weights w, a row counts as a positive of weight w q and a negative of weight
-    w (1 - q). Accuracy, log loss and Brier score under `q` are therefore the expectations over
-    labels drawn from `q`; AUC, AUPRC and ECE are those of the expected weights. AUC is NaN in a
-    draw in which no class has both positive and negative weight, AUPRC in one without positive
-    weight; means over classes skip classes without. Bins are right-closed, and quantile bins those
-    of the rows, whatever their weights.
+    With row weights w, a row counts as a positive of weight w q and a negative of weight w (1 - q).
+    Accuracy, log loss and Brier score under `q` are thus expectations over labels drawn from `q`;
+    AUC, AUPRC and ECE are those of the expected weights. AUC is NaN in a draw in which no class has
+    both positive and negative weight, AUPRC in one without positive weight; means over classes skip
+    classes without. Bins are right-closed, quantile bins those of unweighted rows.
 
     Examples
     --------

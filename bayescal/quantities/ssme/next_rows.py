@@ -65,13 +65,12 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
     Notes
     -----
     Estimand: the expected posterior variance of the metric once the labels are known. With p_i the
-    probability of a label in each draw and m the metric, labelling row i is expected to take
-    ``C' (diag P_i - P_i P_i')^-1 C`` off the variance of m, P_i being the mean of p_i (the law of
-    total variance, to first order). C is the covariance of m and the label: ``Cov(m, p_i) + N d``,
-    N the mean over draws of the label's variance in a draw, and d what the row's label itself adds
-    to m. Rows are taken one by one, covariances being updated as of a linear model. The
-    likelihood's power discounts what a label tells of other rows. Results of earlier versions,
-    which do not hold the scores, leave d out.
+    probability of a label in each draw and m the metric, labelling row i is expected to take ``C'
+    (diag P_i - P_i P_i')^-1 C`` off the variance of m, P_i being the mean of p_i (the law of total
+    variance, to first order). C is the covariance of m and the label: ``Cov(m, p_i) + N d``, N the
+    mean over draws of the label's variance in a draw, and d what the row's label itself adds to m.
+    Rows are taken one by one, covariances updated as of a linear model. The likelihood's power
+    discounts what a label tells of other rows. Results of earlier versions leave d out.
 
     Rows chosen so are not a random sample: fit them with ``labeling="random"``, which is right as
     the choice depends on scores and known labels only. The metrics of the labelled rows alone are

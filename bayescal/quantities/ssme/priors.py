@@ -192,8 +192,7 @@ class Priors(BasePriors):
         Returns
         -------
         Priors
-            The narrow part of the log slope alone, about -0.06, and the power 0.6 throughout;
-            weights and bends have other scales.
+            The log slope's narrow part alone, about -0.06, and the power 0.6; other scales.
 
         Notes
         -----

@@ -53,8 +53,7 @@ class SliceCalibration(OfLogits):
     base : LogitCalibrator, optional
         What is fitted to each slice; temperature scaling if not given.
     bundles : sequence of sequence of label, optional
-        Predicted classes that share a calibrator; a class in none of them has its own. Without it
-        every predicted class has its own.
+        Predicted classes that share a calibrator; a class in none of them has its own.
     min_rows : int, default 1
         A slice of fewer rows takes `shared_`, in which with a finite `gamma` it has no part.
     scale : {"logits", "probabilities"}, default "logits"

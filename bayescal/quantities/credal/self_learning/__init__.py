@@ -33,8 +33,7 @@ class SelfLearningRows:
     target : array-like of shape (target, feature)
         Features of the rows to predict after each training; nothing is learned from them.
     calibration_features : array-like of shape (calibration, feature), optional
-        Features of labelled rows held back for the Venn-Abers predictor. Only credal self-learning
-        uses them; no method trains on them.
+        Features of labelled rows for the Venn-Abers predictor of credal self-learning alone.
     calibration_labels : array-like of shape (calibration,), optional
         Their labels.
 

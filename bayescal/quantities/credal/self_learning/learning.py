@@ -367,9 +367,8 @@ class NetworkClassifier(MostProbable):
     -----
     The loss of a row with the set Q and the predicted probabilities p, (3) and (4) of the paper, is
     the optimistic ``min over q in Q of KL(q || p)`` [1]_. Its gradient is the one of KL(q || p)
-    with q held at the projection of p on Q (Danskin's theorem), so that L-BFGS minimises the loss
-    itself. Nothing is convex: other first weights may end elsewhere. Features should be of like
-    scale: put a ``StandardScaler`` before it.
+    with q held at the projection of p on Q (Danskin's theorem), so L-BFGS minimises it. Nothing is
+    convex: other first weights may end elsewhere. Put a ``StandardScaler`` before it.
 
     References
     ----------

@@ -228,8 +228,7 @@ def self_learn_by_threshold(
     network : SgdSettings, optional
         Networks and their training; the defaults when left out.
     renew : callable, optional
-        Changes the labelled and the calibration rows after each iteration, as the paper's outlook
-        suggests; they stay as they are when left out.
+        Changes labelled and calibration rows after each iteration, as the paper's outlook suggests.
     give_labels : callable, optional
         Another rule than the method's for the labels of unlabelled rows.
 

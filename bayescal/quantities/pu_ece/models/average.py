@@ -333,8 +333,7 @@ class CaseControlAverage(Average):
     def _proposed(self, draws: int, rng: np.random.Generator) -> dict[str, Weighted]:
         """Importance sampling of the components that need it.
 
-        A few proposals give the evidence. More follow where a component fills much of the draws of
-        a curve that is not calibrated.
+        A few proposals give the evidence; more follow where a component fills many of the draws.
         """
         rounds = {
             name: sample(max(draws, 2 * _LEAST_EFFECTIVE), rng)

@@ -196,8 +196,7 @@ class CurveAndClassPrior:
     ) -> Gaussian:
         """The same by the cells, with their moments matched, at normals (knot, ...).
 
-        `guide` is about where the mean is, or moves as it does; `start` may be better than it
-        where the class prior is known.
+        `guide` is near the mean, or moves with it; `start` may be better at a known class prior.
         """
         middle = len(at) // 2
         found = {middle: self.by_cells(at[middle], guide[middle] if start is None else start)}
