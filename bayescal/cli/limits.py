@@ -12,31 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from bayescal.cli.options import (
-    JSON,
-    OUTPUT,
-    RESULT,
-    ROWS,
-    SAMPLING,
-    SEED,
-    VERBOSE,
-    as_given,
-    check_measure,
-    check_share,
-    click_option,
-    parameters,
-)
-from bayescal.cli.output import (
-    FAILED,
-    OK,
-    check_different,
-    check_target,
-    print_json,
-    print_table,
-    say,
-    say_written,
-    write_rows,
-)
+from bayescal.cli import options, output
+from bayescal.cli.options import JSON, OUTPUT, RESULT, ROWS, SAMPLING, SEED, VERBOSE
+from bayescal.cli.output import FAILED, OK
 from bayescal.cli.run import in_terms_of, loaded_or_fitted, status_code
 from bayescal.core.checks import check_number, listing
 from bayescal.core.command import Given, Option
@@ -100,14 +78,14 @@ _PLAN_OPTIONS: Final = (*(replace(option, required=False) for option in _OWN), *
 
 def _plan(file: Path, **given: Any) -> int:
     for path in given["output"]:
-        check_target(path, (*_FIGURES, _TABLE), _ENDINGS)
-    check_different(given["output"])
+        output.check_target(path, (*_FIGURES, _TABLE), _ENDINGS)
+    output.check_different(given["output"])
     from bayescal.workflow.simulation import SIZES, check_planned, plan_labels
 
     with in_terms_of(_PLAN_OPTIONS):
         check_planned(given["var"])
         if given["limit"] is not None:
-            check_share(given["var"], given["limit"], "--limit")
+            options.check_share(given["var"], given["limit"], "--limit")
         tree = loaded_or_fitted(
             _QUANTITY,
             {**given, "file": file},
@@ -130,7 +108,7 @@ def _plan(file: Path, **given: Any) -> int:
     for path in given["output"]:
         _write(found, path)
     _print(found, file, given)
-    say_written(given["output"], err=given["json"])
+    output.say_written(given["output"], err=given["json"])
     return status_code(tree, (*_PLAN_OPTIONS, *SAMPLING))
 
 
@@ -160,7 +138,7 @@ def _case(names_of: Callable[[str], Sequence[str]], names: tuple[str, ...]) -> d
 
 def _write(found: LabelPlan, path: Path) -> None:
     if path.suffix.casefold() == _TABLE:
-        write_rows(found.table.to_dict("records"), path)
+        output.write_rows(found.table.to_dict("records"), path)
         return
     from bayescal.core.writing import replacing
     from bayescal.plots.answers import plot_label_plan
@@ -173,24 +151,24 @@ def _print(found: LabelPlan, file: Path, given: Mapping[str, Any]) -> None:
     rows = found.table.to_dict("records")
     if given["json"]:
         names = ("var", "limit", "replications", "prob", "seed")
-        head = {"file": as_given(file), **{name: given[name] for name in names}}
-        print_json({**head, "enough": found.enough, "text": found.text}, rows)
+        head = {"file": options.as_given(file), **{name: given[name] for name in names}}
+        output.print_json({**head, "enough": found.enough, "text": found.text}, rows)
         return
-    print_table(
+    output.print_table(
         ["labels", *(name.replace("_", " ") for name in list(rows[0])[1:])],
         [[f"{row['n']:,}", *(f"{one:.4f}" for one in list(row.values())[1:])] for row in rows],
         words=(),
         spare=_SPARE,
         verbose=given["verbose"],
     )
-    say(found.text)
+    output.say(found.text)
 
 
 plan = click.Command(
     "plan",
     params=[
         click.Argument(["file"], type=ROWS, metavar="FILE"),
-        *(click_option(option) for option in _PLAN_OPTIONS),
+        *(options.click_option(option) for option in _PLAN_OPTIONS),
     ],
     callback=_plan,
     help="Say how many labels are needed. FILE is a table of scores with some labels, CSV or "
@@ -229,7 +207,7 @@ def _condition(relation: str, flag: str, text: str) -> Condition:
             f"{flag} must be of a number with draws; p_calibrated is the share of those in which "
             "the error is 0. Write --max tce=0 --with-probability 0.5, say."
         )
-    check_share(name.strip(), limit, flag)
+    options.check_share(name.strip(), limit, flag)
     return Condition(name.strip(), relation, limit)
 
 
@@ -268,12 +246,12 @@ def _check(**given: Any) -> int:
     holds = all(row["holds"] for row in rows)
     if given["json"]:
         names = ("seed", "method", "status", "bayescal_version")
-        head = {"file": as_given(given["file"]), "with_probability": required}
+        head = {"file": options.as_given(given["file"]), "with_probability": required}
         head |= {name: tree.attrs[name] for name in names} | {"holds": holds}
-        print_json(head, rows)
+        output.print_json(head, rows)
     else:
         for row in rows:
-            say(row["text"], indent="  ")
+            output.say(row["text"], indent="  ")
     return status_code(tree, (*_CHECK_OPTIONS, *SAMPLING)) or (OK if holds else FAILED)
 
 
@@ -298,7 +276,7 @@ def _conditions(given: Given) -> list[Condition]:
 def _check_of_table(var: str, flag: str) -> None:
     """Refuse what the fit of a table lacks, and name the quantities whose results have it."""
     try:
-        check_measure(var, flag)
+        options.check_measure(var, flag)
     except InputError:
         has = [one.NAME for one in quantities().values() if var in {v.name for v in one.VARIABLES}]
         if not has:
@@ -349,7 +327,7 @@ def _judged(tree: DataTree, condition: Condition, required: float) -> Iterator[d
 
 check = click.Command(
     "check",
-    params=parameters(_QUANTITY.COMMAND, _CHECK_OPTIONS, ROWS),
+    params=options.parameters(_QUANTITY.COMMAND, _CHECK_OPTIONS, ROWS),
     callback=_check,
     help="Check that errors and measures keep to limits with a given posterior probability, as a "
     "step of a build. FILE is a table of scores, CSV or Parquet, or files of counts: its posterior "

@@ -11,15 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from bayescal.cli.options import (
-    MEASURE,
-    RESULT,
-    ROWS,
-    SEED,
-    check_required,
-    click_option,
-    report_options,
-)
+from bayescal.cli import options, run
+from bayescal.cli.options import MEASURE, RESULT, ROWS, SEED
 from bayescal.cli.output import (
     FAILED,
     NOT_CONVERGED,
@@ -29,15 +22,6 @@ from bayescal.cli.output import (
     say_written,
     warn,
     with_options,
-)
-from bayescal.cli.run import (
-    check_of_result,
-    checkpoint,
-    in_terms_of,
-    plan_options,
-    run_fit,
-    settings_of,
-    status_code,
 )
 from bayescal.core.checks import check_known, check_number, check_whole
 from bayescal.core.command import COUNTS, Command, Given, Option, are_counts, files_of
@@ -115,7 +99,7 @@ def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
     if given["baseline"] is not None:
         where = "the list of files" if by_file else f"column {given['window']!r}"
         check_known(given["baseline"], found.order, "window", where)
-    with checkpoint(given["checkpoint"], output) as store:
+    with run.checkpoint(given["checkpoint"], output) as store:
         fits = _fit(quantity, given, found, store)
         changes = _changes(fits, found, given)
         series = series_of(_rows(fits, found), found.order, changes)
@@ -239,8 +223,8 @@ def _fit(quantity: Quantity, given: Given, found: _Windows, store: Path) -> Many
             store=store,
             executor=None if given["processes"] == 1 else given["processes"],
             keep="draws" if given[MEASURE.name] else "scalars",
-            **settings_of(given),
-            **plan_options(quantity, given),
+            **run.settings_of(given),
+            **run.plan_options(quantity, given),
         )
 
 
@@ -375,7 +359,7 @@ _OUTPUT: Final = Option(
 )
 _TITLE: Final = Option(flags=("--title",), default="Calibration report", help="Its heading.")
 _QUANTITY: Final = of_tables()
-_OPTIONS: Final = (*report_options(_QUANTITY.COMMAND), *_WINDOW_OPTIONS)
+_OPTIONS: Final = (*options.report_options(_QUANTITY.COMMAND), *_WINDOW_OPTIONS)
 
 
 def _report(files: tuple[Path, ...], output: Path, title: str, **given: Any) -> int:
@@ -388,15 +372,15 @@ def _report(files: tuple[Path, ...], output: Path, title: str, **given: Any) -> 
                 f"a report takes results (.nc) or one table of scores; got {others[0].name!r} "
                 "among results."
             )
-        check_of_result(_QUANTITY.COMMAND, given, SEED, _WINDOW)
+        run.check_of_result(_QUANTITY.COMMAND, given, SEED, _WINDOW)
         return _of_results(files, output, title, given)
     data = {**given, "file": files[0] if len(files) == 1 else files}
-    with in_terms_of(_OPTIONS):
-        check_required(_QUANTITY.COMMAND, data)
+    with run.in_terms_of(_OPTIONS):
+        options.check_required(_QUANTITY.COMMAND, data)
         if given["by_file"] or given["window"] is not None:
             return _of_windows(_QUANTITY, data, output, title)
     fixed = {"output": (output,), "report": None, "estimate_only": False, "json": False}
-    return run_fit(_QUANTITY, {**data, **fixed}, title)
+    return run.run_fit(_QUANTITY, {**data, **fixed}, title)
 
 
 def _of_results(files: Sequence[Path], output: Path, title: str, given: Given) -> int:
@@ -404,21 +388,21 @@ def _of_results(files: Sequence[Path], output: Path, title: str, given: Given) -
     from bayescal.report import report
     from bayescal.results.io import load
 
-    with in_terms_of(_OPTIONS):
+    with run.in_terms_of(_OPTIONS):
         trees = [load(path) for path in files]
         prob, measures = given["prob"], given[MEASURE.name]
         shown = [with_options(tree, _OPTIONS) for tree in trees]
         written = report(shown, output, title=title, prob=prob, measures=measures)
         say_written([written], err=False)
         named = zip(files, trees, strict=True)
-        return max(status_code(tree, _OPTIONS, f"{path.name}: ") for path, tree in named)
+        return max(run.status_code(tree, _OPTIONS, f"{path.name}: ") for path, tree in named)
 
 
 report = click.Command(
     "report",
     params=[
         click.Argument(["files"], type=ROWS, nargs=-1, required=True, metavar="FILE..."),
-        *(click_option(option) for option in (*_OPTIONS, _OUTPUT, _TITLE)),
+        *(options.click_option(option) for option in (*_OPTIONS, _OUTPUT, _TITLE)),
     ],
     callback=_report,
     short_help="Write a calibration report, one HTML file.",

@@ -9,17 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.bin_edges import (
-    CLOSED,
-    OrderStatistics,
-    Strategy,
-    cell_edges,
-    check_edges,
-    choose_edges,
-    part_edges,
-    place_in,
-    weight_units,
-)
+from bayescal.core import bin_edges
+from bayescal.core.bin_edges import CLOSED, OrderStatistics, Strategy
 from bayescal.core.checks import check_choice, check_is
 from bayescal.core.columns import Floats, Whole, to_doubles, to_numpy
 from bayescal.core.errors import InputError
@@ -151,7 +142,7 @@ class BinCounts:
     def __post_init__(self) -> None:
         check_choice(self.closed, CLOSED, "closed")
         check_is(self.strategy, str, "strategy", "Pass 'edges'.")
-        edges = check_edges(self.edges)
+        edges = bin_edges.check_edges(self.edges)
         number = _whole if self.mass is None else _effective
         count = number(self.count, "count", len(edges) - 1)
         positives = number(self.positives, "positives", len(edges) - 1)
@@ -281,7 +272,7 @@ class BinCounts:
         >>> bins.merge([0, 0.5, 1]).count.tolist()
         [6, 6]
         """
-        coarse = check_edges(edges)
+        coarse = bin_edges.check_edges(edges)
         self._check_contains(coarse)
         return _sum_up([self], self.place_in(coarse), coarse, strategy)
 
@@ -381,7 +372,7 @@ class BinCounts:
             Numbers of the coarser bins.
         """
         ends = self.edges[1:] if self.closed == "right" else self.edges[:-1]
-        return place_in(edges, ends, self.closed)
+        return bin_edges.place_in(edges, ends, self.closed)
 
     def find(self, score: NDArray[np.floating]) -> Whole:
         """Find the bin that each score falls into.
@@ -396,7 +387,7 @@ class BinCounts:
         ndarray of shape (obs,), int64
             Numbers of the bins.
         """
-        return place_in(self.edges, score, self.closed)
+        return bin_edges.place_in(self.edges, score, self.closed)
 
     def _check_contains(self, coarse: Floats) -> None:
         """Check that no bin has to be cut to make the coarser ones."""
@@ -539,7 +530,7 @@ class TiedRows:
         """What ranks count: rows, or units of weight, (score,)."""
         if self.weights is None:
             return self.rows
-        return weight_units(self.mass[0], self.weights[2], self.rows)
+        return bin_edges.weight_units(self.mass[0], self.weights[2], self.rows)
 
     @property
     def effective_n(self) -> float:
@@ -555,11 +546,11 @@ class TiedRows:
         def of_ranks(ranks: Whole) -> NDArray[np.floating]:
             return self.score[np.searchsorted(last, ranks)]
 
-        return choose_edges(of_ranks, int(last[-1]), n_bins, strategy)
+        return bin_edges.choose_edges(of_ranks, int(last[-1]), n_bins, strategy)
 
     def cell_edges(self, edges: Floats, n_cells: int, closed: str) -> Floats:
         """Edges of cells within bins that a curve is fitted to."""
-        return cell_edges(
+        return bin_edges.cell_edges(
             self.score, n_cells, edges, lambda: self.edges(n_cells, "quantile"), closed
         )
 
@@ -573,12 +564,12 @@ class TiedRows:
             return lambda ranks: self.score[np.searchsorted(own, ranks)]
 
         of_labels = [(of_ranks(own), int(own[-1])) for own in last]
-        edges = part_edges(cells.edges, of_labels, self.score, cells.closed)
+        edges = bin_edges.part_edges(cells.edges, of_labels, self.score, cells.closed)
         return self.count(edges, cells.closed)
 
     def place(self, edges: Floats, closed: str = "right") -> Whole:
         """The bin of each score."""
-        return place_in(edges, self.score, closed)
+        return bin_edges.place_in(edges, self.score, closed)
 
     def count(self, edges: Floats, closed: str = "right", strategy: str = "edges") -> BinCounts:
         """Count the rows into bins."""

@@ -10,21 +10,11 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core import intake
 from bayescal.core.checks import check_choice, check_is, check_known, listing
 from bayescal.core.columns import MISSING, Floats, Label
 from bayescal.core.errors import InputError
-from bayescal.core.intake import (
-    Column,
-    Parts,
-    Probabilities,
-    alike,
-    check_order,
-    collect,
-    complement,
-    of_logits,
-    position,
-    probabilities,
-)
+from bayescal.core.intake import Column, Parts, Probabilities
 from bayescal.core.score_sources import FIELDS, ScoreSources, fill
 from bayescal.core.shown import Showing, Shown
 from bayescal.core.text import counted
@@ -123,7 +113,7 @@ class Scores(ScoreSources, Showing):
         sample_weight: Any = None,
     ) -> None:
         check_is(classifier, (str, int), "classifier", "Name it by a word.")
-        parts = collect(
+        parts = intake.collect(
             {str(classifier): Column("y_prob", y_prob)},
             Column("y_true", y_true),
             group=None if group is None else Column("group", group),
@@ -177,7 +167,7 @@ class Scores(ScoreSources, Showing):
         if not self._are_logits:
             return self._values
         if self._probabilities is None:
-            found = [of_logits(values) for values in self._values]
+            found = [intake.of_logits(values) for values in self._values]
             y_prob = found[0][np.newaxis] if len(found) == 1 else np.stack(found)
             y_prob.flags.writeable = False
             object.__setattr__(self, "_probabilities", y_prob)
@@ -328,7 +318,7 @@ class Scores(ScoreSources, Showing):
             If there is no such class.
         """
         word = isinstance(class_label, str | bool | int | float | np.generic)
-        place = position(class_label, self.classes) if word else None
+        place = intake.position(class_label, self.classes) if word else None
         if place is None:
             raise InputError(
                 f"class_label must be one of the classes {listing(self.classes)}; "
@@ -339,7 +329,7 @@ class Scores(ScoreSources, Showing):
         if not self.is_binary:
             classes = (f"not {label}", label)
             return _of_event(self, self.y_prob[..., place], event, classes)
-        y_prob = self.y_prob if place == 1 else complement(self.y_prob)
+        y_prob = self.y_prob if place == 1 else intake.complement(self.y_prob)
         return _of_event(self, y_prob, event, (self.classes[1 - place], label))
 
     def tasks(self, multiclass: str = "top-label") -> tuple[Task, ...]:
@@ -432,14 +422,14 @@ def unlabeled_like(y_prob: Any, scores: Scores, name: str, of: str) -> Scores:
             "Pass Scores.stack(...) of the same classifiers."
         )
     column = Column(name, y_prob)
-    found = probabilities(column)
+    found = intake.probabilities(column)
     if found.shape[1:] != scores.y_prob.shape[2:]:
         raise InputError(
             f"{name} must hold scores of {of}'s classes; got shape "
             f"{found.shape} for classes {listing(scores.classes)}. "
             "Pass a column for each class, or for two classes the score of the second."
         )
-    check_order(column, scores.classes)
+    intake.check_order(column, scores.classes)
     missing = np.full(len(found), MISSING, np.int32)
     return from_parts(Parts(found[np.newaxis], missing, scores.classifiers, scores.classes))
 
@@ -476,7 +466,7 @@ def alike_scores(one: Scores, other: Scores) -> tuple[Scores, Scores]:
     """Scores of two samples, of which equal ones are equal in single precision too: see `alike`."""
     first, second = (
         scores if values is scores.y_prob else _with(scores, values=values, are_logits=False)
-        for scores, values in zip((one, other), alike(one.y_prob, other.y_prob), strict=True)
+        for scores, values in zip((one, other), intake.alike(one.y_prob, other.y_prob), strict=True)
     )
     return first, second
 
@@ -528,7 +518,7 @@ def top_label(
 ) -> tuple[NDArray[np.floating], NDArray[np.int32]]:
     """Whether the predicted class is right, with its probability."""
     alone = y_prob.ndim == 1
-    score = np.maximum(y_prob, complement(y_prob)) if alone else y_prob.max(axis=1)
+    score = np.maximum(y_prob, intake.complement(y_prob)) if alone else y_prob.max(axis=1)
     return score, np.where(y_true < 0, -1, predicted_class(y_prob) == y_true).astype(np.int32)
 
 

@@ -15,17 +15,8 @@ from bayescal.core.columns import Floats
 from bayescal.core.quantity import DirectDraws, Draws
 from bayescal.curves.cells import labelled, pad, padded_counts, padded_size, score_logit
 from bayescal.curves.smooth import CurveBasis
-from bayescal.inference.direct import (
-    CellLikelihood,
-    Gaussian,
-    Joined,
-    Regression,
-    Weighted,
-    importance_sample,
-    laplace_evidence,
-    laplace_gaussian,
-    variational_gaussian,
-)
+from bayescal.inference import direct
+from bayescal.inference.direct import CellLikelihood, Gaussian, Joined, Regression, Weighted
 
 # Roughness, relative to its prior scale, at which the evidence is looked at first.
 _COARSE = np.array([0.05, 0.15, 0.35, 0.7, 1.2, 2.0, 3.2])
@@ -137,7 +128,8 @@ class Rough:
         """Values of the roughness at which its posterior is summed, evenly spaced in logs."""
         logs = np.log(self.scale * _COARSE)
         found = [
-            float(laplace_evidence(self.at(roughness), gaussian)) + self.log_density(roughness)
+            float(direct.laplace_evidence(self.at(roughness), gaussian))
+            + self.log_density(roughness)
             for roughness, gaussian in self._coarse
         ]
         # Left of the first node the likelihood has no say: the density of the logarithm rises.
@@ -154,7 +146,7 @@ class Rough:
         found: list[tuple[float, Gaussian]] = []
         for roughness in self.scale * _COARSE:
             start = self._moved(*found[-1], roughness).mean if found else None
-            found.append((roughness, laplace_gaussian(self.at(roughness), start=start)))
+            found.append((roughness, direct.laplace_gaussian(self.at(roughness), start=start)))
         return found
 
     def gaussians(self, nodes: Floats) -> list[Gaussian]:
@@ -162,7 +154,7 @@ class Rough:
         found, near = [], min(self._coarse, key=lambda one: abs(np.log(nodes[0] / one[0])))
         for roughness in nodes:
             start = self._moved(*near, roughness)
-            near = (roughness, variational_gaussian(self.at(roughness), start=start))
+            near = (roughness, direct.variational_gaussian(self.at(roughness), start=start))
             found.append(near[1])
         return found
 
@@ -186,7 +178,7 @@ class Rough:
 
         def sample(places: Sequence[int], number: int) -> list[Weighted]:
             each = [(self.at(nodes[place]), gaussians[place]) for place in places]
-            return [importance_sample(*one, number, rng) for one in each]
+            return [direct.importance_sample(*one, number, rng) for one in each]
 
         for found in self.sample_nodes(nodes, sample, [draws] * _ROUNDS):
             if found.weighted.ess >= draws / _LEAST_EFFICIENT:
@@ -268,7 +260,7 @@ class Rough:
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, directions, and the Gaussian that whitens them."""
         size, likely = self.compile_key[-1], self.likely_roughness()
-        gaussian = variational_gaussian(self.at(likely))
+        gaussian = direct.variational_gaussian(self.at(likely))
         return {**padded_counts(self.cells, size), **rough_inputs(self, likely, gaussian, size)}
 
     def add_to_model(self) -> Any:

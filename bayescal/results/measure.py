@@ -20,25 +20,9 @@ from bayescal.core.quantity import ERROR, METRIC, Variable, to_json
 from bayescal.measures.measure import ALL, MISCALIBRATED, ROWS, Measure, as_variable
 from bayescal.measures.registry import measures, resolve
 from bayescal.measures.scores import auc, auprc
-from bayescal.results import access, schema
+from bayescal.results import access, bootstrap, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.bootstrap import (
-    MASS,
-    RATE,
-    Cells,
-    Draws,
-    alike,
-    called_alike,
-    cells_with_rows,
-    curve_by_part,
-    draw_cells,
-    joint_values,
-    part_weights,
-    ranked_alike,
-    rows_in_cells,
-    rows_of,
-    stands_for,
-)
+from bayescal.results.bootstrap import MASS, RATE, Cells, Draws
 
 type _Found = dict[str, xr.DataArray]
 
@@ -200,11 +184,11 @@ def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
 
     Of unlabelled rows it is that given miscalibration, by the parts that rank them.
     """
-    rows = rows_of(tree, case) if of == ROWS else None
-    score, _, held = cells_with_rows(tree, case)
+    rows = bootstrap.rows_of(tree, case) if of == ROWS else None
+    score, _, held = bootstrap.cells_with_rows(tree, case)
     if rows is not None:
         rng = access.stream_of(tree, schema.SHARED_ROWS, *case.names)
-        rate, score, flat, ends, added = draw_cells(rows, Draws.of(tree), rng)
+        rate, score, flat, ends, added = bootstrap.draw_cells(rows, Draws.of(tree), rng)
         dims = access.variable(tree, schema.CURVE, RATE, case)
         shape = (*(dims.sizes[dim] for dim in schema.DRAW_DIMS), len(score))
         of_draws = added.reshape(2, *shape[:-1])
@@ -222,10 +206,11 @@ def curve_cells(tree: xr.DataTree, case: ResultSlice, of: str) -> Cells:
 
 def _by_part(tree: xr.DataTree, case: ResultSlice, *curves: tuple[Cells, Any]) -> list[Cells]:
     """Curves of a case, each of some draws, at the parts of their cells where rows are known."""
-    if (rows := rows_in_cells(tree, case)) is None:
+    if (rows := bootstrap.rows_in_cells(tree, case)) is None:
         return [cells for cells, _ in curves]
-    weight = part_weights(rows, Draws.of(tree), access.stream_of(tree, schema.PART, *case.names))
-    return [curve_by_part(cells, rows, weight[kept]) for cells, kept in curves]
+    stream = access.stream_of(tree, schema.PART, *case.names)
+    weight = bootstrap.part_weights(rows, Draws.of(tree), stream)
+    return [bootstrap.curve_by_part(cells, rows, weight[kept]) for cells, kept in curves]
 
 
 def _of_kind(tree: xr.DataTree, name: str, kind: str, case: ResultSlice) -> Floats:
@@ -339,7 +324,8 @@ def is_of_rows(tree: xr.DataTree, name: str) -> bool:
     """Whether a variable is a measure that was drawn from the labelled rows alone."""
     if name not in access.measure_names(tree) or name.partition(":")[0] not in measures():
         return False
-    return resolve(name).components == ROWS and rows_of(tree, access.cases(tree)[0]) is not None
+    first = access.cases(tree)[0]
+    return resolve(name).components == ROWS and bootstrap.rows_of(tree, first) is not None
 
 
 def chosen_variable(tree: xr.DataTree, var: str | None) -> tuple[xr.DataTree, str]:
@@ -454,9 +440,10 @@ def _paired(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
         return np.stack([*_evaluated(of_rows, cells)])
 
     for cases in access.along(tree, schema.CLASSIFIER):
-        drawn, first = joint_values(tree, values, cases), alike(tree, cases, by_rank=True)
+        drawn = bootstrap.joint_values(tree, values, cases)
+        first = bootstrap.alike(tree, cases, by_rank=True)
         by_rank = any(one.function in _OF_RANKS for one in of_rows)
-        ranked = ranked_alike(tree, cases, first) if by_rank else first
+        ranked = bootstrap.ranked_alike(tree, cases, first) if by_rank else first
         for place, one in enumerate(of_rows):
             known = ranked if one.function in _OF_RANKS else first
             for case, k in zip(cases, _tied(tree, cases, one, known), strict=True):
@@ -473,7 +460,7 @@ def _tied(
     known = signature(one.function).parameters
     if "threshold" not in known:
         return first
-    return [*called_alike(tree, cases, known["threshold"].default)[0]]
+    return [*bootstrap.called_alike(tree, cases, known["threshold"].default)[0]]
 
 
 def _correlations(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
@@ -501,7 +488,7 @@ def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
     like = empty_draws(tree).isel(dict.fromkeys(schema.DRAW_DIMS, 0), drop=True)
     found = {one.name: like.copy().rename(one.name) for one in wanted}
     for case in curves_of(tree):
-        rows = rows_of(tree, case)
+        rows = bootstrap.rows_of(tree, case)
         if rows is None:
             return {}
         place, (rate, score, mass, ends, _) = access.place_in(like, case), rows.cells
@@ -528,7 +515,7 @@ def measure_correlation(
     tree: xr.DataTree, function: Function, cases: Sequence[ResultSlice]
 ) -> Floats:
     """Correlation of a number of the curve over the rows that classifiers share."""
-    number = stands_for(tree)
+    number = bootstrap.stands_for(tree)
     return correlation([_influence(tree, function, case, number) for case in cases], number)
 
 
@@ -538,7 +525,7 @@ def _influence(tree: xr.DataTree, function: Function, case: ResultSlice, number:
     every, score, masses, *_ = curve_cells(tree, case, MISCALIBRATED)
     rate, mass = (draws.reshape(-1, len(score)) for draws in (every, masses))
     label, stored = access.values(tree, schema.SHARED_ROWS, case, schema.LABEL, schema.CELL)
-    cell = np.argsort(cells_with_rows(tree, case)[2])[stored]
+    cell = np.argsort(bootstrap.cells_with_rows(tree, case)[2])[stored]
     by_rate, by_mass = slopes(function, rate, score, mass)
     residual = label - rate.mean(axis=0)[cell]
     found = (by_rate / mass.mean(axis=0))[cell] * residual + by_mass[cell]

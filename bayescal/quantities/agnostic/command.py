@@ -8,17 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bayescal.core import command as shared
-from bayescal.core.command import (
-    Command,
-    Estimates,
-    Given,
-    Option,
-    are_counts,
-    in_words,
-    prior_by,
-    row_of,
-    sum_of,
-)
+from bayescal.core.command import Command, Estimates, Given, Option
 from bayescal.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,15 +67,15 @@ def priors_from_text(text: str) -> Priors:
 
     smooth: Callable[..., Priors] = partial(average, rough=0, segments=0, linear=0)
     known = "curve or smooth, each with or without :SCALE"
-    return in_words(text, {"curve": average, "smooth": smooth}, known)
+    return shared.in_words(text, {"curve": average, "smooth": smooth}, known)
 
 
 def read(given: Given) -> Scores | Mapping[str, Counts]:
     """Read the file, or count its rows in batches where they are too many to hold."""
-    if are_counts(given):
+    if shared.are_counts(given):
         from bayescal.core.count_table import without_groups
 
-        return without_groups(sum_of(given), "agnostic")
+        return without_groups(shared.sum_of(given), "agnostic")
     table, columns = shared.open_columns(given)
     whole = given["weight"] is not None or columns.classes is not None
     if whole or not shared.too_large(table, 1, MOST_ROWS):
@@ -119,7 +109,7 @@ def estimates(data: Scores | Mapping[str, Counts], given: Given) -> Estimates:
             found.append((task.coords, task.n, measure, costs))
         signs += signs_of_scores(data)
     lines = [
-        row_of(
+        shared.row_of(
             coords,
             n=n,
             c=measure.c,
@@ -160,7 +150,7 @@ COMMAND = Command(
             read=rule_from_file,
         ),
     ),
-    prior=prior_by(
+    prior=shared.prior_by(
         priors_from_text,
         "curve",
         "curve (an average over descriptions of the calibration curve) or smooth (a smooth "

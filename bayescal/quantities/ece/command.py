@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from bayescal.core import command as shared
 from bayescal.core.checks import check_rows
-from bayescal.core.command import (
-    Command,
-    Estimates,
-    Given,
-    Row,
-    are_counts,
-    in_words,
-    prior_by,
-    row_of,
-    sum_of,
-)
+from bayescal.core.command import Command, Estimates, Given, Row
 
 if TYPE_CHECKING:
     from bayescal.core.bin_counts import BinCounts
@@ -63,16 +53,16 @@ def priors_from_text(text: str) -> Priors:
         "beta": beta,
     }
     known = "curve or smooth, each with or without :SCALE, hierarchical, flat, jeffreys or beta:A,B"
-    return in_words(text, words, known)
+    return shared.in_words(text, words, known)
 
 
 def read(given: Given) -> Data:
     """Read the file, or count its rows in batches where they are too many to hold."""
-    if are_counts(given):
+    if shared.are_counts(given):
         from bayescal.core.binning import Binning
 
         binning = Binning.of(None, **shared.binning_of(given))
-        return sum_of(given).each(lambda counts: replace(counts, binning=binning))
+        return shared.sum_of(given).each(lambda counts: replace(counts, binning=binning))
     table, columns = shared.open_columns(given)
     whole = given["group"] is not None or columns.classes is not None
     n_scores = len(columns.names)
@@ -152,7 +142,7 @@ def _row(coords: dict[str, str], counts: BinCounts) -> Row:
 
     found = estimate(counts)
     effective = {"effective_n": round(counts.effective_n, 1)} if counts.weighted else {}
-    return row_of(
+    return shared.row_of(
         coords,
         n=counts.n,
         **effective,
@@ -177,7 +167,7 @@ def _mean(parts: Sequence[Row]) -> Row:
     numbers = ("ece_point", "mce_point", "l2", "l2_debiased")
     means = {name: sum(part[name] for part in parts) / len(parts) for name in numbers}
     others = {k: v for k, v in first.items() if k not in ("case", "class", *coords, *numbers)}
-    return row_of(coords, **others, **means)
+    return shared.row_of(coords, **others, **means)
 
 
 COMMAND = Command(
@@ -186,7 +176,7 @@ COMMAND = Command(
     "in batches. FILE... may be counts of bayescal count, which are added up.",
     example="ece scores.csv --label y --score forest --score boosting -o calibration.html",
     options=(*shared.GROUPED_ROWS, shared.MULTICLASS, *shared.BINNING),
-    prior=prior_by(
+    prior=shared.prior_by(
         priors_from_text,
         "curve",
         "curve (an average over descriptions of the calibration curve) or smooth (a smooth "

@@ -16,18 +16,9 @@ from scipy.special import expit
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
+from bayescal.core import classifiers
 from bayescal.core.checks import check_call, check_choice, check_flag, check_number
-from bayescal.core.classifiers import (
-    Layers,
-    MostProbable,
-    Trained,
-    check_settings,
-    first_weights,
-    forward,
-    penalty,
-    train,
-    warn_unfinished,
-)
+from bayescal.core.classifiers import Layers, MostProbable, Trained
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.intake import check_same_order
@@ -452,10 +443,10 @@ class PUClassifier(MostProbable):
         x, s = validate_data(self, X, y, dtype=np.float64)
         self.classes_, known = self._classes(s)
         rng = check_random_state(self.random_state) if self.hidden else None
-        start = first_weights(x.shape[1], self.hidden, (), rng)
+        start = classifiers.first_weights(x.shape[1], self.hidden, (), rng)
         found = self._minimise(start, x[known == 1], x[known == 0])
         if found.unfinished:
-            warn_unfinished("the PU risk", self.max_iter)
+            classifiers.warn_unfinished("the PU risk", self.max_iter)
         self.weights_ = found.weights
         self.risk_ = found.risk
         self.n_iter_ = found.n_iter
@@ -475,7 +466,9 @@ class PUClassifier(MostProbable):
             Above 0 where a row is rather positive.
         """
         check_is_fitted(self)
-        return forward(self.weights_, validate_data(self, X, reset=False, dtype=np.float64))
+        return classifiers.forward(
+            self.weights_, validate_data(self, X, reset=False, dtype=np.float64)
+        )
 
     def _probabilities(self, x: ArrayLike) -> Floats:
         """Of being negative and of being positive, (obs, 2)."""
@@ -489,7 +482,7 @@ class PUClassifier(MostProbable):
             check_target_prior(self.target_prior)
         check_choice(self.loss, tuple(LOSSES), "loss")
         corrected(-1.0, self.correction)
-        check_settings(self.hidden, 0, self.alpha, self.max_iter)
+        classifiers.check_settings(self.hidden, 0, self.alpha, self.max_iter)
 
     def _classes(self, s: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         check_classification_targets(s)
@@ -518,7 +511,7 @@ class PUClassifier(MostProbable):
         least = -np.inf
         for _ in range(_HALVINGS):
             risk = partial(self._weighted_risk, weight)
-            trained = train(risk, rows, start, self.alpha, self.max_iter)
+            trained = classifiers.train(risk, rows, start, self.alpha, self.max_iter)
             spent += trained.n_iter
             tried.append(self._found(trained, rows))
             least = max(least, trained.objective)
@@ -532,17 +525,17 @@ class PUClassifier(MostProbable):
             weight = (low + high) / 2
         best = min(tried, key=lambda found: found.total)
         if self.non_negative and self.correction != "max":
-            trained = train(self._risk, rows, best.weights, self.alpha, self.max_iter)
+            trained = classifiers.train(self._risk, rows, best.weights, self.alpha, self.max_iter)
             spent += trained.n_iter
             best = min(best, self._found(trained, rows), key=lambda found: found.total)
         return best._replace(n_iter=spent)
 
     def _found(self, trained: Trained, rows: tuple[Floats, Floats]) -> _Found:
         """Look up what was reached on the rows."""
-        parts = self._parts(*(forward(trained.weights, x) for x in rows))
+        parts = self._parts(*(classifiers.forward(trained.weights, x) for x in rows))
         negative = parts.negative.value
         risk = parts.positive.value + self._counted(negative)
-        total = risk + penalty(trained.weights, self.alpha)
+        total = risk + classifiers.penalty(trained.weights, self.alpha)
         return _Found(trained.weights, risk, negative, total, trained.unfinished)
 
     def _counted(self, negative: float) -> float:

@@ -18,15 +18,7 @@ from bayescal.core.counts import Counts
 from bayescal.core.counts_sql import ALONE
 from bayescal.core.errors import InputError, ScarWarning, warn_caller
 from bayescal.core.plausibility import contradiction, reversed_signs
-from bayescal.core.quantity import (
-    CaseArrays,
-    DirectDraws,
-    Draws,
-    Floats,
-    Plan,
-    bound_values,
-    bound_words,
-)
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, Plan
 from bayescal.curves.average import weighing, with_evidence
 from bayescal.curves.cells import ERRORS, curve_scores, error_draws, fingerprint
 from bayescal.curves.posterior import (
@@ -115,8 +107,8 @@ class ProblemCase:
                 **({} if parts is None else kept_parts(cells, parts, self.model.compile_key[-1])),
             },
             point_estimate={**estimate, "n": sum(n), "class_prior": mean},
-            bounds=bound_values(theory),
-            bounds_attrs=bound_words(theory),
+            bounds=quantity.bound_values(theory),
+            bounds_attrs=quantity.bound_words(theory),
             sensitivity=class_prior_curve(problem, self.priors, rng, near),
         )
 

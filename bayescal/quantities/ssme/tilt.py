@@ -14,15 +14,9 @@ from scipy.stats import chi2, f, halfnorm, norm
 
 from bayescal.core.quantity import BaseModel, Draws, Floats
 from bayescal.curves.cells import pad, padded_size
+from bayescal.quantities.ssme import opinion_pool
 from bayescal.quantities.ssme.data import EVERY_ROW, Problem, classes_at
-from bayescal.quantities.ssme.opinion_pool import (
-    UNITS,
-    LogSlope,
-    agreement_weights,
-    lifted,
-    log_slope_at,
-    pooled,
-)
+from bayescal.quantities.ssme.opinion_pool import UNITS, LogSlope
 from bayescal.quantities.ssme.priors import Tilt
 
 LABELS = 32
@@ -157,7 +151,7 @@ class TiltModel(BaseModel):
                 value if name == "class_slope" else pm.Deterministic(name, value, dims=dims or None)
             )
         unit = pm.Normal("log_slope_unit")
-        common = pm.Deterministic("log_slope", log_slope_at(unit, data["slope_table"]))
+        common = pm.Deterministic("log_slope", opinion_pool.log_slope_at(unit, data["slope_table"]))
         slope = pm.math.exp(common + found.pop("class_slope"))
         found["slope"] = pm.Deterministic("slope", slope, dims="class")
         for name, dims in self._grouped.items():
@@ -182,7 +176,7 @@ class TiltModel(BaseModel):
             unit = draw_student(draws, self._lengths(dims), rng)
             found |= {f"{name}_unit": unit, name: _factor(self.prior, name) * unit}
         unit = found["log_slope_unit"] = rng.standard_normal(draws)
-        found["log_slope"] = log_slope_at(unit, self.log_slope.table())
+        found["log_slope"] = opinion_pool.log_slope_at(unit, self.log_slope.table())
         found["slope"] = np.exp(found["log_slope"][:, None] + found.pop("class_slope"))
         for name, dims in self._grouped.items():
             shape = self._lengths(dims)
@@ -315,9 +309,9 @@ def features_of(probs: Floats, prior: Tilt) -> tuple[Features, LogSlope]:
     """Compute the features of all rows, and the prior of the log slope that they suggest."""
     # Own log probabilities keep what they share with the opinion pool's: weights that move together
     # steepen or flatten the pool, most where the better classifiers do.
-    above_0 = lifted(probs)
-    weights = agreement_weights(above_0, prior.opinion_pool)
-    pool = pooled(above_0, weights)
+    above_0 = opinion_pool.lifted(probs)
+    weights = opinion_pool.agreement_weights(above_0, prior.opinion_pool)
+    pool = opinion_pool.pooled(above_0, weights)
     log_pool = _centred(np.log(pool))
     logs = _centred(np.log(above_0))
     own = logs - logs.mean(axis=1, keepdims=True)
@@ -387,7 +381,7 @@ def _by_normal_units(size: int) -> Any:
     log_factor = np.log(size * np.where(square < size, lower, upper) / square) / 2
     table = pt.as_tensor(np.stack([log_factor, np.gradient(log_factor)]))
     return Radial(
-        lambda one: log_slope_at(np.sqrt(2) * (one - np.sqrt(size)), table),
+        lambda one: opinion_pool.log_slope_at(np.sqrt(2) * (one - np.sqrt(size)), table),
         lambda one: cast(Any, pt).interp(one, length * np.exp(log_factor), log_factor),
     )
 

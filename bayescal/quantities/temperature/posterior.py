@@ -30,22 +30,10 @@ from bayescal.core.quantity import (
 from bayescal.core.scores import Scores, predicted_class
 from bayescal.core.sums import Several
 from bayescal.curves.average import in_chains
+from bayescal.quantities.temperature import estimator
 from bayescal.quantities.temperature.bounds import bounds
 from bayescal.quantities.temperature.data import Problem, Rows, data_warnings, range_warnings
-from bayescal.quantities.temperature.estimator import (
-    BINNING,
-    STAGES,
-    CellSums,
-    ErrorDraws,
-    error_draws,
-    estimate_of,
-    implied_by_draws,
-    implied_by_temperatures,
-    reliability,
-    rows_to_add,
-    smoothed_rows,
-    top_class,
-)
+from bayescal.quantities.temperature.estimator import BINNING, STAGES, CellSums, ErrorDraws
 from bayescal.quantities.temperature.logits import (
     INPUTS,
     Integers,
@@ -243,7 +231,8 @@ def _confidence_sums(
     ratio: Floats,
 ) -> Several[Any]:
     """Cells of rows before calibration, and after, and log likelihood under vector scaling."""
-    at, before = confidences(part.logits, part.predicted, places), top_class(part.logits)[0]
+    at = confidences(part.logits, part.predicted, places)
+    before = estimator.top_class(part.logits)[0]
     after, values, fit = at[1:-1].mean(axis=0), [at], np.zeros((0, part.n_classes))
     if scalings is not None:
         scaled, fit = scaled_confidences(part, scalings, per_weight)
@@ -379,7 +368,7 @@ class TemperatureCase:
         drawn = self.model.mixed(draws, weight, rng)
         errors, log_likelihood, diagrams = self._errors(drawn, weight, rng)
         numbers = self.problem.numbers
-        found = estimate_of(self.problem, numbers, self.binning)
+        found = estimator.estimate_of(self.problem, numbers, self.binning)
         before = self.model.prior_draws(PRIOR_DRAWS, rng)
         before["alpha"] = np.exp(before["log_alpha"])
         theory, facts = _theory(self.problem), self.problem.facts
@@ -453,16 +442,16 @@ class TemperatureCase:
 
         def errors(sums: CellSums) -> ErrorDraws:
             cells, (at, *scaled), rows = sums.cells(), sums.means(), tuple(belief)
-            implied = implied_by_temperatures(cells, at, places, flat, rows)
+            implied = estimator.implied_by_temperatures(cells, at, places, flat, rows)
             for each in scaled:
-                other = implied_by_draws(cells, each, rows)
+                other = estimator.implied_by_draws(cells, each, rows)
                 implied.accuracy[vector] = other.accuracy[place[vector]]
                 implied.fit[vector] = other.fit[place[vector]]
-            return error_draws(cells, implied, belief, problem.n_classes, rng)
+            return estimator.error_draws(cells, implied, belief, problem.n_classes, rng)
 
         named = errors(after)._asdict()
         named |= {f"{name}_uncalibrated": v for name, v in errors(before)._asdict().items()}
-        stages = [reliability(sums) for sums in (before, after)]
+        stages = [estimator.reliability(sums) for sums in (before, after)]
         diagrams = {name: np.stack([each[name] for each in stages]) for name in stages[0]}
         return in_chains(named, log_alpha.shape[:2]), fit, diagrams
 
@@ -471,11 +460,13 @@ class TemperatureCase:
 
         Errors would move with other rows by more than with other draws.
         """
-        more = rows_to_add(self.problem.facts.n, self.problem.n_classes)
+        more = estimator.rows_to_add(self.problem.facts.n, self.problem.n_classes)
         if not more:
             return self.problem
         problem = self.problem.whole()
-        added = smoothed_rows(problem.logits, more, np.random.default_rng(0), problem.weight)
+        added = estimator.smoothed_rows(
+            problem.logits, more, np.random.default_rng(0), problem.weight
+        )
         return problem.plus(
             replace(
                 problem,

@@ -17,17 +17,8 @@ from bayescal.curves.priors import ROUGH, SMOOTH
 from bayescal.curves.rough import CELLS as ROUGH_CELLS
 from bayescal.curves.rough import DIMS, VARIABLES, Rough, rough_inputs, rough_logit
 from bayescal.curves.smooth import BASIS, CELLS, Smooth
-from bayescal.inference.direct import (
-    Gaussian,
-    Mapped,
-    Mirrored,
-    Regression,
-    Weighted,
-    choose,
-    importance_sample,
-    moment_matched,
-    variational_gaussian,
-)
+from bayescal.inference import direct
+from bayescal.inference.direct import Gaussian, Mapped, Mirrored, Regression, Weighted
 from bayescal.quantities.pu_ece.models.case_control import LOWEST, CaseControlCells, SampleSizes
 from bayescal.quantities.pu_ece.models.moving_gaussian import FIRST, NEGLIGIBLE, MovingGaussian
 from bayescal.quantities.pu_ece.priors import INTERVALS, KNOTS, Cubic, PriorMap
@@ -59,7 +50,7 @@ class Nodes(NamedTuple):
         """Draw, as many of each as the weights give."""
         if not np.isfinite(self.log_evidence):
             return np.zeros(draws)
-        return np.asarray(self.normal[choose(self._share, draws, rng)])
+        return np.asarray(self.normal[direct.choose(self._share, draws, rng)])
 
 
 class Tabulated(NamedTuple):
@@ -215,10 +206,10 @@ class CurveAndClassPrior:
     ) -> Weighted:
         """Weigh draws of an approximate posterior by the posterior; see `importance_sample`."""
         if self.prior.known:
-            return importance_sample(self, gaussian.still, draws, rng, degrees)
+            return direct.importance_sample(self, gaussian.still, draws, rng, degrees)
         size = gaussian.gaussians.mean.shape[-1] + 1
         standard = Gaussian(np.zeros(size), np.eye(size))
-        found = importance_sample(_Placed(self, gaussian), standard, draws, rng, degrees)
+        found = direct.importance_sample(_Placed(self, gaussian), standard, draws, rng, degrees)
         # The curve takes as much memory again, and few of the proposals are kept.
         half = np.array(np.asarray(found.draws)[: -(-draws // 2)])
         proposals = Mapped(Mirrored(half, draws), lambda value: gaussian.placed(value)[0])
@@ -230,7 +221,7 @@ class CurveAndClassPrior:
         """Weigh so many draws of each of the stack."""
         if self.prior.known:
             still = _stacked([one.still for one in gaussians])
-            found = importance_sample(self, still, draws, rng)
+            found = direct.importance_sample(self, still, draws, rng)
             yield from map(Weighted, np.asarray(found.draws), found.log_weights)
         else:
             for place, one in enumerate(gaussians):
@@ -243,11 +234,11 @@ class CurveAndClassPrior:
         """
         regression = replace(self.regression, cells=self._given_cells(normal))
         steps = _FEW_STEPS if isinstance(start, Gaussian) else _NEWTON_STEPS
-        return variational_gaussian(regression, steps, start, _SHARE)
+        return direct.variational_gaussian(regression, steps, start, _SHARE)
 
     def matched(self, normal: Floats, own: Gaussian) -> Gaussian:
         """Match the moments of the cells, of Gaussians by them at class priors' normals, (...)."""
-        return moment_matched(replace(self.regression, cells=self._given_cells(normal)), own)
+        return direct.moment_matched(replace(self.regression, cells=self._given_cells(normal)), own)
 
     def _given_cells(self, normal: Floats) -> CaseControlCells:
         """Hold class priors by their normals, (...)."""
