@@ -12,19 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core import intake
 from bayescal.core.bin_counts import NEGATIVE, POSITIVE, UNLABELED, totals
 from bayescal.core.checks import check_same_length
 from bayescal.core.columns import MISSING, Floats, Label, Whole, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import sigmoid
-from bayescal.core.intake import (
-    Column,
-    check_one_order,
-    checked_label,
-    position,
-    probabilities,
-    weights,
-)
+from bayescal.core.intake import Column, weights
 from bayescal.core.scores import Task
 from bayescal.core.shown import Progress, progress_bar
 from bayescal.core.streams import stream
@@ -299,17 +293,17 @@ class CountedColumns:
     """Sums of a column of scores that comes in batches, with labels and perhaps weights."""
 
     def __init__(self, pos_label: Any, weighted: bool) -> None:
-        self._sums, self._pos_label = CellSums(weighted), checked_label(pos_label)
+        self._sums, self._pos_label = CellSums(weighted), intake.checked_label(pos_label)
         self._labels: dict[Label, None] = {}
         self._n_read = 0
 
     def add(self, label: Column, score: Column, weight: Column | None, from_logits: bool) -> None:
         """Check a batch, and take in its rows of weight above 0."""
-        check_one_order(label, score, weight)
+        intake.check_one_order(label, score, weight)
         code, labels = factorize(label.values, label.name)
         self._labels |= dict.fromkeys(labels)
-        positive = position(self._pos_label, labels)
-        value = probabilities(score, from_logits)
+        positive = intake.position(self._pos_label, labels)
+        value = intake.probabilities(score, from_logits)
         if value.ndim > 1:
             raise InputError(
                 f"{score.name} must hold one score a row; got {value.shape[1]}. Pass the scores of "

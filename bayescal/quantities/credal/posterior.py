@@ -10,21 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core import quantity
 from bayescal.core.bin_edges import optimal_number
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import log_binomial
 from bayescal.core.probability_intervals import decide, decide_binary
-from bayescal.core.quantity import (
-    CaseArrays,
-    DirectDraws,
-    Draws,
-    Floats,
-    Plan,
-    bound_words,
-    digest_of,
-    dims_of,
-)
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, Plan
 from bayescal.core.scores import check_one_classifier
 from bayescal.curves.average import in_chains, member_model, weighing
 from bayescal.curves.cells import draw_masses, off_boundary, weighted_masses
@@ -141,7 +133,7 @@ BINARY_VARIABLES: Final = tuple(
     else one._replace(dims=tuple(dim for dim in one.dims if dim != LABEL_CLASS))
     for one in VARIABLES
 )
-_DIMS: Final = dims_of(VARIABLES)
+_DIMS: Final = quantity.dims_of(VARIABLES)
 _OTHERS: Final = "Compare with the other priors of bayescal.prior_sensitivity."
 
 _RULED_OUT: Final = (
@@ -218,7 +210,7 @@ class CredalCase:
         data, names = self.data, repr((self.coords, self.axes))
         first, rest = data.calibration, data.target
         scores = (first.y_prob, first.y_true, rest.y_prob, rest.y_true)
-        return digest_of(names, self.problem.positives, *scores, data.rows, data.weight)
+        return quantity.digest_of(names, self.problem.positives, *scores, data.rows, data.weight)
 
     def build_model(self, member: str = "") -> pm.Model:
         """Build the model, unsampled; that of an average takes the name of a member."""
@@ -378,7 +370,7 @@ class CredalCase:
             for p0, p1 in zip(*columns, strict=True)
         ]
         values = {name: np.array([one[name].value for one in each]) for name in each[0]}
-        words = bound_words(each[0])
+        words = quantity.bound_words(each[0])
         if self.data.weight is not None:
             for word in words.values():
                 word["assumption"] += "; rows have equal weights, of others it is an approximation"

@@ -9,14 +9,9 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 
+from bayescal.core import bin_edges
 from bayescal.core.bin_counts import BinCounts
-from bayescal.core.bin_edges import (
-    STRATEGIES,
-    Strategy,
-    least_number,
-    number_and_width,
-    optimal_number,
-)
+from bayescal.core.bin_edges import STRATEGIES, Strategy
 from bayescal.core.binning import Binning, BinningFields
 from bayescal.core.checks import (
     MOST_DRAWN,
@@ -202,9 +197,9 @@ def optimal_n_bins(n: int, class_prior: float | None = None) -> int:
     """
     check_whole(n, "n", remedy=_N_LABELED)
     if class_prior is None:
-        return optimal_number(n)
+        return bin_edges.optimal_number(n)
     check_number(class_prior, "class_prior", "[1e-9, 1)", "Pass the share of positives.")
-    return optimal_number(n / class_prior**2)
+    return bin_edges.optimal_number(n / class_prior**2)
 
 
 def least_bound_n_bins(n: int, strategy: str = "quantile", lipschitz: float = 1.0) -> int:
@@ -249,7 +244,7 @@ def least_bound_n_bins(n: int, strategy: str = "quantile", lipschitz: float = 1.
     n, _, _ = _checked(n, 1, strategy, lipschitz, 0.5)
     least = (2 * n * (1 + lipschitz) ** 2 / math.log(2)) ** (1 / 3)
     by_mass = strategy == "quantile"
-    return least_number(
+    return bin_edges.least_number(
         lambda n_bins: sum(_biases(n, n_bins, 1 / n_bins, by_mass, lipschitz)),
         min(math.ceil(least), n),
     )
@@ -278,7 +273,7 @@ def _checked(
     rows = check_whole(n, "n", remedy=_N_LABELED)
     check_number(lipschitz, "lipschitz", "[0, 1e9]", "Pass 1 if in doubt.")
     check_number(delta, "delta", "(0, 1)", "Pass 0.1, say.")
-    return rows, *number_and_width(n_bins, strategy)
+    return rows, *bin_edges.number_and_width(n_bins, strategy)
 
 
 def expected_if_calibrated(

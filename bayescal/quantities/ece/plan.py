@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from bayescal.core import quantity
 from bayescal.core.bin_counts import BinCounts, without
 from bayescal.core.binning import Binning
 from bayescal.core.checks import check_choice, check_data, check_is, check_rows
@@ -18,16 +19,7 @@ from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import correlation, weighted_influence
 from bayescal.core.plausibility import class_signs
-from bayescal.core.quantity import (
-    Case,
-    CaseArrays,
-    DirectDraws,
-    Draws,
-    Floats,
-    Plan,
-    named,
-    undrawn,
-)
+from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, Floats, Plan
 from bayescal.core.scores import MULTICLASS, Scores, Task
 from bayescal.curves.average import in_chains, weighing, with_evidence
 from bayescal.curves.cells import Problem, curve_scores
@@ -77,10 +69,10 @@ _BY_GROUP = (
 )
 GROUPED_VARIABLES = (
     *(one._replace(dims=("group", *one.dims)) for one in VARIABLES),
-    *undrawn(*_BY_GROUP, dims=("group",)),
-    *named("common", dims=("basis",)),
-    *named("deviation", dims=("group", "basis")),
-    *named("pooling"),
+    *quantity.undrawn(*_BY_GROUP, dims=("group",)),
+    *quantity.named("common", dims=("basis",)),
+    *quantity.named("deviation", dims=("group", "basis")),
+    *quantity.named("pooling"),
 )
 """Variables of groups under one model."""
 

@@ -5,14 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from bayescal.core.bin_edges import (
-    STRATEGIES,
-    Strategy,
-    check_n_bins,
-    least_number,
-    number_and_width,
-    optimal_number,
-)
+from bayescal.core import bin_edges
+from bayescal.core.bin_edges import STRATEGIES, Strategy
 from bayescal.core.checks import check_choice, check_number, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
@@ -145,7 +139,7 @@ def bounds_or_infinite(
     delta: float = 0.1,
 ) -> Bounds:
     """Bound it as `bounds` does; infinite, not refused, with fewer rows than Theorem 1 requires."""
-    n_bins, width = number_and_width(n_bins, strategy)
+    n_bins, width = bin_edges.number_and_width(n_bins, strategy)
     _check_rest(lipschitz, delta)
     rows, by_mass = _Rows.of(n_positive, n_unlabeled, class_prior), _by_mass(strategy)
     spent, improbable = n_bins * _LN2, math.log(1 / delta)
@@ -222,7 +216,7 @@ def optimal_n_bins(n_positive: int, n_unlabeled: int, class_prior: float) -> int
     >>> optimal_n_bins(100, 1000, class_prior=0.5)
     7
     """
-    return optimal_number(effective_rows(n_positive, n_unlabeled, class_prior))
+    return bin_edges.optimal_number(effective_rows(n_positive, n_unlabeled, class_prior))
 
 
 def least_bound_n_bins(
@@ -323,7 +317,9 @@ class _Rows(NamedTuple):
         """Number of bins with the least total bias of Theorem 1."""
         least = math.ceil((2 * (1 + lipschitz) ** 2 / (self.variance * _LN2)) ** (1 / 3))
         most = min(least, self.n_unlabeled // 2) if by_mass else least
-        return least_number(lambda n: self.total(n, 1 / n, by_mass, lipschitz), max(most, 1))
+        return bin_edges.least_number(
+            lambda n: self.total(n, 1 / n, by_mass, lipschitz), max(most, 1)
+        )
 
     def generalization(self, fcmi: float, n_bins: int) -> float:
         """Root of Theorem 3."""
@@ -421,7 +417,7 @@ def generalization_bias(
     0.329
     """
     rows = _Rows.of(n_positive, n_unlabeled, class_prior)
-    n_bins, width = number_and_width(n_bins, strategy)
+    n_bins, width = bin_edges.number_and_width(n_bins, strategy)
     _check_rest(lipschitz, 0.5)
     _check_fcmi(fcmi, math.inf, "fcmi")
     of_unlabeled = fcmi if fcmi_unlabeled is None else fcmi_unlabeled
@@ -483,7 +479,7 @@ def generalization_gap(
     rows = _Rows.of(n_positive, n_unlabeled, class_prior)
     _check_fcmi(fcmi, math.inf, "fcmi")
     return Bound(
-        rows.generalization(fcmi, check_n_bins(n_bins)),
+        rows.generalization(fcmi, bin_edges.check_n_bins(n_bins)),
         "upper bound of E |ECE on new rows - ECE on the training rows|",
         f"{_FIXED}; fCMI is {fcmi:g} nats",
     )

@@ -9,21 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core import quantity
 from bayescal.core.checks import check_data, check_flag, check_is, listing
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import (
-    Bound,
-    CaseArrays,
-    DirectDraws,
-    Draws,
-    Floats,
-    Plan,
-    bound_values,
-    bound_words,
-    digest_of,
-)
+from bayescal.core.quantity import Bound, CaseArrays, DirectDraws, Draws, Floats, Plan
 from bayescal.core.scores import Scores, predicted_class
+from bayescal.quantities.ssme import opinion_pool
 from bayescal.quantities.ssme.bounds import bounds
 from bayescal.quantities.ssme.data import (
     MOST_UNLABELED,
@@ -47,13 +39,7 @@ from bayescal.quantities.ssme.metrics import (
     prepared,
 )
 from bayescal.quantities.ssme.model import LabelModel, label_model, model_of
-from bayescal.quantities.ssme.opinion_pool import (
-    ASSUMPTIONS,
-    FEW_LABELS,
-    SUMMARY,
-    pool_warnings,
-    under_assumptions,
-)
+from bayescal.quantities.ssme.opinion_pool import ASSUMPTIONS, FEW_LABELS, SUMMARY
 from bayescal.quantities.ssme.priors import Priors, Tilt
 from bayescal.quantities.ssme.tilt import TiltModel
 
@@ -172,7 +158,7 @@ class SSMECase:
         """What is missing in the labels, and what contradicts the classifiers."""
         matrix = self.problem.matrix
         pool = getattr(self.priors.label, "opinion_pool", "agreement")  # a mixture has none
-        of_pool = pool_warnings(matrix, self.problem.labeling, pool)
+        of_pool = opinion_pool.pool_warnings(matrix, self.problem.labeling, pool)
         return [*data_warnings(matrix), *of_pool, *no_width_warnings(matrix)]
 
     def fingerprint(self) -> str:
@@ -181,7 +167,7 @@ class SSMECase:
         names = repr((matrix.classifiers, matrix.classes, matrix.groups))
         options = f"{self.problem.labeling} {self.ece} {self.keep_labels}"
         arrays = (matrix.probs, matrix.y, matrix.group, self.problem.weight)
-        return digest_of(names, *arrays, options)
+        return quantity.digest_of(names, *arrays, options)
 
     def build_model(self) -> pm.Model:
         """Build the model, unsampled."""
@@ -215,8 +201,8 @@ class SSMECase:
             constant_data=self._squeezed(scores),
             point_estimate=self._squeezed(point_estimate(self.problem, self.ece)),
             reference_estimates=self._squeezed(reference_estimates(self.problem, self.ece)),
-            bounds=bound_values(theory),
-            bounds_attrs=bound_words(theory),
+            bounds=quantity.bound_values(theory),
+            bounds_attrs=quantity.bound_words(theory),
             sensitivity=self._squeezed(self._under_assumptions(draws, metrics)),
             warnings=one_class_warnings(metrics, self.problem.matrix.groups),
         )
@@ -240,7 +226,7 @@ class SSMECase:
             return {}
         if self.problem.matrix.effective_labels >= FEW_LABELS:
             return {}
-        return under_assumptions(self.model.log_slope, draws, metrics)
+        return opinion_pool.under_assumptions(self.model.log_slope, draws, metrics)
 
     def replicated_labels(self, draws: Draws, rng: np.random.Generator) -> NDArray[np.integer]:
         """Labels of the labelled rows as the model draws them unforced, (chain, draw, label)."""

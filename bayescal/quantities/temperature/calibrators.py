@@ -12,15 +12,10 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_expit, logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
+from bayescal.core import classifiers
 from bayescal.core.binning import Binning
 from bayescal.core.checks import check_choice, listing
-from bayescal.core.classifiers import (
-    MostProbable,
-    check_labels,
-    check_one_table,
-    label_column,
-    positive_weights,
-)
+from bayescal.core.classifiers import MostProbable
 from bayescal.core.columns import Label, column_names, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.intake import round_scores
@@ -57,11 +52,11 @@ class OfLogits(MostProbable):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> tuple[Floats, Integers, Floats | None]:
         """Check rows, leave out those of weight 0, and set `classes_`."""
-        column, logits = label_column(y), as_logits(X, self.scale)
-        check_one_table(X, len(logits), y, len(column), sample_weight)
+        column, logits = classifiers.label_column(y), as_logits(X, self.scale)
+        classifiers.check_one_table(X, len(logits), y, len(column), sample_weight)
         weight = None
         if sample_weight is not None:
-            weight, kept = positive_weights(sample_weight, len(logits))
+            weight, kept = classifiers.positive_weights(sample_weight, len(logits))
             logits, column = logits[kept], column[kept]
         label, self.classes_ = coded_labels(column, logits.shape[1])
         self.n_features_in_ = logits.shape[1]
@@ -253,7 +248,7 @@ class ParametricCalibrator(LogitCalibrator, ABC):
 def coded_labels(y: ArrayLike, n_classes: int) -> tuple[Integers, NDArray[Any]]:
     """Number labels as the columns, and name these, (obs,) and (class,)."""
     codes, values = factorize(y, "y")
-    check_labels(codes, values)
+    classifiers.check_labels(codes, values)
     if len(values) < 2:
         raise InputError(
             f"y must hold two classes or more; got {listing(values)} alone. Pass more rows: with "

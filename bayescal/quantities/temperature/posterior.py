@@ -12,25 +12,17 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import softmax
 
+from bayescal.core import quantity
 from bayescal.core.bin_edges import OPTIMAL
 from bayescal.core.binning import Binning
 from bayescal.core.checks import check_choice, check_data, check_is, checked_labels, listing
 from bayescal.core.columns import MISSING, column_names
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import (
-    Bound,
-    CaseArrays,
-    DirectDraws,
-    Draws,
-    Floats,
-    Plan,
-    bound_values,
-    bound_words,
-)
+from bayescal.core.quantity import Bound, CaseArrays, DirectDraws, Draws, Floats, Plan
 from bayescal.core.scores import Scores, predicted_class
 from bayescal.core.sums import Several
 from bayescal.curves.average import in_chains
-from bayescal.quantities.temperature import estimator
+from bayescal.quantities.temperature import estimator, vector_scaling
 from bayescal.quantities.temperature.bounds import bounds
 from bayescal.quantities.temperature.data import Problem, Rows, data_warnings, range_warnings
 from bayescal.quantities.temperature.estimator import BINNING, STAGES, CellSums, ErrorDraws
@@ -51,13 +43,7 @@ from bayescal.quantities.temperature.model import (
     temperatures_of,
 )
 from bayescal.quantities.temperature.priors import MODELS, VECTOR, Priors
-from bayescal.quantities.temperature.vector_scaling import (
-    SCALINGS,
-    Scalings,
-    Total,
-    centred,
-    scaled_confidences,
-)
+from bayescal.quantities.temperature.vector_scaling import SCALINGS, Scalings, Total
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 
@@ -235,7 +221,7 @@ def _confidence_sums(
     before = estimator.top_class(part.logits)[0]
     after, values, fit = at[1:-1].mean(axis=0), [at], np.zeros((0, part.n_classes))
     if scalings is not None:
-        scaled, fit = scaled_confidences(part, scalings, per_weight)
+        scaled, fit = vector_scaling.scaled_confidences(part, scalings, per_weight)
         share = scalings.weight
         after = (1 - share) * after + share * scaled.mean(axis=0)
         values.append(scaled)
@@ -381,8 +367,8 @@ class TemperatureCase:
             log_prior=self.model.log_prior(drawn),
             observed_data={"labels": self.model.temperatures.count},
             point_estimate={**found._asdict(), **diagrams, "n": facts.n_labeled, **effective},
-            bounds=bound_values(theory),
-            bounds_attrs=bound_words(theory),
+            bounds=quantity.bound_values(theory),
+            bounds_attrs=quantity.bound_words(theory),
             model_average={"weight": weight},
             warnings=range_warnings(self.problem, numbers.shared),
         )
@@ -406,7 +392,7 @@ class TemperatureCase:
     def _moved(problem: Problem, drawn: Mapping[str, Floats]) -> Floats:
         """Logits that a draw gives, (obs, class)."""
         if MODELS[int(drawn["description"])] == VECTOR:
-            scaled = np.exp(drawn["log_coef"]) * centred(problem.logits)
+            scaled = np.exp(drawn["log_coef"]) * vector_scaling.centred(problem.logits)
             return np.asarray(scaled + drawn["shift"])
         return np.asarray(np.exp(drawn["log_alpha"])[problem.predicted][:, None] * problem.logits)
 
