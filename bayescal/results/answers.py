@@ -157,11 +157,8 @@ def decision_curve(
 
     References
     ----------
-    .. [1] A. J. Vickers and E. B. Elkin, "Decision curve analysis: a novel method for evaluating
-       prediction models", Medical Decision Making 26(6), 2006.
-       https://doi.org/10.1177/0272989X06295361
-    .. [2] G. N. F. Cruz and K. Korthauer, "Bayesian decision curve analysis with bayesDCA", 2023.
-       https://arxiv.org/abs/2308.02067
+    .. [1] A. J. Vickers and E. B. Elkin, 2006. https://doi.org/10.1177/0272989X06295361
+    .. [2] G. N. F. Cruz and K. Korthauer, 2023. https://arxiv.org/abs/2308.02067
 
     Examples
     --------

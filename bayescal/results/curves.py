@@ -100,12 +100,9 @@ def calibration_band(
 
     References
     ----------
-    .. [1] J. L. Montiel Olea and M. Plagborg-Møller, "Simultaneous confidence bands: Theory,
-       implementation, and an application to SVARs", Journal of Applied Econometrics 34(1), 2019,
-       Algorithm 2. https://doi.org/10.1002/jae.2656
-    .. [2] T. Dimitriadis, L. Dümbgen, A. Henzi, M. Puke and J. Ziegel, "Honest calibration
-       assessment for binary outcome predictions", Biometrika 110(3), 2023, on bands of rising
-       curves. https://arxiv.org/abs/2203.04065
+    .. [1] J. L. Montiel Olea and M. Plagborg-Møller, 2019, Algorithm 2.
+       https://doi.org/10.1002/jae.2656
+    .. [2] T. Dimitriadis et al., on bands of rising curves, 2023. https://arxiv.org/abs/2203.04065
 
     Examples
     --------

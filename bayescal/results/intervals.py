@@ -214,11 +214,8 @@ def marginal(
 
     References
     ----------
-    .. [1] M. Kull et al., "Beyond temperature scaling: Obtaining well-calibrated multiclass
-       probabilities with Dirichlet calibration", NeurIPS 2019, section 2.
-       https://arxiv.org/abs/1910.12656
-    .. [2] A. Kumar, P. Liang and T. Ma, "Verified Uncertainty Calibration", NeurIPS 2019,
-       Definition 2.4. https://arxiv.org/abs/1909.10155
+    .. [1] M. Kull et al., NeurIPS 2019, section 2. https://arxiv.org/abs/1910.12656
+    .. [2] A. Kumar et al., NeurIPS 2019, Definition 2.4. https://arxiv.org/abs/1909.10155
 
     Examples
     --------

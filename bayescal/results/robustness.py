@@ -111,9 +111,7 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
 
     References
     ----------
-    .. [1] N. Kallioinen, T. Paananen, P.-C. Bürkner and A. Vehtari, "Detecting and diagnosing prior
-       and likelihood sensitivity with power-scaling", Statistics and Computing 34(57), 2024.
-       https://doi.org/10.1007/s11222-023-10366-5
+    .. [1] N. Kallioinen et al., power-scaling, 2024. https://doi.org/10.1007/s11222-023-10366-5
 
     Examples
     --------

@@ -230,8 +230,7 @@ def sbc(
 
     References
     ----------
-    .. [1] S. Talts et al., "Validating Bayesian Inference Algorithms with Simulation-Based
-       Calibration", 2018. https://arxiv.org/abs/1804.06788, Algorithm 2.
+    .. [1] S. Talts et al., 2018, Algorithm 2. https://arxiv.org/abs/1804.06788
 
     Examples
     --------
@@ -382,9 +381,7 @@ def plan_labels(
 
     References
     ----------
-    .. [1] F. Wang and A. E. Gelfand, "A simulation-based approach to Bayesian sample size
-       determination for performance under a given model and for separating models", Statistical
-       Science 17(2), 2002, 193-208. https://doi.org/10.1214/ss/1030550861
+    .. [1] F. Wang and A. E. Gelfand, 2002. https://doi.org/10.1214/ss/1030550861
 
     Examples
     --------

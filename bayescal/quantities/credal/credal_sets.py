@@ -341,8 +341,7 @@ def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
     References
     ----------
     .. [1] J. Lienen and E. Hüllermeier, NeurIPS 2021. https://arxiv.org/abs/2106.11853
-    .. [2] R. Cominetti et al., Mathematical Programming Computation 6(2), 2014.
-       https://doi.org/10.1007/s12532-014-0066-y
+    .. [2] R. Cominetti et al., 2014. https://doi.org/10.1007/s12532-014-0066-y
 
     Examples
     --------

@@ -253,8 +253,7 @@ def maximin(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Whole:
 
     References
     ----------
-    .. [1] M. C. M. Troffaes, International Journal of Approximate Reasoning 45(1), 2007, section
-       3.2. https://doi.org/10.1016/j.ijar.2006.06.001
+    .. [1] M. C. M. Troffaes, 2007, section 3.2. https://doi.org/10.1016/j.ijar.2006.06.001
 
     Examples
     --------

@@ -74,8 +74,7 @@ def bounds_for(result: DataTree, scores: Any = None, prob: float = 0.9) -> RowBo
 
     References
     ----------
-    .. [1] F. N. Fritsch and J. Butland, SIAM Journal on Scientific and Statistical Computing 5(2),
-       1984. https://doi.org/10.1137/0905021
+    .. [1] F. N. Fritsch and J. Butland, 1984. https://doi.org/10.1137/0905021
 
     Examples
     --------

@@ -333,12 +333,9 @@ def expected_if_calibrated(
 
     References
     ----------
-    .. [1] J. Bröcker and L. A. Smith, "Increasing the Reliability of Reliability Diagrams", Weather
-       and Forecasting 22(3), 2007, 651-661: consistency resampling.
-       https://doi.org/10.1175/WAF993.1
-    .. [2] J. Vaicenavicius, D. Widmann, C. Andersson, F. Lindsten, J. Roll and T. B. Schön,
-       "Evaluating model calibration in classification", AISTATS 2019, PMLR 89: the estimate under
-       calibration as a test. https://proceedings.mlr.press/v89/vaicenavicius19a.html
+    .. [1] Bröcker and Smith, consistency resampling, 2007. https://doi.org/10.1175/WAF993.1
+    .. [2] J. Vaicenavicius et al., the estimate under calibration as a test, AISTATS 2019.
+       https://proceedings.mlr.press/v89/vaicenavicius19a.html
 
     Examples
     --------

@@ -110,9 +110,7 @@ def bounds(
     .. [1] The PU-ECE paper, section 3.2: Assumptions 1 to 3, Theorems 1 and 2, Corollary 1.
        https://openreview.net/forum?id=SvoBtLIrPZ
     .. [2] Futami and Fujisawa, NeurIPS 2024, Theorem 3. https://arxiv.org/abs/2405.15709
-    .. [3] O. Marchal and J. Arbel, "On the sub-Gaussianity of the Beta and Dirichlet
-       distributions", Electronic Communications in Probability 22, 2017.
-       https://arxiv.org/abs/1705.00048
+    .. [3] O. Marchal and J. Arbel, ECP 22, 2017. https://arxiv.org/abs/1705.00048
 
     Examples
     --------

@@ -83,8 +83,7 @@ def estimate_class_prior(
     References
     ----------
     .. [1] S. Garg et al., NeurIPS 2021, Algorithm 1. https://arxiv.org/abs/2111.00980
-    .. [2] P. Massart, "The Tight Constant in the Dvoretzky-Kiefer-Wolfowitz Inequality", Annals of
-       Probability 18(3), 1990. https://doi.org/10.1214/aop/1176990746
+    .. [2] P. Massart, Annals of Probability 18(3), 1990. https://doi.org/10.1214/aop/1176990746
 
     Examples
     --------

@@ -121,8 +121,7 @@ def upu_risk(
 
     References
     ----------
-    .. [1] M. C. du Plessis, G. Niu and M. Sugiyama, "Convex Formulation for Learning from Positive
-       and Unlabeled Data", ICML 2015. https://proceedings.mlr.press/v37/plessis15.html
+    .. [1] M. C. du Plessis et al., ICML 2015. https://proceedings.mlr.press/v37/plessis15.html
     .. [2] The PU-ECE paper, section 2.3, Eq. (2). https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
@@ -172,9 +171,7 @@ def nnpu_risk(
     References
     ----------
     .. [1] R. Kiryo et al., NeurIPS 2017, Eq. (6). https://arxiv.org/abs/1703.00593
-    .. [2] N. Lu, T. Zhang, G. Niu and M. Sugiyama, "Mitigating Overfitting in Supervised
-       Classification from Two Unlabeled Datasets: A Consistent Risk Correction Approach", AISTATS
-       2020, PMLR 108, pages 1115-1125.
+    .. [2] N. Lu et al., AISTATS 2020, PMLR 108, pages 1115-1125.
     .. [3] The PU-ECE paper, section 2.3. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
@@ -231,8 +228,7 @@ def imbalanced_nnpu_risk(
 
     References
     ----------
-    .. [1] G. Su, W. Chen and M. Xu, "Positive-Unlabeled Learning from Imbalanced Data", IJCAI 2021,
-       pages 2995-3001.
+    .. [1] G. Su, W. Chen and M. Xu, IJCAI 2021, pages 2995-3001.
     .. [2] The PU-ECE paper, section 5.1. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
@@ -372,8 +368,7 @@ class PUClassifier(MostProbable):
     References
     ----------
     .. [1] R. Kiryo et al., NeurIPS 2017, Eqs. (3), (6). https://arxiv.org/abs/1703.00593
-    .. [2] G. Su, W. Chen and M. Xu, "Positive-Unlabeled Learning from Imbalanced Data", IJCAI 2021,
-       pages 2995-3001.
+    .. [2] G. Su, W. Chen and M. Xu, IJCAI 2021, pages 2995-3001.
     .. [3] The PU-ECE paper, section 2.3. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples

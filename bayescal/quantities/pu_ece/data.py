@@ -75,8 +75,7 @@ class PUScores(Showing):
 
     References
     ----------
-    .. [1] C. Elkan and K. Noto, "Learning Classifiers from Only Positive and Unlabeled Data", KDD
-       2008. https://doi.org/10.1145/1401890.1401920
+    .. [1] C. Elkan and K. Noto, KDD 2008. https://doi.org/10.1145/1401890.1401920
 
     Examples
     --------

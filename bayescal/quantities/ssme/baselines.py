@@ -254,10 +254,8 @@ def active_testing(
 
     References
     ----------
-    .. [1] J. Kossen et al., "Active Testing: Sample-Efficient Model Evaluation", ICML 2021, section
-       4. https://arxiv.org/abs/2103.05331
-    .. [2] S. Farquhar et al., "On Statistical Bias in Active Learning: How and When to Fix It",
-       ICLR 2021, section 4. https://arxiv.org/abs/2101.11665
+    .. [1] J. Kossen et al., ICML 2021, section 4. https://arxiv.org/abs/2103.05331
+    .. [2] S. Farquhar et al., ICLR 2021, section 4. https://arxiv.org/abs/2101.11665
 
     Examples
     --------
@@ -373,10 +371,8 @@ def autoeval(
 
     References
     ----------
-    .. [1] A. N. Angelopoulos et al., "PPI++: Efficient Prediction-Powered Inference", 2023,
-       sections 2 and 6. https://arxiv.org/abs/2311.01453
-    .. [2] P. Boyeau et al., "AutoEval Done Right: Using Synthetic Data for Model Evaluation", 2024.
-       https://arxiv.org/abs/2403.07008
+    .. [1] A. Angelopoulos et al., PPI++, 2023, sections 2 and 6. https://arxiv.org/abs/2311.01453
+    .. [2] P. Boyeau et al., AutoEval, 2024. https://arxiv.org/abs/2403.07008
 
     Examples
     --------

@@ -49,8 +49,7 @@ def bounds(n_labeled: int, n_classifiers: int = 1, delta: float = 0.1) -> Bounds
 
     References
     ----------
-    .. [1] W. Hoeffding, Journal of the American Statistical Association 58(301), 1963, Theorem 2.
-       https://doi.org/10.1080/01621459.1963.10500830
+    .. [1] W. Hoeffding, JASA 58, 1963, Theorem 2. https://doi.org/10.1080/01621459.1963.10500830
 
     Examples
     --------

@@ -391,9 +391,7 @@ def bayesian_calibration(
 
     References
     ----------
-    .. [1] D. Ji, P. Smyth and M. Steyvers, "Can I Trust My Fairness Metric? Assessing Fairness with
-       Unlabeled Data and Bayesian Inference", NeurIPS 2020, sections 3 and 4.
-       https://arxiv.org/abs/2010.09851
+    .. [1] D. Ji et al., NeurIPS 2020, sections 3 and 4. https://arxiv.org/abs/2010.09851
     .. [2] M. Kull, T. M. Silva Filho and P. Flach, "Beta Calibration", AISTATS 2017, section 3.
     """
     matrix = _checked(scores, cut)

@@ -78,10 +78,8 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
 
     References
     ----------
-    .. [1] D. V. Lindley, Annals of Mathematical Statistics 27(4), 1956.
-       https://doi.org/10.1214/aoms/1177728069
-    .. [2] D. B. Rubin, "Inference and missing data", Biometrika 63(3), 1976.
-       https://doi.org/10.1093/biomet/63.3.581
+    .. [1] D. V. Lindley, 1956. https://doi.org/10.1214/aoms/1177728069
+    .. [2] D. B. Rubin, Biometrika 63(3), 1976. https://doi.org/10.1093/biomet/63.3.581
 
     Examples
     --------
