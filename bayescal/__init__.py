@@ -1,8 +1,7 @@
 """Calibration measures of classifiers, with their posterior.
 
-Names load on first use, so that ``import bayescal`` costs nothing and the arithmetic
-(:class:`Scores`, :func:`bin_scores`, ``ece.estimate``) never loads PyMC. They are listed once, in
-``__init__.pyi``.
+Names load on first use: ``import bayescal`` costs nothing, and the arithmetic (:class:`Scores`,
+:func:`bin_scores`, ``ece.estimate``) never loads PyMC. ``__init__.pyi`` lists them.
 """
 
 import copyreg

@@ -26,8 +26,7 @@ STRATEGIES: Final = ("uniform", "quantile")
 CLOSED: Final = ("right", "left")
 OPTIMAL: Final = "optimal"
 _MOST_BINS: Final = 10**6
-# The cube root is exact for whole numbers of rows below 1e14, and above the rounding of an
-# effective number.
+# The cube root is exact for whole numbers below 1e14, and above an effective one's rounding.
 _ROUNDING: Final = 1e-14
 # Sums of equal weights of many rows differ by less from the number of rows times one.
 _EQUAL: Final = 1e-9

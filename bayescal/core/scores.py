@@ -68,8 +68,7 @@ class Scores(ScoreSources, Showing):
     Raises
     ------
     InputError
-        If scores are not probabilities, labels do not fit them, weights are no numbers >= 0 or all
-        0, or lengths differ.
+        If scores are no probabilities, labels do not fit, weights are negative or lengths differ.
 
     Notes
     -----

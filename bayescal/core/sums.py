@@ -339,8 +339,7 @@ class SharedCounts:
     """Labelled rows by combinations of cells of several scores; those of parts add up.
 
     Cells are 2**`shift` narrow ones wide, as narrow as leaves 65,536 combinations at most. A part
-    has no more combinations than all rows do, so that in whatever parts rows are counted, the sum
-    has the same cells.
+    has no more than all rows, so that the sum has the same cells whatever the parts.
     """
 
     classifiers: tuple[str, ...]

@@ -61,8 +61,7 @@ def weighing(prior: object) -> dict[str, float]:
 class Component(Protocol):
     """A kind of curve over the interior cells, the deviation of its logits from the scores'.
 
-    Those that NUTS samples are models, too: `LabelModel`. The others are `exact`: drawn anew
-    beside draws of NUTS.
+    Those that NUTS samples are `LabelModel`s, too. The others are `exact`: drawn beside NUTS.
     """
 
     exact: ClassVar[bool]

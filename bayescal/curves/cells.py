@@ -11,14 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, logsumexp
 
+from bayescal.core import functionals
 from bayescal.core.bin_counts import BinCounts, counts_of_sums
 from bayescal.core.columns import Floats
 from bayescal.core.errors import InputError
-from bayescal.core.functionals import (
-    expected_calibration_error,
-    log_binomial_coefficient,
-    maximum_calibration_error,
-)
 from bayescal.core.quantity import digest_of
 from bayescal.inference.direct import BinomialCells, CellLikelihood, zoomed
 
@@ -123,9 +119,9 @@ class BinnedMass:
         of_cells = rates - self.problem.cells.mean_score
         gap = (weight * of_cells) @ self.problem.support() / total
         return {
-            "ece": expected_calibration_error(mass, gap, 0.0),
+            "ece": functionals.expected_calibration_error(mass, gap, 0.0),
             "tce": np.vecdot(self.mass, np.abs(of_cells, out=of_cells)),
-            "mce": maximum_calibration_error(mass, gap, 0.0),
+            "mce": functionals.maximum_calibration_error(mass, gap, 0.0),
             "label_rate": confidence + gap,
             "gap": gap,
         }
@@ -249,7 +245,7 @@ def labelled(cells: object) -> BinomialCells:
 def padded_counts(cells: object, size: int) -> dict[str, NDArray[Any]]:
     """Counts of labels as a model's data, padded."""
     known = labelled(cells)
-    coefficient = log_binomial_coefficient(known.count, known.positives)
+    coefficient = functionals.log_binomial_coefficient(known.count, known.positives)
     counts = {"count": known.count, "positives": known.positives, "log_coefficient": coefficient}
     return {name: pad(values, size) for name, values in counts.items()}
 

@@ -4,8 +4,7 @@ Each is a function of the cells' label rates (..., cell), scores (cell,) and mas
 masses sum to 1. The plug-in ECE that scores would have if they were calibrated is by simulation.
 
 Of recalibration, the best ``sigma(a + b logit s)`` for label rates known by score minimises the
-mean Kullback-Leibler divergence, which is convex; scores of exactly 0 or 1, without a logit, are
-left out.
+mean Kullback-Leibler divergence, which is convex; scores of exactly 0 or 1 are left out.
 """
 
 from __future__ import annotations

@@ -312,8 +312,7 @@ def plot_credal_sets(
     tree : xarray.DataTree
         A result of `bayescal.credal` with three classes or more.
     rows : sequence of int, optional
-        Places of rows in the result (``obs``); by default six, from the most certain one to the
-        most open one.
+        Places of rows in the result (``obs``); by default six, the most certain to the most open.
     classifier : str, optional
         Which classifier; the first by default.
     prob : float, in (0, 1), default 0.9

@@ -302,8 +302,7 @@ def roc_boxes(
     -----
     The boxes are a sup-t band, see `bayescal.calibration_band`, of the false and the true positive
     rates together. Where all labelled rows above a threshold, or all up to it, have the same label,
-    the labels cannot exclude that none of the other is there, though a prior with a density does:
-    the bounds are 0 or 1.
+    labels cannot exclude that none of the other is there: bounds are 0 or 1.
 
     Examples
     --------

@@ -74,8 +74,7 @@ def fit(
     target_accept : float, in (0, 1), optional
         Acceptance that NUTS tunes its step size to; by default what the model sets.
     seed : int, optional
-        The same seed gives the same result. If not given, that of the checkpoint, or one is drawn;
-        the result says which.
+        The same seed gives the same result; by default the checkpoint's or a new one, kept in it.
     prob : float, in (0, 1), default 0.9
         Probability of intervals in `fit_many` and `ReliabilityDisplay`; others take their own.
     progress : callable, optional

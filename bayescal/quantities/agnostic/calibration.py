@@ -288,8 +288,7 @@ def _finite_loss(loss: Loss, rate: Floats) -> Floats:
 def _best_runs(count: np.ndarray, positive: np.ndarray, loss: Loss) -> tuple[np.ndarray, Floats]:
     """Starts and label rates of the best runs; `count` and `positive` are cumulated, (m + 1,)."""
     size = len(count) - 1
-    # Of the runs [start, end): label rate, least loss with it as the last run, and start of the
-    # run before it.
+    # Of the runs [start, end): label rate, least loss with it as the last, and start before it.
     rate = np.full((size, size + 1), np.nan)
     best = np.full((size, size + 1), np.inf)
     before = np.zeros((size, size + 1), dtype=np.int64)

@@ -335,9 +335,8 @@ def estimate(
     Notes
     -----
     The estimand is ``c(f) = sup |E[f; p1 < f <= p2] - P(Y = 1, p1 < f <= p2)|``. The estimate takes
-    every pair of distinct scores into account, without bins. It is biased upward, by about
-    ``1.6 sqrt(E[f (1 - f)] / n)`` for a calibrated classifier: `calibration_test` says whether it
-    is more than that.
+    every pair of distinct scores into account, without bins. It is biased upward, by about ``1.6
+    sqrt(E[f (1 - f)] / n)`` for a calibrated classifier: `calibration_test` says if it is more.
 
     References
     ----------

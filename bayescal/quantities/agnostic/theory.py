@@ -231,8 +231,7 @@ def half_plane_measure(prob: ArrayLike, *, label: ArrayLike) -> float:
     Returns
     -------
     float
-        The largest ``|sum of scores - labels|`` of a class over the rows in a half-plane, over the
-        number of rows.
+        The largest ``|sum of scores - labels|`` of a class in a half-plane, over the rows.
 
     Notes
     -----

@@ -277,9 +277,8 @@ def discount(lower: ArrayLike, upper: ArrayLike, *, relation: str = ">") -> Inte
 
     *A > 1*, linear programme (8): the least ``sum delta`` with ``0 <= delta <= lower`` for which no
     class's upper bound and the other lower bounds less delta exceed 1. With t the largest of ``max
-    w`` and of ``(B_m - 1) / (m - 1)``, m = 2, ..., K, B_m being the sum of the m largest upper
-    bounds, ``sum delta = A - 1 + t``, and delta_k is at most ``cap_k = lower_k - max(0, upper_k -
-    t)``.
+    w`` and of ``(B_m - 1) / (m - 1)``, m = 2, ..., K, B_m the sum of the m largest upper bounds,
+    ``sum delta = A - 1 + t``, and delta_k is at most ``cap_k = lower_k - max(0, upper_k - t)``.
 
     *B < 1*, linear programme (9), mirrored: ``sum epsilon = 1 - B + t`` with t the larger of
     ``max w`` and ``(1 - A) / (K - 1)``, and epsilon_k at most

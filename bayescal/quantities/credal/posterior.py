@@ -297,8 +297,7 @@ class CredalCase:
     ) -> dict[str, Any]:
         """The calibration curve at the cells, and its rates given miscalibration.
 
-        That of an average may be calibrated. Of another prior every draw counts as smooth; cells
-        are those of the rank.
+        That of an average may be calibrated; else draws count as smooth, and cells are of the rank.
         """
         lead, given = rates.shape[:-1], rates
         component = np.full(lead, COMPONENTS.index(SMOOTH))

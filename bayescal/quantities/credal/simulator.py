@@ -1,7 +1,6 @@
 """Simulated scores whose calibration curve P(Y = 1 | score) is known: smooth, in steps, or falling.
 
-Scores are uniform on [0, 1]; what a quantity makes of them through their order does not change with
-their distribution.
+Scores are uniform on [0, 1]; what follows from their order does not depend on that.
 """
 
 from __future__ import annotations

@@ -85,8 +85,7 @@ def bounds(
     Raises
     ------
     InputError
-        If `n` or `n_bins` is no whole number above 0, `lipschitz` is negative, or `delta` is not
-        between 0 and 1.
+        If `n` or `n_bins` is no number above 0, `lipschitz` negative, or `delta` not in (0, 1).
 
     Notes
     -----
@@ -324,8 +323,7 @@ def expected_if_calibrated(
     over classes knows how they depend on each other; of weighted rows classes are drawn one by one,
     as weights may depend on the label. Of more than 50,000 rows without weights, but for that mean,
     and of counts, labels are drawn cell by cell at the mean score: within cells of width 1 / 1024
-    or a hundred of equal mass that changes the standard deviation by a part in a thousand or so,
-    within bins by more.
+    or a hundred of equal mass that changes the standard deviation by some .001, in bins more.
 
     The p-value is ``(1 + k) / (1 + n_simulations)`` with k simulated estimates that reach the
     observed one. It tests calibration within the given bins, and says nothing of how large the

@@ -8,19 +8,13 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core import functionals
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.bin_edges import effective_number
 from bayescal.core.binning import Binning, BinningFields, bin_scores
 from bayescal.core.checks import check_choice, check_data, check_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.counts import Counts
-from bayescal.core.functionals import (
-    calibration_gap,
-    debiased_squared_calibration_error,
-    expected_calibration_error,
-    maximum_calibration_error,
-    squared_calibration_error,
-)
 from bayescal.core.scores import MULTICLASS, Scores, Task
 
 type Value = np.float64 | NDArray[np.float64]
@@ -190,19 +184,21 @@ def _of_bins(bins: BinCounts) -> Estimate:
     # Eq. (1) is a sum over bins of |positives - sum of scores| / n, to which an empty bin adds 0.
     rate = bins.positives / np.where(held, bins.count, 1)
     confidence = bins.mean_score
-    squared = debiased_squared_calibration_error(mass, rate, confidence, bins.rate_count)
+    squared = functionals.debiased_squared_calibration_error(
+        mass, rate, confidence, bins.rate_count
+    )
     label_rate = np.where(held, rate, np.nan)
     return Estimate(
-        ece=expected_calibration_error(mass, rate, confidence),
-        mce=maximum_calibration_error(mass, rate, confidence),
+        ece=functionals.expected_calibration_error(mass, rate, confidence),
+        mce=functionals.maximum_calibration_error(mass, rate, confidence),
         label_rate=label_rate,
-        gap=calibration_gap(label_rate, confidence),
+        gap=functionals.calibration_gap(label_rate, confidence),
         confidence=confidence,
         bin_mass=mass,
         count=bins.count,
         positives=bins.positives,
         bin_edges=bins.edges,
-        l2=np.sqrt(squared_calibration_error(mass, rate, confidence)),
+        l2=np.sqrt(functionals.squared_calibration_error(mass, rate, confidence)),
         l2_debiased=np.sqrt(np.maximum(squared, 0.0)),
     )
 

@@ -7,15 +7,11 @@ from typing import NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core import functionals
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.binning import Binning, BinningFields, count_into
 from bayescal.core.checks import check_data, check_number, check_whole
 from bayescal.core.columns import Floats
-from bayescal.core.functionals import (
-    calibration_gap,
-    expected_calibration_error,
-    maximum_calibration_error,
-)
 from bayescal.quantities.pu_ece.data import PUScores
 
 type Value = np.float64 | NDArray[np.float64]
@@ -138,11 +134,11 @@ def of_counts(bins: BinCounts, positive_count: NDArray[np.int64], class_prior: f
     rate = joint / np.where(count > 0, mass, 1)
     label_rate = np.where(count > 0, rate, np.nan)
     return Estimate(
-        ece=expected_calibration_error(1, joint, mass * confidence),
-        mce=maximum_calibration_error(mass, rate, confidence),
+        ece=functionals.expected_calibration_error(1, joint, mass * confidence),
+        mce=functionals.maximum_calibration_error(mass, rate, confidence),
         label_rate=label_rate,
         exceeds_one=label_rate > 1 + 1e-12,  # by more than rounding
-        gap=calibration_gap(label_rate, confidence),
+        gap=functionals.calibration_gap(label_rate, confidence),
         confidence=confidence,
         bin_mass=mass,
         positive_mass=positive_mass,

@@ -109,9 +109,8 @@ def labeled_by_group(scores: Scores) -> Metrics:
     Returns
     -------
     Metrics
-        Arrays of shape (classifier, group). A metric that does not exist in a group is that of all
-        labelled rows: of a group without labels, as in the paper, AUC of one class, and AUPRC
-        without positives.
+        Arrays of shape (classifier, group). A metric without value in a group is that of all
+        labelled rows: without labels, as in the paper, AUC of one class, AUPRC without positives.
 
     Raises
     ------

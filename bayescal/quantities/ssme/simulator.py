@@ -79,9 +79,8 @@ class PanelTruth:
     Notes
     -----
     A classifier's view ``u = L + noise e`` is normal, and so is L given one or all of the views:
-    every probability is the mean of a sigmoid over a normal, by quadrature to 1e-10, and every
-    metric an integral over u. They are limits of large samples; the calibration error of a sample
-    lies above its limit.
+    every probability is the mean of a sigmoid over a normal, by quadrature to 1e-10, every metric
+    an integral over u. They are limits of large samples; a sample's calibration error is above.
 
     Examples
     --------

@@ -101,8 +101,7 @@ def calibration_errors(
     ``ECE = sum_b |P(correct | bin b) - mean confidence of bin b| P(bin b)``, in place of which the
     paper prints p for the mean confidence. The class of a row is the predicted one in the paper's
     max-ECE and Avg-ECE (equation 4.1 and section 5.4), the true one in its figures 3 and 4. Errors
-    of opposite sign cancel where classes share a bin, so that `ece` may be 0 while every class is
-    miscalibrated.
+    of opposite sign cancel where classes share a bin, so `ece` may be 0 while every class is off.
 
     Examples
     --------
@@ -536,8 +535,7 @@ def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING)
     Raises
     ------
     InputError
-        If there are several classifiers, groups, no labelled row or a label of score 0, or `gamma`
-        is negative.
+        If there are several classifiers, groups, no label, one of score 0, or a negative `gamma`.
 
     Notes
     -----

@@ -76,11 +76,10 @@ def count_rows(
     Notes
     -----
     Nothing is approximated: the posterior is that of rows in memory, but for the rounding of sums
-    in another order. The table that temperatures are drawn from takes one reading, the best
-    numbers two more, and weights another. The fit reads the rows again: for vector scaling as often
-    as Newton's method takes steps, and twice for calibration errors, which sum up what draws make
-    of each row. Where there are fewer than 200 rows a class, and fewer than 20,000, these are held
-    in memory then.
+    in another order. The table that temperatures are drawn from takes one reading, the best numbers
+    two more, and weights another. The fit reads the rows again: for vector scaling as often as
+    Newton's method takes steps, and twice for calibration errors, which sum what draws make of each
+    row. Fewer than 200 rows a class, and fewer than 20,000, are held in memory then.
     """
     columns = checked_scores(score)
     check_columns(columns, label=label, weight=weight)

@@ -1,8 +1,7 @@
 """Simulated logits whose class probabilities, and so calibration errors, are known.
 
-Logits are normal, shifted up for a class drawn at random. The true class probabilities are the
-softmax of the logits times a number: one for all rows, one a predicted class, or one a logit with a
-shift.
+Logits are normal, shifted up for a class drawn at random. True probabilities are the softmax of
+logits times a number: one for all rows, one a predicted class, or one a logit with a shift.
 """
 
 from __future__ import annotations
