@@ -86,7 +86,7 @@ def calibration_band(
     Raises
     ------
     InputError
-        If there is no such case, no calibration curve, or several priors, or `prob` is none.
+        If there is no such case, no curve, several priors, or `prob` is no probability.
 
     Notes
     -----

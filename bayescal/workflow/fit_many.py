@@ -62,7 +62,8 @@ class ManyFits(Mapping["Key", "DataTree"], Showing):
 
     Notes
     -----
-    A mapping: ``fits[key]`` reads a result, ``fits.items()`` each. Without store all are held.
+    A mapping: ``fits[key]`` reads one result, ``fits.items()`` one after the other. Nothing is held
+    but the summaries, unless there is no store.
     """
 
     quantity: str
@@ -247,7 +248,8 @@ def fit_many(
         Called with (key, fits done, fits in all or 0). If not given, a bar with the time left is
         shown in a notebook, and where stderr is a terminal.
     **options
-        As in `bayescal.fit`: `method`, `draws`, `tune`, `chains`, ..., and the quantity's options.
+        As in `bayescal.fit`: `method`, `draws`, `tune`, `chains`, `target_accept`, `prob`, and the
+        options of the quantity.
 
     Returns
     -------

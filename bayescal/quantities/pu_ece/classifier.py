@@ -171,7 +171,8 @@ def nnpu_risk(
     References
     ----------
     .. [1] R. Kiryo et al., NeurIPS 2017, Eq. (6). https://arxiv.org/abs/1703.00593
-    .. [2] N. Lu et al., AISTATS 2020, PMLR 108, pages 1115-1125.
+    .. [2] N. Lu et al., "Mitigating Overfitting in Supervised Classification from Two Unlabeled
+       Datasets: A Consistent Risk Correction Approach", AISTATS 2020, PMLR 108, pages 1115-1125.
     .. [3] The PU-ECE paper, section 2.3. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
@@ -228,7 +229,7 @@ def imbalanced_nnpu_risk(
 
     References
     ----------
-    .. [1] G. Su, W. Chen and M. Xu, IJCAI 2021, pages 2995-3001.
+    .. [1] G. Su et al., "Positive-Unlabeled Learning from Imbalanced Data", IJCAI 2021, p. 2995.
     .. [2] The PU-ECE paper, section 5.1. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
@@ -368,7 +369,7 @@ class PUClassifier(MostProbable):
     References
     ----------
     .. [1] R. Kiryo et al., NeurIPS 2017, Eqs. (3), (6). https://arxiv.org/abs/1703.00593
-    .. [2] G. Su, W. Chen and M. Xu, IJCAI 2021, pages 2995-3001.
+    .. [2] G. Su et al., "Positive-Unlabeled Learning from Imbalanced Data", IJCAI 2021, p. 2995.
     .. [3] The PU-ECE paper, section 2.3. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples

@@ -82,7 +82,8 @@ def plan(
     ------
     InputError
         If the data are neither, an option is unknown, there are too many rows for `prob_label`, or
-        rows have weights under a mixture or with ``labeling="one-per-class"``.
+        rows have weights under a mixture or with ``labeling="one-per-class"``, which needs a label
+        of every class.
     """
     remedy = "Scores.stack({name: y_prob}, y_true=...), or ssme.count_rows(...)"
     check_data(data, (Scores, SampledRows), "ssme", remedy)
