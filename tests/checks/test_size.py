@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5787,
     "quantities/temperature": 5057,
     "report": 3145,
-    "results": 6849,
+    "results": 6860,
     "workflow": 2874,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_738
+TEST_LINES = 53_752
 
 
 def lines(path: Path) -> int:
