@@ -340,7 +340,8 @@ def _window(name: str, tree: Any, asked: _Asked) -> _Window:
     figures = {"n": n, "mean": errors.mean, "lower": lower, "upper": upper}
     rng = access.stream_of(tree, *case.names, name)
     whose, status = replace(case, group=None, prior=None).title, access.case_status(tree, case)
-    small = is_of_rows(tree, one.name) and bool(n <= _FEW or np.ptp(errors.low) == 0)
+    few = n is not None and n <= _FEW
+    small = is_of_rows(tree, one.name) and bool(few or np.ptp(errors.low) == 0)
     return _Window(whose, one, errors, figures, status, rng, small)
 
 

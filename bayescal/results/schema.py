@@ -285,14 +285,27 @@ def _check_whole(tree: xr.DataTree) -> None:
     for held, dim, n in ((data, CELL, n_cells), (points, BIN, n_bins)):
         if (size := held[dim].size * held[dim].ndim if dim in held else 0) < n:
             raise _not_whole(dim, f"{size or 'one'} of {n}")
-    # Parts of weighted rows have effective numbers of their own, those of pu_ece no positives.
-    if n_cells and f"{PART}_weight" not in data and "n_positive" not in tree.attrs:
-        rows = [float(data[name].values.sum()) for name in (f"{PART}_count", CELL_COUNT)]
-        if not isclose(*rows, rel_tol=1e-6):
-            raise _not_whole(PART, f"{rows[0]:.7g} of {rows[1]:.7g} rows")
+    if n_cells and not isclose(*(rows := _rows_of_parts(tree)), rel_tol=1e-6):
+        raise _not_whole(PART, f"{rows[0]:.7g} of {rows[1]:.7g} rows")
     for held, dim in ((data, PART), (data, "point"), (average, DESCRIPTION), (average, BOUNDARY)):
         if dim in held and not held[dim].ndim:
             raise _not_whole(dim, "one")
+
+
+def _rows_of_parts(tree: xr.DataTree) -> tuple[float, float]:
+    """Rows in the parts of cells, and how many there should be."""
+    data, points = tree[CONSTANT_DATA].dataset, tree[POINT_ESTIMATE].dataset
+    number, every = data[f"{PART}_count"], data[CELL_COUNT]
+    if f"{PART}_weight" in data:
+        # Those of cells have effective numbers of their own.
+        events, *unit = (data[f"{PART}_{k}"] for k in (EVENTS, "weight", "event_weight"))
+        number = (number - events) * unit[0] + events * unit[1]
+        every = points.get(EFFECTIVE_N, number)
+    elif "n_positive" in tree.attrs:
+        # Unlabelled rows, or positives where a cell has no others.
+        rest = every - data.get("cell_events", tree[OBSERVED_DATA].dataset[EVENTS])
+        every = rest.where(rest > 0, every)
+    return float(number.sum()), float(every.sum())
 
 
 def _not_whole(dim: str, held: str) -> InputError:

@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3045,
     "quantities/pu_ece": 6337,
     "quantities/ssme": 5787,
-    "quantities/temperature": 5080,
+    "quantities/temperature": 5081,
     "report": 3145,
-    "results": 6860,
+    "results": 6874,
     "workflow": 2874,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_765
+TEST_LINES = 53_779
 
 
 def lines(path: Path) -> int:

@@ -375,13 +375,14 @@ def range_warnings(problem: Rows, alpha: float) -> list[str]:
 
 def sure_warnings(problem: Rows, error: Floats) -> list[str]:
     """Say so where draws of the error hold none possible, as of rows that are right and sure."""
-    n, least = problem.facts.n_labeled, _NO_ERROR / problem.facts.n_labeled
-    if problem.facts.right.sum() < n or np.quantile(error, 0.95) > least:
+    n = problem.facts.n_labeled
+    if problem.facts.right.sum() < n or np.quantile(error, 0.95) > _NO_ERROR / n:
         return []
+    limit = 1 - 0.05 ** (1 / n)
     return [
         f"labelled rows, {n}, are all right, and so sure that no temperature lets them err: "
-        f"intervals of errors end near 0, though {1 - 0.05 ** (1 / n):.2g} of such rows may be wrong "
-        "(95% limit). Fit bayescal.ece to scores.top_label()."
+        f"intervals of errors end near 0, though {limit:.2g} of such rows may be wrong (95% "
+        "limit). Fit bayescal.ece to scores.top_label()."
     ]
 
 
