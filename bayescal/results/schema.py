@@ -294,7 +294,8 @@ def _check_whole(tree: xr.DataTree) -> None:
 
 def _rows_of_parts(tree: xr.DataTree) -> tuple[float, float]:
     """Rows in the parts of cells, and how many there should be."""
-    data, points = tree[CONSTANT_DATA].dataset, tree[POINT_ESTIMATE].dataset
+    # Variables: of a page a result is checked a thousand times.
+    data, points = tree[CONSTANT_DATA].variables, tree[POINT_ESTIMATE].variables
     number, every = data[f"{PART}_count"], data[CELL_COUNT]
     if f"{PART}_weight" in data:
         # Those of cells have effective numbers of their own.
@@ -303,9 +304,10 @@ def _rows_of_parts(tree: xr.DataTree) -> tuple[float, float]:
         every = points.get(EFFECTIVE_N, number)
     elif "n_positive" in tree.attrs:
         # Unlabelled rows, or positives where a cell has no others.
-        rest = every - data.get("cell_events", tree[OBSERVED_DATA].dataset[EVENTS])
+        known = data if "cell_events" in data else tree[OBSERVED_DATA].variables
+        rest = every - known["cell_events" if "cell_events" in data else EVENTS]
         every = rest.where(rest > 0, every)
-    return float(number.sum()), float(every.sum())
+    return float(number.values.sum()), float(every.values.sum())
 
 
 def _not_whole(dim: str, held: str) -> InputError:
