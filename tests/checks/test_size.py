@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 121,
     "quantities": 223,
-    "cli": 2391,
+    "cli": 2394,
     "core": 9632,
     "curves": 2713,
     "inference": 2009,
@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5787,
     "quantities/temperature": 5081,
     "report": 3145,
-    "results": 6874,
+    "results": 6876,
     "workflow": 2874,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_779
+TEST_LINES = 53_782
 
 
 def lines(path: Path) -> int:
