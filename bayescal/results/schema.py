@@ -14,6 +14,7 @@ from functools import lru_cache
 from math import isclose, isnan, nan
 from typing import Any, Final
 
+import numpy as np
 import xarray as xr
 
 from bayescal.core.checks import check_unique
@@ -301,7 +302,8 @@ def _rows_of_parts(tree: xr.DataTree) -> tuple[float, float]:
         # Those of cells have effective numbers of their own.
         events, *unit = (data[f"{PART}_{k}"] for k in (EVENTS, "weight", "event_weight"))
         number = (number - events) * unit[0] + events * unit[1]
-        every = points.get(EFFECTIVE_N, number)
+        each = np.full(number.size // number.sizes.get(PART, 1), tree.attrs[EFFECTIVE_N])
+        every = points.get(EFFECTIVE_N, xr.Variable("case", each))
     elif "n_positive" in tree.attrs:
         # Unlabelled rows, or positives where a cell has no others.
         known = data if "cell_events" in data else tree[OBSERVED_DATA].variables

@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5787,
     "quantities/temperature": 5081,
     "report": 3145,
-    "results": 6876,
+    "results": 6878,
     "workflow": 2874,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_782
+TEST_LINES = 53_784
 
 
 def lines(path: Path) -> int:

@@ -202,8 +202,10 @@ def test_some_of_the_parts_of_unlabelled_or_weighted_rows_are_refused(part: Any)
     rng = np.random.default_rng(20)
     score, weight = rng.random(200), 0.5 + rng.random(200)
     rows = bc.Scores(rng.random(200) < score, score, sample_weight=weight)
-    weighted = bc.fit(bc.ece, rows, method="direct", draws=500, seed=1)
-    for tree in (weighted, result_of("pu_ece")):
+    how: Any = {"method": "direct", "draws": 500, "seed": 1}
+    split = bc.CalibrationSplit(calibration=rows, target=[0.5])
+    weighted = bc.fit(bc.ece, rows, **how), bc.fit(bc.credal, split, **how)
+    for tree in (*weighted, result_of("pu_ece")):
         assert bc.summary(tree) is not None
         with pytest.raises(InputError, match=r"every part; .* has \S+ of \S+ rows\. Select"):
             bc.measure(tree.isel(part=part), "auc")
