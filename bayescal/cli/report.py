@@ -251,25 +251,28 @@ def _changes(
     for group in dict.fromkeys(key[0] if isinstance(key, tuple) else key for key in fits):
         apart = [window for window in found.order if (group, window) in keys]
         results = {window: fits[group, window] for window in apart} if apart else fits[group]
-        for classifier, changed in _of_group(results, apart, given, var):
+        for classifier, number, changed in _of_group(results, apart, given, var):
             key = str(group), classifier
             try:
-                with warnings.catch_warnings(record=True, action="always") as left_out:
+                with warnings.catch_warnings(record=True, action="always") as caught:
                     changes[key] = changed()
             except InputError as error:
                 if lost is None:
                     raise
                 lost[key] = str(error)
             else:
-                if lost is not None and left_out:
-                    lost[key] = " ".join(str(one.message) for one in left_out)
+                said = " ".join(str(one.message) for one in caught)
+                if lost is not None and len(changes[key].windows) < number:
+                    lost[key] = said
+                elif lost is not None and said:
+                    warn(f"{var} of {_name(key)}: {said}")
     return changes
 
 
 def _of_group(
     results: Any, apart: Sequence[str], given: Given, var: str | None
-) -> Iterator[tuple[str, Callable[[], Change]]]:
-    """Change of each classifier, where there is the baseline and another window."""
+) -> Iterator[tuple[str, int, Callable[[], Change]]]:
+    """Windows and change of each classifier, where there is the baseline and another window."""
     from bayescal.results import access
     from bayescal.results.change import change
 
@@ -283,7 +286,7 @@ def _of_group(
             own = {window: results[window] for window in held}
         windows = list(own) if apart else access.group_names(results)
         if len(windows) > 1 and given["baseline"] in (None, *windows):
-            yield name, partial(change, own, var, classifier=name, **how)
+            yield name, len(windows), partial(change, own, var, classifier=name, **how)
 
 
 def _name(key: Any) -> str:

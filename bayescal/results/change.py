@@ -18,7 +18,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Errors, Pair, conservative, in_order
 from bayescal.results.intervals import interval, tail
-from bayescal.results.measure import with_measure
+from bayescal.results.measure import is_of_rows, with_measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _MAIN: Final = CALIBRATION_ERRORS[0].name
 _MOST_NAMED: Final = 4
 """Windows that a sentence names."""
+_FEW: Final = 5
+"""Rows whose Bayesian bootstrap is too sure: of one, a fifth of Brier scores alarm falsely."""
 _AGAINST: Final = {
     "previous": "P(worse than the window before)",
     "baseline": "P(worse than the baseline)",
@@ -151,7 +153,8 @@ def change(
     Warns
     -----
     DataWarning
-        If the variable has no value in a window, as the AUC of one label: it is left out.
+        If the variable has no value in a window, as the AUC of one label: it is left out. If a
+        window has too few rows for a mean over them.
 
     Notes
     -----
@@ -198,6 +201,12 @@ def change(
     base = names[0] if baseline is None else baseline
     check_known(base, names, "baseline", "the series")
     one = windows[names[0]].variable
+    if few := [name for name, window in windows.items() if window.is_small]:
+        warn_caller(
+            f"alarms of {one.name} need more than {_FEW} labelled rows a window, on both sides "
+            f"of a threshold; there are too few in {text.several(few)}. Join windows.",
+            DataWarning,
+        )
     errors = {name: window.errors for name, window in windows.items()}
     if not isinstance(results, xr.DataTree):
         errors = _independent(windows)
@@ -240,6 +249,7 @@ class _Window(NamedTuple):
     figures: dict[str, float | None]
     status: str
     rng: np.random.Generator  # random numbers that belong to the window
+    is_small: bool  # too few rows for a mean over them, or none called otherwise
 
 
 def _windows(results: object, asked: _Asked) -> dict[str, _Window]:
@@ -329,8 +339,10 @@ def _window(name: str, tree: Any, asked: _Asked) -> _Window:
     n = access.scalar(tree, schema.POINT_ESTIMATE, schema.N, case)
     figures = {"n": n, "mean": errors.mean, "lower": lower, "upper": upper}
     rng = access.stream_of(tree, *case.names, name)
-    whose = replace(case, group=None, prior=None).title
-    return _Window(whose, one, errors, figures, access.case_status(tree, case), rng)
+    whose, status = replace(case, group=None, prior=None).title, access.case_status(tree, case)
+    few = n is not None and n <= _FEW
+    small = is_of_rows(tree, one.name) and bool(few or np.ptp(errors.low) == 0)
+    return _Window(whose, one, errors, figures, status, rng, small)
 
 
 def _variable(tree: xr.DataTree, var: Any) -> Variable:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from math import isclose, isnan, nan
 from typing import Any, Final
 
+import numpy as np
 import xarray as xr
 
 from bayescal.core.checks import check_unique
@@ -284,14 +285,30 @@ def _check_whole(tree: xr.DataTree) -> None:
     for held, dim, n in ((data, CELL, n_cells), (points, BIN, n_bins)):
         if (size := held[dim].size * held[dim].ndim if dim in held else 0) < n:
             raise _not_whole(dim, f"{size or 'one'} of {n}")
-    # Parts of weighted rows have effective numbers of their own, those of pu_ece no positives.
-    if n_cells and f"{PART}_weight" not in data and "n_positive" not in tree.attrs:
-        rows = [float(data[name].values.sum()) for name in (f"{PART}_count", CELL_COUNT)]
-        if not isclose(*rows, rel_tol=1e-6):
-            raise _not_whole(PART, f"{rows[0]:.7g} of {rows[1]:.7g} rows")
+    if n_cells and not isclose(*(rows := _rows_of_parts(tree)), rel_tol=1e-6):
+        raise _not_whole(PART, f"{rows[0]:.7g} of {rows[1]:.7g} rows")
     for held, dim in ((data, PART), (data, "point"), (average, DESCRIPTION), (average, BOUNDARY)):
         if dim in held and not held[dim].ndim:
             raise _not_whole(dim, "one")
+
+
+def _rows_of_parts(tree: xr.DataTree) -> tuple[float, float]:
+    """Rows in the parts of cells, and how many there should be."""
+    # Variables: of a page a result is checked a thousand times.
+    data, points = tree[CONSTANT_DATA].variables, tree[POINT_ESTIMATE].variables
+    number, every = data[f"{PART}_count"], data[CELL_COUNT]
+    if f"{PART}_weight" in data:
+        # Those of cells have effective numbers of their own.
+        events, *unit = (data[f"{PART}_{k}"] for k in (EVENTS, "weight", "event_weight"))
+        number = (number - events) * unit[0] + events * unit[1]
+        each = np.full(number.size // number.sizes.get(PART, 1), tree.attrs[EFFECTIVE_N])
+        every = points.get(EFFECTIVE_N, xr.Variable("case", each))
+    elif "n_positive" in tree.attrs:
+        # Unlabelled rows, or positives where a cell has no others.
+        known = data if "cell_events" in data else tree[OBSERVED_DATA].variables
+        rest = every - known["cell_events" if "cell_events" in data else EVENTS]
+        every = rest.where(rest > 0, every)
+    return float(number.values.sum()), float(every.values.sum())
 
 
 def _not_whole(dim: str, held: str) -> InputError:

@@ -10,7 +10,7 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 120,
     "quantities": 223,
-    "cli": 2352,
+    "cli": 2355,
     "core": 9592,
     "curves": 2660,
     "inference": 1964,
@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 2982,
     "quantities/pu_ece": 6223,
     "quantities/ssme": 5725,
-    "quantities/temperature": 5010,
+    "quantities/temperature": 5034,
     "report": 3143,
-    "results": 6809,
+    "results": 6838,
     "workflow": 2862,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_738
+TEST_LINES = 53_784
 
 
 def lines(path: Path) -> int:

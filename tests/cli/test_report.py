@@ -154,10 +154,13 @@ def test_a_measure_without_a_value_is_left_out_and_said(
     one_label = table["y"].where(table["month"] != "2025-10", 1)
     table.assign(y=one_label).to_parquet(tmp_path / "one.parquet")
     output = tmp_path / "out.html"
-    given = ["--window", "month", "--measure", "auc", "--measure", "e90"]
+    names = ("auc", "e90", "net_benefit:0.999")
+    given = ["--window", "month", *(word for one in names for word in ("--measure", one))]
     result = run_windows(tmp_path / "one.parquet", output, *given)
     assert result.exit_code == 1
     assert "auc of p could not be fitted: window '2025-10': auc must be a" in result.stderr
+    # No row is called: that is said, and no failure.
+    assert "net_benefit:0.999 of p: alarms of net_benefit:0.999 need more" in result.stderr
     page = Page(output.read_text())
     # The other windows have one.
     assert "2025-02" in (found := words(page.section("measure-1").text))

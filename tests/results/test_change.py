@@ -147,6 +147,20 @@ def test_windows_of_one_label_have_no_auc_and_are_left_out() -> None:
             bc.change(results, "auc", baseline="b")
 
 
+def test_alarms_of_too_few_rows_are_warned_of() -> None:
+    # Of one row the Brier score has two values, of which one is surely above that of all.
+    score = np.linspace(0.01, 0.6, 80)
+    label = np.random.default_rng(1).random(80) < score
+    rows = {"long": slice(None), "one": slice(40, 41), "five": slice(0, 80, 16), "low": slice(30)}
+    how: Any = {"method": "direct", "draws": 200, "seed": 1}
+    fits = {w: bc.fit(bc.ece, bc.Scores(label[at], score[at]), **how) for w, at in rows.items()}
+    for name, few in (("brier", "one and five"), ("net_benefit:0.25", "one, five and low")):
+        with pytest.warns(bc.core.errors.DataWarning, match=f"too few in {few}. Join") as said:
+            bc.change(fits, name)
+        assert [one.filename for one in said] == [__file__]
+    bc.change(fits)
+
+
 def test_windows_of_ssme_have_their_labelled_rows() -> None:
     tree = result_of("ssme")
     assert bc.change([tree, tree], classifier="plain").table["n"].tolist() == [30, 30]

@@ -1,7 +1,9 @@
 """Names of a result, their check, and what a fit must reach, mark by mark."""
 
 import math
+from typing import Any
 
+import numpy as np
 import pytest
 import xarray as xr
 
@@ -193,6 +195,20 @@ def test_some_of_the_cells_or_bins_are_refused(dim: str, part: object) -> None:
     for ask in (bc.summary, lambda one: bc.measure(one, "e90"), bc.plots.plot_reliability):
         with pytest.raises(InputError, match=rf"every {dim}; .* \w+ of \d+( rows)?\. Select cl"):
             ask(some)
+
+
+@pytest.mark.parametrize("part", [slice(1, None), slice(50), slice(100, None), [0, 2, 5]])
+def test_some_of_the_parts_of_unlabelled_or_weighted_rows_are_refused(part: Any) -> None:
+    rng = np.random.default_rng(20)
+    score, weight = rng.random(200), 0.5 + rng.random(200)
+    rows = bc.Scores(rng.random(200) < score, score, sample_weight=weight)
+    how: Any = {"method": "direct", "draws": 500, "seed": 1}
+    split = bc.CalibrationSplit(calibration=rows, target=[0.5])
+    weighted = bc.fit(bc.ece, rows, **how), bc.fit(bc.credal, split, **how)
+    for tree in (*weighted, result_of("pu_ece")):
+        assert bc.summary(tree) is not None
+        with pytest.raises(InputError, match=r"every part; .* has \S+ of \S+ rows\. Select"):
+            bc.measure(tree.isel(part=part), "auc")
 
 
 @pytest.mark.parametrize("dim", ["point", "description", "boundary"])

@@ -51,6 +51,8 @@ _STRATA: Final = np.arange(-1.0, 10.0)
 _SHARED_ROWS: Final = 10
 # The largest score of a classifier is at least this in some row.
 _SURE: Final = 0.95
+# Of rows that are all right, one error among ten times as many is not excluded.
+_NO_ERROR: Final = 0.1
 
 
 def check_labels(name: str, n_labeled: int, n: int) -> None:
@@ -367,6 +369,19 @@ def range_warnings(problem: Rows, alpha: float) -> list[str]:
     return [
         f"the temperature of all rows is {1 / alpha:g}, an end of its range: the log loss falls "
         "further beyond. Check that scores and labels belong together, and the scale of the logits."
+    ]
+
+
+def sure_warnings(problem: Rows, error: Floats) -> list[str]:
+    """Say so where draws of the error hold none possible, as of rows that are right and sure."""
+    n = problem.facts.n_labeled
+    if problem.facts.right.sum() < n or np.quantile(error, 0.95) > _NO_ERROR / n:
+        return []
+    limit = 1 - 0.05 ** (1 / n)
+    return [
+        f"labelled rows, {n}, are all right, and so sure that no temperature lets them err: "
+        f"intervals of errors end near 0, though {limit:.2g} of such rows may be wrong (95% "
+        "limit). Fit bayescal.ece to scores.top_label()."
     ]
 
 

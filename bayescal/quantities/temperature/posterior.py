@@ -24,7 +24,13 @@ from bayescal.core.sums import Several
 from bayescal.curves.average import in_chains
 from bayescal.quantities.temperature import estimator, vector_scaling
 from bayescal.quantities.temperature.bounds import bounds
-from bayescal.quantities.temperature.data import Problem, Rows, data_warnings, range_warnings
+from bayescal.quantities.temperature.data import (
+    Problem,
+    Rows,
+    data_warnings,
+    range_warnings,
+    sure_warnings,
+)
 from bayescal.quantities.temperature.estimator import BINNING, STAGES, CellSums, ErrorDraws
 from bayescal.quantities.temperature.logits import (
     INPUTS,
@@ -370,7 +376,10 @@ class TemperatureCase:
             bounds=quantity.bound_values(theory),
             bounds_attrs=quantity.bound_words(theory),
             model_average={"weight": weight},
-            warnings=range_warnings(self.problem, numbers.shared),
+            warnings=[
+                *range_warnings(self.problem, numbers.shared),
+                *sure_warnings(self.problem, errors["ece_uncalibrated"]),
+            ],
         )
 
     def simulate(self, rng: np.random.Generator) -> tuple[TemperatureCase, dict[str, Floats]]:

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 import xarray as xr
 from scipy.special import softmax
+from scipy.stats import beta
 
 import bayescal as bc
 from bayescal.core.scores import select_rows
@@ -241,6 +242,18 @@ def test_a_class_never_predicted_and_one_always_right_are_named():
     found = data_warnings(problem([0, 1, 0, 2], [[3, 0, 0], [2, 0, 0], [2, 0, 1], [0, 0, 4]]))
     assert any("predicted class 1: never predicted" in text for text in found)
     assert any("predicted class 2: right in every labelled row" in text for text in found)
+
+
+@pytest.mark.parametrize(("sure", "said"), [(1.0, True), (0.999, False)])
+def test_right_rows_that_no_temperature_lets_err_are_said(sure, said):
+    label = np.arange(30) % 3
+    prob = np.where(np.eye(3)[label] > 0, sure, (1 - sure) / 2)
+    scores = bc.Scores(y_true=label, y_prob=prob)
+    status = bc.fit(bc.temperature, scores, **QUICK).attrs["status"]
+    limit = beta.ppf(0.95, 1, 30)  # of the rate of errors, by Clopper and Pearson
+    assert (f"near 0, though {limit:.2g} of such rows may be wrong" in status) == said
+    # The remedy has scores of 1 err: a tenth of the limit or more.
+    assert bc.interval(bc.fit(bc.ece, scores.top_label(), **QUICK), "ece").max() > limit / 10
 
 
 def test_fewer_rows_than_classes_and_labels_of_one_class_are_said():
