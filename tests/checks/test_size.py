@@ -15,7 +15,7 @@ BUDGET = {
     "curves": 2713,
     "inference": 2009,
     "measures": 951,
-    "plots": 3339,
+    "plots": 3352,
     "quantities/agnostic": 3834,
     "quantities/credal": 6490,
     "quantities/ece": 3045,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_742
+TEST_LINES = 53_747
 
 
 def lines(path: Path) -> int:
