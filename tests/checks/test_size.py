@@ -16,7 +16,7 @@ BUDGET = {
     "inference": 2009,
     "measures": 951,
     "plots": 3352,
-    "quantities/agnostic": 3834,
+    "quantities/agnostic": 3837,
     "quantities/credal": 6490,
     "quantities/ece": 3045,
     "quantities/pu_ece": 6337,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_747
+TEST_LINES = 53_754
 
 
 def lines(path: Path) -> int:
