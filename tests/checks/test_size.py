@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5787,
     "quantities/temperature": 5057,
     "report": 3145,
-    "results": 6849,
+    "results": 6853,
     "workflow": 2874,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_754
+TEST_LINES = 53_756
 
 
 def lines(path: Path) -> int:
