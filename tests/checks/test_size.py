@@ -11,7 +11,7 @@ BUDGET = {
     "": 121,
     "quantities": 223,
     "cli": 2391,
-    "core": 9632,
+    "core": 9636,
     "curves": 2713,
     "inference": 2009,
     "measures": 951,
@@ -21,14 +21,14 @@ BUDGET = {
     "quantities/ece": 3045,
     "quantities/pu_ece": 6337,
     "quantities/ssme": 5787,
-    "quantities/temperature": 5057,
+    "quantities/temperature": 5053,
     "report": 3145,
     "results": 6853,
     "workflow": 2874,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_756
+TEST_LINES = 53_758
 
 
 def lines(path: Path) -> int:

@@ -282,6 +282,8 @@ def test_scores_in_percent_are_to_be_divided():
         bc.Scores(y_true=[0, 1], y_prob=[50.0, 99.5])
     with pytest.raises(bc.InputError, match=r"set from_logits=True\.$"):
         bc.Scores(y_true=[0, 1], y_prob=[-50.0, 99.5])
+    with pytest.raises(bc.InputError, match=r"logits, pass their sigmoid\.$"):
+        bc.PUScores(positive=[-50.0, 99.5], unlabeled=[0.5])
     assert bc.Scores(y_true=[0, 1], y_prob=expit([-50.0, 99.5])).n_obs == 2
 
 
