@@ -359,8 +359,8 @@ class Link:
         """
         given, known = (to_probabilities(one, "score") for one in (score, self.score))
         # As those of a fit are: a last digit more is another value where the function is steep.
-        found = np.interp(*map(round_scores, (np.atleast_1d(given), known)), self.value)
-        return found.reshape(given.shape)
+        at, nodes = round_scores(np.atleast_1d(given)), round_scores(known)
+        return np.asarray(np.interp(at, nodes, self.value)).reshape(given.shape)
 
 
 def tied_scores(score: ArrayLike, label: ArrayLike) -> TiedRows:
