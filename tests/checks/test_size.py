@@ -23,12 +23,12 @@ BUDGET = {
     "quantities/ssme": 5787,
     "quantities/temperature": 5053,
     "report": 3145,
-    "results": 6853,
+    "results": 6857,
     "workflow": 2874,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_758
+TEST_LINES = 53_765
 
 
 def lines(path: Path) -> int:

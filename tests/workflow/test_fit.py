@@ -549,6 +549,13 @@ def test_what_no_result_would_answer_is_refused_before_a_fit(asked, words, monke
         bc.prior_sensitivity(bc.ssme, scores(60), var="e90")
 
 
+def test_the_cost_of_one_of_several_rules_may_be_asked():
+    rule = bc.agnostic.bayes_rule({"a": (2, 0), "b": (0, 1)})
+    how = {"method": "direct", "seed": 1, "decision": {"low": rule, "high": rule}}
+    grid = bc.prior_sensitivity(bc.agnostic, scores(60), var="cost_low", **how)
+    assert grid.attrs["conclusion_var"] == "cost_low"
+
+
 @pytest.mark.slow
 def test_without_a_seed_all_priors_share_one_that_is_kept():
     two = {name: SEVERAL[name] for name in ("tight", "jeffreys")}
