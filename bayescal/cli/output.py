@@ -131,7 +131,7 @@ def print_table(
                 f"{one.head} = {one.cells[0]}" if len({*one.cells}) == 1 else one.head
                 for one in left_out
             ]
-            say(f"Left out at this width: {', '.join(names)}. --verbose shows all.")
+            say(f"Left out at this width: {'; '.join(names)}. --verbose shows all.")
         click.echo()
 
 

@@ -88,7 +88,9 @@ def _refusal(values: NDArray[np.floating], name: str) -> InputError:
     first, where = _place(bad)
     rule = "be finite" if infinite.any() else "lie in [0, 1]"
     got = f"{values[first]:.6g}"
-    remedy = "if these are logits, set from_logits=True"
+    remedy = f"if these are logits, pass their {'softmax' if values.ndim > 1 else 'sigmoid'}"
+    if name.startswith(_OF_SCORES):
+        remedy = "if these are logits, set from_logits=True"
     if values.min() >= 0 and _LOGIT < values.max() <= 100:
         remedy = "divide percent by 100"
     elif values.min() >= -ROW_SUM_TOLERANCE and values.max() <= 1 + ROW_SUM_TOLERANCE:
@@ -97,6 +99,8 @@ def _refusal(values: NDArray[np.floating], name: str) -> InputError:
     return InputError(f"{name} must {rule}; got {got} at {where}. Pass probabilities; {remedy}.")
 
 
+# Beginnings of the names of what has the option `from_logits`.
+_OF_SCORES = ("y_prob", "column ", "the table of columns ")
 # Of scores without a negative one, more than this is no logit.
 _LOGIT = 10.0
 # Squares of weights, and sums of them, stay within the range of floats.

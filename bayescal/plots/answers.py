@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
@@ -29,6 +30,8 @@ _WIDTH, _HEIGHT = 8.0, 2.1
 _MOST_NAMES: Final = 7
 _MOST_LABELS: Final = 24
 _BASELINE: Final = 0.18
+_DIGIT: Final = 0.024
+"""Width of a digit of a tick label, as a share of the axis of a plan."""
 
 
 def plot_change(change: Change, *, ax: Axes | None = None) -> Figure:
@@ -213,10 +216,20 @@ def _dress(ax: Axes, plan: LabelPlan, title: str) -> None:
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(FixedLocator(plan.n))
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xticklabels([count(n) for n in plan.n])
+    ax.set_xticklabels(_written(plan.n))
     ax.set_xlabel("labelled rows")
     style.dress(ax, grid="y")
     style.title(ax, title, fontsize=style.TEXT_SIZE)
+
+
+def _written(numbers: Sequence[int]) -> list[str]:
+    """Labels on a log scale, from the last one on those that have space."""
+    wide, end, found = _DIGIT * math.log(numbers[-1] / numbers[0]), math.inf, [""] * len(numbers)
+    for at in reversed(range(len(numbers))):
+        if math.log(numbers[at]) <= end:
+            found[at] = count(numbers[at])
+            end = math.log(numbers[at]) - wide * len(found[at])
+    return found
 
 
 _CURVE_WIDTH: Final = 7.0

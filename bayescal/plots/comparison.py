@@ -11,6 +11,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import ERROR, LESS, METRIC, MORE
@@ -240,6 +241,8 @@ def plot_differences(
     high = max(0.0, *(row.outer[1] for row in rows))
     margin = max(0.05 * (high - low), 1e-6)
     ax.set_xlim(low - margin, high + margin)
+    # Names and numbers leave little width, and small differences have long tick labels.
+    ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
     where = ", ".join(shorten(value) for value in (class_, group) if value is not None)
     # Of metrics of the curve the differences are of the labelled rows, which their title says.
     name = f"{wide.title} minus that of {short[base]}"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_is, check_known, check_number, checked_words
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import DATA as UNDRAWN
-from bayescal.core.quantity import ERROR, ROW, Quantity, Variable
+from bayescal.core.quantity import ERROR, METRIC, ROW, Quantity, Variable
 from bayescal.core.text import UNRELIABLE, percent, several
 from bayescal.measures.measure import as_variable
 from bayescal.measures.registry import measures, range_of, resolve
@@ -457,6 +457,10 @@ def check_question(quantity: Quantity, var: Any, threshold: float | None) -> Non
     known = {name: one for name, one in every.items() if "/" not in name and one.role != UNDRAWN}
     main = next(iter(known.values()))
     one = main if var is None else known.get(var) if isinstance(var, str) else None
+    if one is None and isinstance(var, str):
+        # Options may give a metric several names that begin alike, such as a cost for each rule.
+        metrics = [one for one in known.values() if one.role == METRIC]
+        one = next((one for one in metrics if var.startswith(f"{one.name}_")), None)
     if one is None:
         of_curve = measures() if f"{schema.CURVE}/rate" in every else ()
         if isinstance(var, str) or not of_curve:

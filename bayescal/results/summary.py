@@ -25,8 +25,8 @@ from bayescal.results.rows import read_rows, row_table, share_of_targets
 if TYPE_CHECKING:
     import pandas as pd
 
-_SHOWN: Final = 4
-"""Metrics that fit a terminal; JSON and the report have all."""
+_LEADING: Final = 4
+"""Metrics that a terminal leaves out last."""
 _MOST_FITS: Final = 30
 _COUNTS: Final = ("n", "n_target", "n_rows", "divergences")
 _KEY: Final = "Dot: posterior mean; band: interval."
@@ -389,7 +389,8 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
     # What is concluded on comes next, and stays longest.
     asked = tree.attrs.get("conclusion_var")
     others.sort(key=lambda one: one.name != asked)
-    shown = [first, *others][:_SHOWN]
+    shown = [first, *others]
+    leading = shown[:_LEADING]
     ranked = best(tree, first.name) if rankable(tree, first) else None
     ends = _intervals(tree, shown, prob)
     titles = [one.title for one in shown]
@@ -411,7 +412,10 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
     if ranked:
         notes += [f"P(best) is by {first.title}.", ranked.text]
     # So does what has no better and worse: it is there to compare with.
-    last = sorted(shown[:0:-1], key=lambda one: (one.name == asked, one.better is None))
+    last = sorted(
+        shown[:0:-1],
+        key=lambda one: (one in leading, one.name == asked, one.better is None),
+    )
     spare = [*_sound(lines), *(one.title for one in last)]
     return Table(columns, lines, tuple(notes), tuple(spare))
 

@@ -11,24 +11,24 @@ BUDGET = {
     "": 120,
     "quantities": 223,
     "cli": 2355,
-    "core": 9592,
+    "core": 9596,
     "curves": 2660,
     "inference": 1964,
     "measures": 947,
-    "plots": 3332,
-    "quantities/agnostic": 3795,
+    "plots": 3348,
+    "quantities/agnostic": 3798,
     "quantities/credal": 6453,
     "quantities/ece": 2982,
     "quantities/pu_ece": 6223,
     "quantities/ssme": 5725,
-    "quantities/temperature": 5034,
+    "quantities/temperature": 5030,
     "report": 3143,
-    "results": 6838,
+    "results": 6846,
     "workflow": 2862,
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_784
+TEST_LINES = 53_811
 
 
 def lines(path: Path) -> int:

@@ -57,6 +57,8 @@ def test_a_posterior_with_a_report(files):
         files, "--quick", "--seed", "1", "--decision", str(files / "costs.toml"), "-o", str(page)
     )
     assert done.exit_code == 0, done.output
+    # Below the table where it does not fit.
+    assert "cost, unlabelled rows" in " ".join(done.output.split())
     text = page.read_text()
     assert "Score intervals, costs and ROC curve" in text
     assert "P(c &gt; 0.02)" in text

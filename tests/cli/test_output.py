@@ -120,7 +120,7 @@ def test_no_line_is_wider_than_the_terminal(name: str, several: bool, folder: Pa
 def left_out(found: list[str]) -> int:
     """Number of columns for which there was no room."""
     said = re.search(r"Left out at this width: (.*?)\. --verbose", " ".join(found))
-    return 0 if said is None else len(said[1].split(", "))
+    return 0 if said is None else len(said[1].split("; "))
 
 
 @pytest.mark.parametrize("name", ["ece", "agnostic", "temperature", "sensitivity"])

@@ -130,6 +130,11 @@ def test_one_number_of_labels() -> None:
     assert any(one.tolist() == ends for one in ranges)
 
 
+def test_close_numbers_of_labels_are_not_all_written() -> None:
+    plan = LabelPlan("tce", 0.9, (500, 550, 600, 2000), np.repeat(ENDS, 2, axis=0), 0.05)
+    assert_readable(bc.plots.plot_label_plan(plan))
+
+
 def test_anything_else_is_refused() -> None:
     with pytest.raises(bc.InputError, match=r"plan must be LabelPlan.*bayescal\.plan_labels"):
         bc.plots.plot_label_plan("plan")

@@ -104,6 +104,10 @@ def test_the_label_says_that_metrics_of_curves_are_compared_on_the_labelled_rows
     assert drawn == np.mean([rows.lower, rows.upper])
 
 
+def test_tick_labels_of_small_differences_do_not_overlap() -> None:
+    assert_readable(plot_differences(result_of("agnostic"), "brier", 0.5, reference="plain"))
+
+
 def test_a_failed_fit_shows_in_the_differences() -> None:
     tree = make_result(("vit", "gbm"), converged=False)
     for reference in ("vit", "gbm"):

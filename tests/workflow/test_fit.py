@@ -282,6 +282,8 @@ def test_scores_in_percent_are_to_be_divided():
         bc.Scores(y_true=[0, 1], y_prob=[50.0, 99.5])
     with pytest.raises(bc.InputError, match=r"set from_logits=True\.$"):
         bc.Scores(y_true=[0, 1], y_prob=[-50.0, 99.5])
+    with pytest.raises(bc.InputError, match=r"logits, pass their sigmoid\.$"):
+        bc.PUScores(positive=[-50.0, 99.5], unlabeled=[0.5])
     assert bc.Scores(y_true=[0, 1], y_prob=expit([-50.0, 99.5])).n_obs == 2
 
 
@@ -545,6 +547,13 @@ def test_what_no_result_would_answer_is_refused_before_a_fit(asked, words, monke
         compare(**asked)
     with pytest.raises(bc.InputError, match="ssme has no variable or measure 'e90'"):
         bc.prior_sensitivity(bc.ssme, scores(60), var="e90")
+
+
+def test_the_cost_of_one_of_several_rules_may_be_asked():
+    rule = bc.agnostic.bayes_rule({"a": (2, 0), "b": (0, 1)})
+    how = {"method": "direct", "seed": 1, "decision": {"low": rule, "high": rule}}
+    grid = bc.prior_sensitivity(bc.agnostic, scores(60), var="cost_low", **how)
+    assert grid.attrs["conclusion_var"] == "cost_low"
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from bayescal.core.bin_counts import TiedRows
 from bayescal.core.checks import check_call, check_choice, check_flag, check_same_length, shown
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
-from bayescal.core.intake import check_same_order, to_probabilities
+from bayescal.core.intake import check_same_order, round_scores, to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.quantities.agnostic.estimator import checked_rows, checked_scores
 
@@ -345,7 +345,10 @@ class Link:
 
     def __call__(self, score: ArrayLike) -> Floats:
         """Calibrate scores in [0, 1], (...)."""
-        return np.asarray(np.interp(to_probabilities(score, "score"), self.score, self.value))
+        given, known = (to_probabilities(one, "score") for one in (score, self.score))
+        # As those of a fit are: a last digit more is another value where the function is steep.
+        at, nodes = round_scores(np.atleast_1d(given)), round_scores(known)
+        return np.asarray(np.interp(at, nodes, self.value)).reshape(given.shape)
 
 
 def tied_scores(score: ArrayLike, label: ArrayLike) -> TiedRows:

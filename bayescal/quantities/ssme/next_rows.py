@@ -295,8 +295,8 @@ def label_draws(result: DataTree) -> Floats:
     schema.check_result(result)
     if not access.has_variable(result, schema.POSTERIOR, "prob_label"):
         raise InputError(
-            "the result must hold the probabilities of labels; got one without. Fit with "
-            "prob_label=True."
+            "the result must hold the probabilities of labels; got one without. Fit bayescal.ssme "
+            "with prob_label=True."
         )
     prob = access.variable(result, schema.POSTERIOR, "prob_label")
     return access.flattened(prob.transpose(..., "obs", "label_class"))

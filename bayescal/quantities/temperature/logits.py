@@ -32,11 +32,7 @@ def as_logits(values: Any, scale: str, name: str = "X") -> Floats:
     check_choice(scale, INPUTS, "scale")
     if scale == "logits":
         return _checked(values, name)
-    try:
-        found = probabilities(Column(name, values))
-    except InputError as error:
-        said = str(error).replace("set from_logits=True", "pass their softmax")
-        raise InputError(said) from error
+    found = probabilities(Column(name, values))
     if found.ndim == 1:
         found = np.column_stack([1 - found, found])
     return log_probabilities(found)

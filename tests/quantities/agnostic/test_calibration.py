@@ -33,6 +33,13 @@ def test_claim_6_the_measure_becomes_0(found):
     assert interval_measure(link(score), label=label).c <= 1e-12
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_measure_becomes_0_of_scores_of_many_digits(dtype):
+    score, level = np.random.default_rng(7).random((2, 400)).astype(dtype)
+    after = isotonic_calibration(score, label=level < score)(score)
+    assert interval_measure(after, label=level < score).c <= 1e-12
+
+
 def cost(score, label, p):
     return ((1 - p) * (label & (score <= p)) + p * (~label & (score > p))).sum()
 

@@ -181,7 +181,7 @@ def test_a_metric_that_is_undefined_in_every_draw_is_refused():
 
 def test_a_result_without_probabilities_of_labels_is_refused():
     tree, _ = result_of(n=60, keep_labels=False)
-    with pytest.raises(bc.InputError, match="Fit with prob_label=True"):
+    with pytest.raises(bc.InputError, match=r"Fit bayescal\.ssme with prob_label=True"):
         next_labels(tree)
 
 
