@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_738
+TEST_LINES = 53_739
 
 
 def lines(path: Path) -> int:
