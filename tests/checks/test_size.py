@@ -19,7 +19,7 @@ BUDGET = {
     "quantities/agnostic": 3834,
     "quantities/credal": 6490,
     "quantities/ece": 3045,
-    "quantities/pu_ece": 6337,
+    "quantities/pu_ece": 6338,
     "quantities/ssme": 5787,
     "quantities/temperature": 5057,
     "report": 3145,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_739
+TEST_LINES = 53_753
 
 
 def lines(path: Path) -> int:
