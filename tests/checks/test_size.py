@@ -17,7 +17,7 @@ BUDGET = {
     "measures": 951,
     "plots": 3336,
     "quantities/agnostic": 3834,
-    "quantities/credal": 6490,
+    "quantities/credal": 6496,
     "quantities/ece": 3045,
     "quantities/pu_ece": 6338,
     "quantities/ssme": 5787,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_753
+TEST_LINES = 53_763
 
 
 def lines(path: Path) -> int:
