@@ -12,7 +12,7 @@ BUDGET = {
     "quantities": 223,
     "cli": 2391,
     "core": 9632,
-    "curves": 2713,
+    "curves": 2715,
     "inference": 2009,
     "measures": 951,
     "plots": 3336,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_763
+TEST_LINES = 53_772
 
 
 def lines(path: Path) -> int:
