@@ -15,8 +15,8 @@ from bayescal.core.quantity import DirectDraws, Draws
 from bayescal.curves.cells import score_logit
 from bayescal.inference.direct import CellLikelihood
 
-# Points along each share of wrong labels, and how far they reach in units of its prior's scale.
-_POINTS, _FAR = 31, 6.0
+# Points along each share of wrong labels, up to so many scales of its prior: no data need more.
+_POINTS, _FAR = 31, 1e9
 # They close in on where the log density is no more than this below its maximum.
 _BELOW = 15.0
 

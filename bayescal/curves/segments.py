@@ -15,7 +15,7 @@ from bayescal.core.quantity import DirectDraws, Draws
 from bayescal.curves.cells import score_logit
 from bayescal.inference.direct import BinomialCells, CellLikelihood
 
-BLOCKS = 50
+BLOCKS, _ROUNDING = 50, 1e-9  # of sums of weights, in blocks
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 _LOG_WEIGHTS = np.log(_WEIGHTS) - np.log(2 * np.pi) / 2 + _NODES**2 / 2
 # Enough for a mode as far off as two scores at the ends, by 1 a step.
@@ -69,7 +69,9 @@ class Segments:
     def _block(self) -> NDArray[np.int64]:
         """Block of each cell."""
         before = np.cumsum(self.rows) - self.rows
-        return np.unique(np.floor(before * BLOCKS / self.rows.sum()), return_inverse=True)[1]
+        # Weights that are all equal add up to whole rows but for rounding.
+        place = np.floor(before * BLOCKS / self.rows.sum() + _ROUNDING)
+        return np.unique(place, return_inverse=True)[1]
 
     @cached_property
     def _table(self) -> _Table:

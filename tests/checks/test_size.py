@@ -12,14 +12,14 @@ BUDGET = {
     "quantities": 223,
     "cli": 2355,
     "core": 9596,
-    "curves": 2660,
+    "curves": 2662,
     "inference": 1964,
     "measures": 947,
     "plots": 3348,
     "quantities/agnostic": 3798,
-    "quantities/credal": 6453,
+    "quantities/credal": 6459,
     "quantities/ece": 2982,
-    "quantities/pu_ece": 6223,
+    "quantities/pu_ece": 6224,
     "quantities/ssme": 5725,
     "quantities/temperature": 5030,
     "report": 3143,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_811
+TEST_LINES = 53_845
 
 
 def lines(path: Path) -> int:

@@ -48,8 +48,9 @@ def quadrature(model):
         made([0.1, 0.5, 0.6, 0.95], [20, 4, 9, 30], [10, 2, 4, 15], scale=0.4),
         made([0.02, 0.9], [7.5, 2.25], [0.0, 1.75], scale=2.0),
         made([0.49, 0.51], [300, 300], [140, 160]),
+        made([0.1, 0.5, 0.6, 0.95], 300, [2, 8, 9, 14]),
     ],
-    ids=["one cell", "few rows", "calibrated", "wide", "cut off", "scores alike"],
+    ids=["one cell", "few rows", "calibrated", "wide", "cut off", "scores alike", "most wrong"],
 )
 def test_evidence_and_moments_against_quadrature(model):
     evidence, means = quadrature(model)

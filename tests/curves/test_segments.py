@@ -264,3 +264,12 @@ def test_evidence_is_the_mean_likelihood_of_draws_before_the_data():
     likelihood = np.exp(made.cells.log_likelihood(made.offset + shift).sum(axis=1))
     error = likelihood.std() / likelihood.mean() / np.sqrt(draws)
     assert made.log_evidence == pytest.approx(np.log(likelihood.mean()), abs=4 * error + 2e-3)
+
+
+def test_rows_that_are_whole_but_for_rounding_have_the_same_blocks():
+    """Weights of 7.3 each add up to 60 rows to 15 digits."""
+    score, events = (np.arange(60) + 0.5) / 60, (np.arange(60) >= 30).astype(float)
+    whole = counted(score, np.ones(60), events)
+    rounded = counted(score, np.full(60, 1 - 2**-52), events * (1 - 2**-52))
+    # Of the sums of 60 logs of rates only rounding is left.
+    assert rounded.log_evidence == pytest.approx(whole.log_evidence, rel=1e-9)

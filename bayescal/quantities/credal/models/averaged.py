@@ -77,7 +77,10 @@ class Nodes:
         return _LINE + number
 
     def interpolated(self, rate: Floats, score: Floats) -> Floats:
-        """Rates at any scores from those at the nodes, linear in logits, (draw, obs)."""
+        """Rates at any scores from those at the nodes, (draw, obs).
+
+        They are linear in logits, but jump halfway to a rate of 0 or 1, as steps do.
+        """
         line = logit(self.score[1 : _LINE - 1])
         place = logit(score.clip(self.score[1], self.score[_LINE - 2]))
         right = np.searchsorted(line, place).clip(1, len(line) - 1)
@@ -85,7 +88,10 @@ class Nodes:
         share = np.divide(place - line[right - 1], gap, out=np.ones(len(gap)), where=gap > 0)
         used, beside = np.unique([right, right + 1], return_inverse=True)
         low, high = (rate_logit(rate[:, used])[:, at] for at in beside)
-        found = logit_rate(low + share * (high - low))
+        never, always = rate_logit(np.array([0.0, 1.0]))
+        jumps = (np.minimum(low, high) <= never) | (np.maximum(low, high) >= always)
+        nearest = np.where(score > (self.score[right] + self.score[right + 1]) / 2, high, low)
+        found = logit_rate(np.where(jumps, nearest, low + share * (high - low)))
         nonempty = logit(self.score[_LINE:])
         nearest = np.searchsorted((nonempty[1:] + nonempty[:-1]) / 2, place)
         same = np.abs(nonempty[nearest] - place) < _SAME

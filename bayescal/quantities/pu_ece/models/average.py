@@ -494,17 +494,19 @@ class CaseControlAverage(Average):
             for name, weight in weights.items()
         }
         share = self.weights(found)
-        matter = that_matter(share, self.possible)
         # What is drawn is weighed once more: a component is as good as the worse of both.
         pools = {
             name: [Weighted(weight, logsumexp(joint, axis=-1)), *filter(None, [weighted.get(name)])]
             for name, weight, joint in self._joint(weights, found)
-            if name in matter
+            if name in that_matter(share, self.possible)
         }
-        missing = sum(share[name] ** 2 / min(p.ess for p in own) for name, own in pools.items())
-        every = [one for own in pools.values() for one in own]
-        tails = [one.pareto_k for one in every if np.ptp(one.log_weights) > 0]
-        tail = max(tails, default=float("nan"))
+        ess = np.array([min(one.ess for one in own) for own in pools.values()])
+        right = float(np.nan_to_num(self.p_calibrated(found)))
+        # Upper ends of intervals rest on the draws given that some score is not calibrated.
+        part = np.array([[share[n], share[n] - right * (n == CALIBRATED)] for n in pools])
+        missing = (np.square(part / [1, max(1 - right, 1e-9)]) / ess[:, None]).sum(axis=0).max()
+        every = [one for own in pools.values() for one in own if np.ptp(one.log_weights) > 0]
+        tail = max((one.pareto_k for one in every), default=float("nan"))
         return DirectDraws(draws, 1 / missing, "importance sampling", float("nan"), tail, found)
 
     def _joint(
@@ -585,8 +587,7 @@ class CaseControlAverage(Average):
     def log_likelihood(self, population: Population) -> Floats:
         """Log probability of the positives of each cell, (..., cell)."""
         positive, total = self.problem.positive, self.problem.total
-        rates = off_boundary(population.rates)
-        at = self._positive_logit(Population(rates, population.class_prior))
+        at = self._positive_logit(population._replace(rates=off_boundary(population.rates)))
         ways = log_binomial_coefficient(total, positive)
         return np.asarray(positive * at - total * softplus(at) + ways)
 

@@ -48,6 +48,16 @@ def test_between_nodes_logits_of_rates_are_linear_in_that_of_the_score():
         np.testing.assert_allclose(one[inside], expit(np.interp(place, *known))[inside], atol=1e-12)
 
 
+def test_between_scores_a_rate_of_0_or_1_holds_to_halfway():
+    """Whichever of both sides it is on: classes that change their names change nothing else."""
+    nodes = Nodes.of(np.array([0.2, 0.4, 0.8]))
+    rate = np.select([nodes.score < 0.3, nodes.score < 0.6], [1.0, 0.0], 0.25)[None]
+    score = np.array([0.1, 0.29, 0.31, 0.5, 0.59, 0.61, 0.9])
+    expected = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.25, 0.25])
+    np.testing.assert_allclose(nodes.interpolated(rate, score)[0], expected)
+    np.testing.assert_allclose(nodes.interpolated(1 - rate, score)[0], 1 - expected)
+
+
 def test_scores_with_rows_and_those_of_0_and_1_have_rates_of_their_own():
     nodes = Nodes.of(HELD)
     rate = np.full((1, NODES), 0.5)

@@ -172,6 +172,20 @@ def test_few_effective_draws_of_the_direct_method_are_not_passed_off() -> None:
     assert not found["diagnostics"]["converged"].item()
 
 
+@pytest.mark.filterwarnings("ignore:SCAR or the class prior:bayescal.ScarWarning")
+def test_few_effective_draws_of_the_curves_are_not_hidden_by_calibration() -> None:
+    """Two draws in three are calibrated; most of the others rest on tens of 100,000 proposals."""
+    rng = np.random.default_rng(1)
+    positive, high, low = (
+        np.clip(np.round(expit(mean + 1.5 * rng.standard_normal(n)), 2), 0.01, 0.99)
+        for n, mean in ((30, 4), (20, 4), (180, -4))
+    )
+    data = bc.PUScores(positive=positive, unlabeled=np.concatenate([high, low]))
+    with pytest.warns(bc.ConvergenceWarning, match="effective sample size"):
+        found = quick(data, bc.Beta(30, 70), draws=1000)
+    assert found["model_average"]["p_calibrated"].item() > 0.6
+
+
 def test_a_known_class_prior_far_from_the_mean_score_rules_calibration_out() -> None:
     data = truth("calibrated").scores((500, 5000), seed=3)
     near, far = (quick(data, pi) for pi in (0.5, 0.6))
