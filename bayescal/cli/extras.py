@@ -303,8 +303,8 @@ count = click.Command(
     short_help="Sum up the rows of files in a small one.",
     help="Sum up the rows of each FILE by narrow cells of the score, in one reading, and add them "
     "all up. FILE is CSV, Parquet or a directory of Parquet files, or counts. What is written is "
-    "small and takes the place of a table in bayescal ece, agnostic and report, several files at "
-    "once.",
+    "small and takes the place of tables, of several at once, in ece, pu-ece, agnostic, check and "
+    "report.",
     epilog="Example: bayescal count monday.parquet tuesday.parquet --label y --score p -o "
     "week.counts",
 )

@@ -215,12 +215,12 @@ def _draw_class(
         entries[words] = style.mark(marker=marker, color=face, mec=edge)
         var = "class_ece_uncalibrated" if stage == "before" else "class_ece"
         draws = held(schema.POSTERIOR, var).sel({_CLASS: name})
-        errors.append(fixed(float(draws.mean()), 3).lstrip("0"))
+        errors.append(f"{fixed(float(draws.mean()), 3).lstrip('0')} {stage}")
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
     ax.set_yticks([0, 0.5, 1], ["0", ".5", "1"])
     style.dress(ax)
-    return " to ".join(errors)
+    return ", ".join(errors)
 
 
 def plot_sensitivity_curve(tree: xr.DataTree, *, ax: Axes | None = None) -> Figure:
