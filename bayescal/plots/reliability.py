@@ -72,8 +72,8 @@ def plot_reliability(
         one of each point (`bayescal.calibration_band`). Of an average over descriptions of the
         curve, thin lines are the mean curves of those with a weight of 0.1 or more, if several.
         Distinct scores take the place of bins where they are at most 40. Rates of rows with a score
-        of exactly 0 or 1, and of one score alone, lie on no curve: they have intervals. The panels
-        belong together: on your own axes draw a `bayescal.ReliabilityDisplay`.
+        of exactly 0 or 1, and of one score alone, lie on no curve: they have intervals.
+        The panels belong together: on your own axes draw a `bayescal.ReliabilityDisplay`.
 
     Raises
     ------
