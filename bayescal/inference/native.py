@@ -13,6 +13,8 @@ import nutpie
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.cpu import CPUContext
+from numba.core.registry import cpu_target
 from numba.np.arrayobj import populate_array
 from numba.np.numpy_support import from_dtype
 from numpy.typing import NDArray
@@ -65,7 +67,7 @@ def _wrapped(function: Any, shapes: Shapes, data: Arrays) -> NativeDensity:
     # PyTensor's functions take *args, which Numba types as one tuple.
     given = (types.Tuple.from_types((*values, *kinds)),)
     function.compile(given)
-    compiled = function.overloads[given]
+    compiled = _as_loaded(function, given)
     serial = next(_SERIAL)
     names = f"bayescal_density_{serial}", f"bayescal_identity_{serial}"
     with global_compiler_lock:
@@ -79,6 +81,19 @@ def _wrapped(function: Any, shapes: Shapes, data: Arrays) -> NativeDensity:
         library.finalize()
     density, identity = (library.get_pointer_to_function(name) for name in names)
     return NativeDensity(density, identity, sum(map(math.prod, shapes)), (library, compiled))
+
+
+def _as_loaded(function: Any, given: tuple[Any, ...]) -> Any:
+    """Compiled code as later processes load it from the cache.
+
+    Where it was compiled in this one, what it calls is that of functions compiled before it, whose
+    last digits may differ: the same seed would not give the same draws.
+    """
+    compiled = function.overloads[given]
+    if not function.stats.cache_misses:
+        return compiled
+    context = CPUContext(cpu_target.typing_context, "cpu")
+    return function._cache.load_overload(given, context) or compiled
 
 
 def _add_density(

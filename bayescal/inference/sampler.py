@@ -111,7 +111,7 @@ class CompiledModel:
         return NutsDraws(self._variables_at(points, values), stats)
 
     def _trace(self, data: list[NDArray[Any]], **settings: Any) -> Any:
-        """Sample; both ways run the same code of the density, and give the same draws."""
+        """Sample; both ways run the same density, which may differ in its last digits."""
         if self.native is not None:
             # Of a density that fails, the call from Python says what is wrong with it.
             with suppress(Exception):

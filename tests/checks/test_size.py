@@ -13,7 +13,7 @@ BUDGET = {
     "cli": 2355,
     "core": 9596,
     "curves": 2662,
-    "inference": 1964,
+    "inference": 1979,
     "measures": 947,
     "plots": 3348,
     "quantities/agnostic": 3798,
@@ -28,7 +28,7 @@ BUDGET = {
 }
 MOST_FILES = 210
 LONGEST = 600
-TEST_LINES = 53_845
+TEST_LINES = 53_877
 
 
 def lines(path: Path) -> int:

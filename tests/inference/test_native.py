@@ -1,6 +1,9 @@
 """The density as a C function: the same draws as when it is called from Python."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 
 import numpy as np
 import nutpie
@@ -146,3 +149,32 @@ def test_an_error_in_the_density_is_told():
     assert compiled.native is not None
     with pytest.raises(RuntimeError, match="the limit must be positive"):
         compiled.sample({"limit": np.array(-1.0)}, **SETTINGS)
+
+
+_ANEW = """
+import numpy as np, pymc as pm, pytensor.tensor as pt
+from bayescal.inference.sampler import compile_model
+x = np.linspace(-2, 2, 23)
+with pm.Model() as model:
+    s, a = pm.HalfNormal("s", 1), pm.Normal("a", 0, 1)
+    u = pt.exp(-x * s) / (1 + pt.exp(-x * a))
+    v = (u / (1 + u)).sum()
+    spread = 0.1 + s * v
+    value = -(v - 3) ** 2 / (2 * spread) - pt.log(spread) / 2 - pt.log(s + a**2 + 1)
+    pm.Potential("p", value + pt.sqrt(1 + s * a**2) / (1 + v))
+compiled = compile_model(model)
+found = compiled.sample(compiled.data, draws=300, tune=100, chains=2, seed=5)
+print(compiled.native is not None, found.posterior["a"].sum().hex())
+"""
+
+
+def test_code_compiled_in_this_process_draws_as_that_of_the_cache_does(tmp_path):
+    """The last digits of gradients differed, and with them all draws of the first fit."""
+    home = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    command = [sys.executable, "-c", _ANEW]
+    first, later = (
+        subprocess.run(command, env=home, check=True, capture_output=True, text=True).stdout
+        for _ in range(2)
+    )
+    assert first.startswith("True ")
+    assert first == later

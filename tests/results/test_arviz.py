@@ -83,9 +83,9 @@ CALLS: dict[str, Call] = {
     },
     "ci_in_rope": _named("ci_in_rope", rope=(0.0, 0.05)),
     "rhat_nested": _named("rhat_nested", superchain_ids=[0, 0, 1, 1]),
-    # At a value where the few draws beside 0 leave no gap in the density.
-    "bayes_factor": lambda tree, var: az.bayes_factor(tree, var, ref_vals=0.04),
-    "plot_bf": lambda tree, var: az.plot_bf(tree, var, ref_val=0.04),
+    # At a value near 0, where few draws leave no gap in the density.
+    "bayes_factor": lambda tree, var: az.bayes_factor(tree, var, ref_vals=0.01),
+    "plot_bf": lambda tree, var: az.plot_bf(tree, var, ref_val=0.01),
     "kl_divergence": lambda tree, var: az.kl_divergence(tree, tree, var_names=[var]),
     "wasserstein": lambda tree, var: az.wasserstein(tree, tree, var_names=[var], joint=False),
     "plot_pair": _named("plot_pair"),

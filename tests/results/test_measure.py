@@ -158,7 +158,7 @@ def test_squares_of_a_rare_event_are_not_those_of_wide_cells(
         positive = expit(again[rng.random(200_000) < expit(a + b * again)])
         data = bc.PUScores(positive=positive, unlabeled=expit(logits))
         priors = {"priors": bc.pu_ece.Priors(bc.Beta(1600, 1600 / mean - 1600))}
-    tree = bc.fit(quantity, data, **priors, method="direct", draws=200, chains=2, seed=20)
+    tree = bc.fit(quantity, data, **priors, method="direct", draws=400, chains=2, seed=20)
     for name, expected in known.items():
         lower, upper = bc.interval(tree, name).values
         assert lower <= expected <= upper

@@ -428,7 +428,7 @@ def test_rows_are_on_the_scale_of_the_fit(two_classes):
         bc.temperature.calibrate(fitted, logit, scale="logits")
     with pytest.raises(bc.InputError, match=r"rows must hold logits.*Pass the logarithms"):
         bc.temperature.calibrate(two_classes, prob, scale="probabilities")
-    with pytest.raises(bc.InputError, match=r"rows must lie in \[0, 1\].*pass their softmax"):
+    with pytest.raises(bc.InputError, match=r"rows must lie in \[0, 1\].*pass their sigmoid"):
         bc.temperature.calibrate(fitted, logit)
     with pytest.raises(bc.InputError, match="scale must be one of"):
         bc.temperature.calibrate(two_classes, prob, scale="percent")
